@@ -1,7 +1,7 @@
 /** What the service does without being asked: jobs, evaluations of customers, messages of a set time, balances. */
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
+import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { FinalizationDeps } from '../billing/invoices/finalize.ts';
-import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../core/clock.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';

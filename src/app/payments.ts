@@ -4,7 +4,7 @@ import { stringifyJson } from '../api/http/json.ts';
 import { invoiceToWire } from '../api/routes/invoices/output.ts';
 import { viewOf } from '../api/routes/invoices/routes.ts';
 import { learnDefaultAccount, settleDefaultAccount } from '../billing/billing-providers/stripe-accounts.ts';
-import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
+import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import { getInvoice, type InvoiceDeps } from '../billing/invoices/read-invoices.ts';
 import type { Config } from '../config.ts';
 import type { Tracer } from '../core/tracing.ts';

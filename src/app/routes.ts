@@ -48,8 +48,8 @@ import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import type { AccountDeps } from '../billing/billing-providers/stripe-accounts.ts';
+import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
-import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { AlertLimits } from '../core/alerts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { NetworkService } from '../core/network-services.ts';

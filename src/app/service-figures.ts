@@ -15,8 +15,8 @@ import {
   spanMeasures,
 } from '../api/http/service-measures.ts';
 import { webhookMeasures } from '../api/http/webhook-measures.ts';
+import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
-import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import type { Evaluations } from '../jobs/evaluations/evaluations.ts';

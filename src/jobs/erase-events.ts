@@ -1,10 +1,10 @@
-/** The job that erases the events of a customer. Its work is in `billing/customers/erase-events.ts`. */
+/** The job that erases the events of a customer. Its work is in `billing/erasure/erase-events.ts`. */
 import {
   ERASE_EVENTS_JOB,
   type EraseEventsDeps,
   erasedChange,
   eraseEvents,
-} from '../billing/customers/erase-events.ts';
+} from '../billing/erasure/erase-events.ts';
 import type { Job } from '../store/jobs.ts';
 import type { JobKind } from './job-kind.ts';
 

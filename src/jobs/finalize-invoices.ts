@@ -1,6 +1,7 @@
 /** The job that finalizes usage invoices. Its work is in `billing/invoices/finalize.ts`. */
+
+import { FINALIZATION_JOB } from '../billing/invoice-queue/finalization.ts';
 import { firstGroupSize } from '../billing/invoices/compute-run.ts';
-import { FINALIZATION_JOB } from '../billing/invoices/finalization.ts';
 import { type FinalizationDeps, prepareInvoices } from '../billing/invoices/finalize.ts';
 import type { JobKind } from './job-kind.ts';
 

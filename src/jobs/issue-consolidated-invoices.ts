@@ -1,7 +1,8 @@
 /** The job that issues consolidated invoices. Its work is in `billing/invoices/consolidated/`. */
+
+import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
+import { issued } from '../billing/invoice-log/system-changes.ts';
 import { issueConsolidatedInvoices } from '../billing/invoices/consolidated/issue.ts';
-import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
-import { issued } from '../billing/invoices/system-changes.ts';
 import type { Clock } from '../core/clock.ts';
 import { CONSOLIDATION_JOB } from '../store/consolidation-jobs.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';

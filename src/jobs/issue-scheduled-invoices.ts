@@ -1,7 +1,8 @@
 /** The job that issues scheduled invoices. Its work is in `billing/invoices/scheduled/`. */
+
+import { issued } from '../billing/invoice-log/system-changes.ts';
 import { SCHEDULED_JOB } from '../billing/invoice-queue/scheduled-jobs.ts';
 import { type IssueDeps, issueScheduledInvoices } from '../billing/invoices/scheduled/issue.ts';
-import { issued } from '../billing/invoices/system-changes.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Contracts per transaction. */

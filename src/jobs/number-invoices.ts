@@ -1,6 +1,7 @@
 /** The job that numbers issued invoices. Its work is in `billing/invoices/numbering.ts`. */
+
+import { numbered } from '../billing/invoice-log/system-changes.ts';
 import { type NumberingDeps, numberInvoices } from '../billing/invoices/numbering.ts';
-import { numbered } from '../billing/invoices/system-changes.ts';
 import { NUMBERING_JOB } from '../store/invoice-numbers.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 

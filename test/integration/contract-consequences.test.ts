@@ -3,7 +3,7 @@ import { asc, eq, inArray } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadRolloverTargets, rolloversOf } from '../../src/billing/balances/rollovers.ts';
 import { loadWithheld } from '../../src/billing/balances/withheld.ts';
-import { FINALIZATION_JOB } from '../../src/billing/invoices/finalization.ts';
+import { FINALIZATION_JOB } from '../../src/billing/invoice-queue/finalization.ts';
 import type { FullContract } from '../../src/core/terms/contract.ts';
 import { withTerms } from '../../src/store/contract-terms.ts';
 import { loadTransitions } from '../../src/store/contract-transitions.ts';

@@ -1,8 +1,8 @@
 /** The order in which drafts draw on balances is total, whichever contracts they are of. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { InvoiceTarget } from '../../src/billing/invoice-queue/usage-periods.ts';
 import { compareDrafts } from '../../src/billing/invoices/drawdown-order.ts';
-import type { InvoiceTarget } from '../../src/billing/invoices/usage-periods.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import { contractWith } from '../unit/core/terms/fixtures.ts';
 

@@ -3,13 +3,13 @@ import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Contract } from '../../store/contracts.ts';
 import { createBooks } from '../balances/books.ts';
-import { type DraftDeps, deductionsOfDrafts } from '../balances/deductions.ts';
+import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 import { type ComputedDraft, computeDrafts } from '../invoices/compute.ts';
+import { type DraftDeps, deductionsOfDrafts } from '../invoices/deductions.ts';
 import { draftMoment } from '../invoices/draft-moment.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
 import { planInvoices } from '../invoices/plan-invoices.ts';
 import { createScheduledDraws } from '../invoices/scheduled/drawing.ts';
-import type { InvoiceTarget } from '../invoices/usage-periods.ts';
 
 export interface AlertDrafts {
   /** Of usage invoices. */

@@ -18,7 +18,7 @@ import {
 } from '../../store/alert-states.ts';
 import { activeAlertsFor, creationTimes } from '../../store/alerts.ts';
 import { inSnapshot, type Transaction } from '../../store/database.ts';
-import type { BalanceDeps } from '../balances/deductions.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';
 import { lineOf } from './distance.ts';

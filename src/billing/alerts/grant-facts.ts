@@ -8,7 +8,7 @@ import { contains, type Instant } from '../../core/time.ts';
 import type { GrantFact, OpenSegment, SeatFact } from '../../rating/alerts/facts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
-import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 import { loadFinalDeductions } from '../balances/final-deductions.ts';
 import { type DividedCommit, loadDividedCommits } from '../balances/seat-shares.ts';
 

@@ -9,8 +9,8 @@ import { loadMetrics } from '../../store/billable-metrics.ts';
 import type { Contract } from '../../store/contracts.ts';
 import { customerRefs } from '../../store/customers.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import type { DraftDeps } from '../balances/deductions.ts';
-import { openPeriods } from '../invoices/usage-periods.ts';
+import { openPeriods } from '../invoice-queue/usage-periods.ts';
+import type { DraftDeps } from '../invoices/deductions.ts';
 import { measureRuns } from '../usage/measure-batch.ts';
 
 interface WatchedUsage {

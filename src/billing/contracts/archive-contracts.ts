@@ -8,7 +8,7 @@ import type { Instant } from '../../core/time.ts';
 import { lockContractsOf } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
-import type { VoidingDeps } from '../invoices/invoice-log.ts';
+import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
 import {
   CONTRACTS_PER_CALL_MAX,
   type ContractReference,

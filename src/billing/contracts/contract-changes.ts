@@ -4,11 +4,11 @@ import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import { holdNextFinalizations } from '../invoices/finalization.ts';
+import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
+import { checkUsageFilter } from '../products/usage-filters.ts';
 import { type ContractReference, changeContract } from './change-contract.ts';
 import type { ContractDeps } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
-import { checkUsageFilter } from './usage-filters.ts';
 
 export interface UpdateEndDateInput extends ContractReference {
   readonly changedBy: string;

@@ -21,6 +21,7 @@ import {
 } from '../billing-providers/match-configuration.ts';
 import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
 import { requireActiveCustomer } from '../customers/active-customer.ts';
+import { checkUsageFilter } from '../products/usage-filters.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
 import { type ContractDeps, settleContracts } from './settle-contract.ts';
@@ -29,7 +30,6 @@ import { namedIds } from './terms/named-ids.ts';
 import { checkSeatLimit } from './terms/seat-limit.ts';
 import { loadTermsContext } from './terms/terms-context.ts';
 import { type Renewal, renewContract } from './transitions.ts';
-import { checkUsageFilter } from './usage-filters.ts';
 
 export interface CreateContractInput extends RateCardReference {
   readonly customerId: string;

@@ -10,7 +10,7 @@ import type { Transaction } from '../../store/database.ts';
 import { finalizedInvoiceBeyond } from '../../store/issued-periods.ts';
 import { rolloversOf, withRolledSegments } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
-import { holdNextFinalizations } from '../invoices/finalization.ts';
+import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { holdGrants } from './grants/grant-jobs.ts';
 import { withGrantsOf } from './grants/granted-changes.ts';
 import { upcomingGrants } from './grants/granted-terms.ts';

@@ -4,8 +4,8 @@ import type { Instant } from '../../core/time.ts';
 import { listContracts } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import { holdFinalization } from '../invoices/finalization.ts';
-import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoices/usage-periods.ts';
+import { holdFinalization } from '../invoice-queue/finalization.ts';
+import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 
 /** Contracts read at once: an id does not say which contract it was derived from. */
 const CONTRACTS_PER_READ = 1_000;

@@ -7,7 +7,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Contract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs.ts';
-import { loadOpenSchedules, type OpenSchedule } from '../invoices/scheduled/open-items.ts';
+import { loadOpenSchedules, type OpenSchedule } from './open-items.ts';
 
 /** The kind of the jobs. */
 export const SCHEDULED_JOB = 'issue_scheduled_invoice';

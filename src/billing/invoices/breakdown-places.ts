@@ -10,10 +10,10 @@ import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdow
 import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoice-lists.ts';
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices.ts';
 import { withLines } from '../../store/whole-invoices.ts';
-import type { DraftDeps } from '../balances/deductions.ts';
+import type { ScheduledTarget } from '../invoice-queue/open-items.ts';
+import type { DraftDeps } from './deductions.ts';
 import { type DraftPlace, draftPlaces, type SnapshotDeps } from './draft-places.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
-import type { ScheduledTarget } from './scheduled/open-items.ts';
 
 type BreakdownSize = WindowSize | 'none';
 

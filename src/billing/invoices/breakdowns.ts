@@ -16,7 +16,6 @@ import {
   type WindowSize,
 } from '../../rating/invoice/breakdown.ts';
 import { inSnapshot } from '../../store/database.ts';
-import type { DraftDeps } from '../balances/deductions.ts';
 import {
   type BreakdownFilter,
   type BreakdownPageRequest,
@@ -28,6 +27,7 @@ import {
   timeOf,
 } from './breakdown-places.ts';
 import { computeUsageInvoices } from './compute.ts';
+import type { DraftDeps } from './deductions.ts';
 import { draftMoment } from './draft-moment.ts';
 import type { WithCard } from './list-prices.ts';
 import { type InvoiceDeps, requireCustomer } from './read-invoices.ts';

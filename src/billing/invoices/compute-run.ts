@@ -5,11 +5,11 @@ import type { ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { WindowSize } from '../../rating/invoice/breakdown.ts';
 import { compareText } from '../../rating/usage/group-values.ts';
 import { createBooks } from '../balances/books.ts';
+import { finalizationAt, type InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 import { type Compute, type ComputeDeps, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
 import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
 import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
-import { finalizationAt, type InvoiceTarget } from './usage-periods.ts';
 
 /**
  * Invoices whose usage is read together. Customers lie side by side in ClickHouse, so the more of them one query asks

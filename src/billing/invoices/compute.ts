@@ -15,6 +15,7 @@ import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts
 import type { RatedLine } from '../../rating/types.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
 import { createBooks } from '../balances/books.ts';
+import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 import { draftMoment } from './draft-moment.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, termsOf } from './invoice-context.ts';
@@ -30,7 +31,6 @@ import type { ScheduledDraft } from './scheduled/drafts.ts';
 import { createScheduledDraws, type ScheduledDraws } from './scheduled/drawing.ts';
 import { unpricedWarnings } from './unpriced-warnings.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
-import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
 /** A usage invoice as of now, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {

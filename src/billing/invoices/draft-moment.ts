@@ -10,7 +10,7 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import type { InvoiceTarget } from './usage-periods.ts';
+import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 
 /** The last event of the customers of some drafts is being looked for. */
 export interface AskedMoment {

@@ -6,9 +6,14 @@ import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
+import { loadOpenSchedules, type ScheduledTarget } from '../invoice-queue/open-items.ts';
+import {
+  finalizationAt,
+  type InvoiceTarget,
+  openPeriods,
+  usageInvoiceId,
+} from '../invoice-queue/usage-periods.ts';
 import type { Placed } from './invoice-order.ts';
-import { loadOpenSchedules, type ScheduledTarget } from './scheduled/open-items.ts';
-import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from './usage-periods.ts';
 
 /** Drafts and issued invoices are read from one snapshot. */
 export interface SnapshotDeps {

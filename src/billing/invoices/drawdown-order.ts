@@ -9,7 +9,7 @@ import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { type Balances, type CustomerBalances, shareBalances } from '../balances/books.ts';
-import { type InvoiceTarget, openPeriods } from './usage-periods.ts';
+import { type InvoiceTarget, openPeriods } from '../invoice-queue/usage-periods.ts';
 
 /** Drafts that share no balance have no order among them, but the sort needs one. */
 export function compareDrafts(a: InvoiceTarget, b: InvoiceTarget): number {

@@ -11,7 +11,7 @@ import {
   type InvoiceTarget,
   nextUnissuedPeriod,
   periodFrom,
-} from './usage-periods.ts';
+} from '../invoice-queue/usage-periods.ts';
 
 const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
 

@@ -15,16 +15,16 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
+import type { FinalizedInvoice, InvoiceLog } from '../invoice-log/invoice-log.ts';
+import { issued as issuedChange } from '../invoice-log/system-changes.ts';
+import { finalizationJob } from '../invoice-queue/finalization.ts';
+import { type InvoiceTarget, periodTerms, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 import { type BegunRun, beginRun, computeRun, type RunDeps } from './compute-run.ts';
 import { planConsolidations } from './consolidated/issue.ts';
-import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice, isIssued } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
-import type { FinalizedInvoice, InvoiceLog } from './invoice-log.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
-import { issued as issuedChange } from './system-changes.ts';
-import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
 
 export interface FinalizationDeps extends RunDeps {
   readonly db: Database;

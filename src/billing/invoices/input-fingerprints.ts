@@ -5,11 +5,11 @@
 import { groupBy } from '../../core/group-by.ts';
 import { jsonDigestInParts } from '../../core/json-in-parts.ts';
 import { type Balances, shareBalances } from '../balances/books.ts';
+import { type InvoiceTarget, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 import { compareDrafts } from './drawdown-order.ts';
 import { type InvoiceContext, termsOf } from './invoice-context.ts';
 import type { PlannedInvoices } from './plan-invoices.ts';
 import type { PricedCard } from './priced-card.ts';
-import { type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
 /**
  * By invoice. Covers everything that is loaded, whether or not it has an effect on the period of the invoice. Other

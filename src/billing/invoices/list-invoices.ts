@@ -5,7 +5,6 @@ import { inSnapshot } from '../../store/database.ts';
 import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { withLines } from '../../store/whole-invoices.ts';
-import type { DraftDeps } from '../balances/deductions.ts';
 import { computeDrafts } from './compute.ts';
 import {
   consolidatedDrafts,
@@ -14,6 +13,7 @@ import {
   findConsolidations,
   withOpenParts,
 } from './consolidated/drafts.ts';
+import type { DraftDeps } from './deductions.ts';
 import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
 import { byPosition, isBeyond, type Placed } from './invoice-order.ts';

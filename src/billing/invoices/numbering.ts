@@ -19,7 +19,7 @@ import {
   unnumberedInvoices,
 } from '../../store/invoice-numbers.ts';
 import type { Job } from '../../store/jobs.ts';
-import type { InvoiceLog } from './invoice-log.ts';
+import type { InvoiceLog } from '../invoice-log/invoice-log.ts';
 
 export interface NumberingDeps {
   /** Such as `INV-{year}-{number:6}` (core/invoice-number.ts). */

@@ -13,12 +13,12 @@ import {
   type DrawingTime,
   loadCustomerBalances,
 } from '../balances/books.ts';
+import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 import { type AskedMoment, askMoment } from './draft-moment.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import { type InvoiceContext, joinContexts, loadInvoiceContext } from './invoice-context.ts';
 import { withEarlierCharges } from './issued-charges.ts';
 import { type DrawingSchedules, drawingTimes, loadDrawingSchedules } from './scheduled/drawing.ts';
-import type { InvoiceTarget } from './usage-periods.ts';
 
 /** Usage invoices to compute, with all their input from PostgreSQL. */
 export interface PlannedInvoices {

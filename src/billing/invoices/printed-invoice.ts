@@ -5,7 +5,7 @@ import { notFound, Refusal } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { customerNames, findCustomer } from '../../store/customers.ts';
-import { externalOfInvoices } from '../payments/external-invoices.ts';
+import { externalOfInvoices } from './external-invoices.ts';
 import { customFieldsOfInvoices } from './invoice-fields.ts';
 import { numbersOfInvoices } from './numbering.ts';
 import { pricingUnitsOf } from './pricing-units.ts';

@@ -8,7 +8,7 @@ import { customerExists } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { findInvoice } from '../../store/whole-invoices.ts';
-import type { DraftDeps } from '../balances/deductions.ts';
+import type { ScheduledTarget } from '../invoice-queue/open-items.ts';
 import { type ComputeDeps, computeUsageInvoices } from './compute.ts';
 import {
   consolidatedDrafts,
@@ -17,12 +17,12 @@ import {
   findConsolidations,
   withOpenParts,
 } from './consolidated/drafts.ts';
+import type { DraftDeps } from './deductions.ts';
 import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type SnapshotDeps } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
-import type { ScheduledTarget } from './scheduled/open-items.ts';
 import { withShortfalls } from './scheduled/shortfalls.ts';
 import {
   draftWithWarnings,

@@ -12,7 +12,7 @@ import type { Transaction } from '../../store/database.ts';
 import { holdPackage, loadPackageAliases } from '../../store/packages.ts';
 import { type CreateContractInput, createContractIn } from '../contracts/create-contract.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
-import { declareCopiedKeys } from '../custom-fields/copied-keys.ts';
+import { declareCopiedKeys } from './copied-keys.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
 

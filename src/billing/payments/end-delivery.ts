@@ -6,8 +6,8 @@ import type { Database } from '../../store/database.ts';
 import { type AttemptEnd, endAttempt } from '../../store/delivery-work.ts';
 import type { Delivery } from '../../store/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../store/invoices.ts';
-import { endProviderPayment } from '../balances/release-commit.ts';
-import type { VoidingDeps } from '../invoices/invoice-log.ts';
+import { endProviderPayment } from '../commits/release-commit.ts';
+import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
 
 export type EndDeps = VoidingDeps & {
   readonly db: Database;

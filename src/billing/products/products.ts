@@ -23,7 +23,6 @@ import {
   type StoredProduct,
 } from '../../store/products.ts';
 import { rateCardsOfProduct } from '../../store/rate-cards.ts';
-import { checkFiltersOfCards } from '../contracts/usage-filters.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,
@@ -32,6 +31,7 @@ import {
 } from '../custom-fields/with-fields.ts';
 import { checkTermsOfType } from './product-definition.ts';
 import { checkCycles, checkKeysOfVersions, checkNamedEntities, keyField } from './product-references.ts';
+import { checkFiltersOfCards } from './usage-filters.ts';
 
 interface Deps {
   readonly db: Database;

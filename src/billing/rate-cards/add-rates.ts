@@ -9,7 +9,7 @@ import type { Database, Transaction } from '../../store/database.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { claimProductUnits, lockRateCard, type RateCard, unitsOfProducts } from '../../store/rate-cards.ts';
 import { insertRates, type NewRateEntry } from '../../store/rates.ts';
-import { checkFiltersOfCards } from '../contracts/usage-filters.ts';
+import { checkFiltersOfCards } from '../products/usage-filters.ts';
 import { checkRate, type RateTerms } from './rate-terms.ts';
 
 interface Deps {

@@ -3,7 +3,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { PublishedBalance } from '../../store/published-balances.ts';
-import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 
 /**
  * The commits and credits with what is left of them at `now`, as issued invoices left them, in the same order. Drafts of

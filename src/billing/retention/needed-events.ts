@@ -5,7 +5,7 @@ import { loadContracts } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { billedContractIds, firstRegenerable } from '../../store/event-retention.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import { nextUnissuedPeriod } from '../invoices/usage-periods.ts';
+import { nextUnissuedPeriod } from '../invoice-queue/usage-periods.ts';
 
 /** What needs the oldest events. */
 export interface Need {

@@ -13,8 +13,8 @@ import { lockBalances } from '../../store/balance-deductions.ts';
 import type { Transaction } from '../../store/database.ts';
 import { recordSystemChanges, type SystemActor } from '../../store/system-changes.ts';
 import { insertThresholdCharge, loadThresholdCharges } from '../../store/threshold-charges.ts';
-import type { BalanceDeps } from '../balances/deductions.ts';
 import { changeContract } from '../contracts/change-contract.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
 import {
   amountDue,
   isStillValid,

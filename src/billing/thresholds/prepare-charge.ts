@@ -20,12 +20,12 @@ import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import { loadProducts } from '../../store/products.ts';
-import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
-import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
+import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 import { mayDrawOn } from '../balances/drawing-contracts.ts';
+import { periodTerms } from '../invoice-queue/usage-periods.ts';
+import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../invoices/deductions.ts';
 import { inputFingerprints } from '../invoices/input-fingerprints.ts';
 import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
-import { periodTerms } from '../invoices/usage-periods.ts';
 import { countedCommits, unitOf } from './counted-balances.ts';
 import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
 

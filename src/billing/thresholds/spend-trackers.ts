@@ -13,7 +13,7 @@ import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
 import { loadThresholdCharges, type ThresholdCharge } from '../../store/threshold-charges.ts';
-import { periodTerms } from '../invoices/usage-periods.ts';
+import { periodTerms } from '../invoice-queue/usage-periods.ts';
 
 interface TrackedContract {
   readonly contract: Contract;

@@ -1,6 +1,6 @@
 /** Evaluates the alerts of customers. The work is in `billing/alerts/`. */
 import { evaluateAlerts } from '../../billing/alerts/evaluate-alerts.ts';
-import type { BalanceDeps } from '../../billing/balances/deductions.ts';
+import type { BalanceDeps } from '../../billing/invoices/deductions.ts';
 import { createEvaluationPace, type PaceLimits } from '../../billing/pace/evaluation-pace.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { customersWithAlerts } from '../../store/alerts.ts';

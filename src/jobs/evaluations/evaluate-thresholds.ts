@@ -1,5 +1,5 @@
 /** Evaluates the thresholds of customers. The work is in `billing/thresholds/`. */
-import type { BalanceDeps } from '../../billing/balances/deductions.ts';
+import type { BalanceDeps } from '../../billing/invoices/deductions.ts';
 import { createEvaluationPace, type PaceLimits } from '../../billing/pace/evaluation-pace.ts';
 import { evaluateThresholds, watchedCustomers } from '../../billing/thresholds/evaluate-thresholds.ts';
 import { SECOND_MS } from '../../core/time.ts';

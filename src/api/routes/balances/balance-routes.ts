@@ -1,9 +1,9 @@
 /** The balance of a customer in one number, entries by hand, and the order of drawdown. */
 import { z } from 'zod';
-import { addManualEntry } from '../../../billing/balances/add-manual-entry.ts';
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
-import { drawdownOrder } from '../../../billing/balances/drawdown-order.ts';
-import { netBalance } from '../../../billing/balances/net-balance.ts';
+import { drawdownOrder } from '../../../billing/balance-queries/drawdown-order.ts';
+import { netBalance } from '../../../billing/balance-queries/net-balance.ts';
+import { addManualEntry } from '../../../billing/commits/add-manual-entry.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import type { CommitType } from '../../../core/terms/commits.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, exactNumber, exactValue, timestamp, uuid } from '../../wire/fields.ts';

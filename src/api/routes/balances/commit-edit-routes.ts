@@ -1,7 +1,7 @@
 /** One commit or credit, of a contract or of a customer: edit, archive, waive the true-up. */
 import { z } from 'zod';
-import { disableTrueUp } from '../../../billing/balances/disable-true-up.ts';
-import { changeCommit } from '../../../billing/balances/edit-commit.ts';
+import { disableTrueUp } from '../../../billing/commits/disable-true-up.ts';
+import { changeCommit } from '../../../billing/commits/edit-commit.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';

@@ -1,8 +1,8 @@
 /** Commits and credits of a customer: creation, and earlier ends. */
 import { z } from 'zod';
-import { createCommit } from '../../../billing/balances/create-commit.ts';
-import { changeCommit } from '../../../billing/balances/edit-commit.ts';
-import { shortened } from '../../../billing/balances/shorten-commit.ts';
+import { createCommit } from '../../../billing/commits/create-commit.ts';
+import { changeCommit } from '../../../billing/commits/edit-commit.ts';
+import { shortened } from '../../../billing/commits/shorten-commit.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, hourAlignedEnd, timestamp, uuid } from '../../wire/fields.ts';

@@ -1,6 +1,6 @@
 /** The order of drawdown in answers, with the reason for each place as a sentence. */
 import { z } from 'zod';
-import type { OrderedBalance } from '../../../billing/balances/drawdown-order.ts';
+import type { OrderedBalance } from '../../../billing/balance-queries/drawdown-order.ts';
 import { BURN_DOWN_CRITERIA, type BurnDownCriterion } from '../../../core/invoice-balances.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { BalanceClass, RankedBalance } from '../../../rating/balances/burn-down-order.ts';

@@ -1,6 +1,6 @@
 /** What the lists of commits, credits and balances have in common on the wire. */
 import { z } from 'zod';
-import type { ListBalancesInput } from '../../../billing/balances/list-balances.ts';
+import type { ListBalancesInput } from '../../../billing/balance-queries/list-balances.ts';
 import type { PageRequest } from '../../../core/paging.ts';
 import type { CommitPosition } from '../../../store/commit-list.ts';
 import { timestamp, uuid, wholeNumber } from '../../wire/fields.ts';

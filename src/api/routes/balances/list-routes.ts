@@ -1,7 +1,7 @@
 /** Lists of a customer's commits, of its credits, and of both. */
 import { z } from 'zod';
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
-import { type BalancePage, listBalances } from '../../../billing/balances/list-balances.ts';
+import { type BalancePage, listBalances } from '../../../billing/balance-queries/list-balances.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { COMMIT_TYPES, type Commit } from '../../../core/terms/commits.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';

@@ -1,6 +1,7 @@
 /** Commits, credits and balances of customers. */
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
+
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { balanceRoutes } from './balance-routes.ts';
 import { commitEditRoutes } from './commit-edit-routes.ts';

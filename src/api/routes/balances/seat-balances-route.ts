@@ -1,7 +1,7 @@
 /** What seats have of commits and credits with INDIVIDUAL allocation. */
 import { z } from 'zod';
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
-import { listSeatBalances, type SeatBalances } from '../../../billing/balances/list-seat-balances.ts';
+import { listSeatBalances, type SeatBalances } from '../../../billing/balance-queries/list-seat-balances.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { sum } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import { ledgerEntryType } from '../../../core/terms/ledger.ts';

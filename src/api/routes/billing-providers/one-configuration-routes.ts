@@ -3,13 +3,13 @@
  * customer's configurations: what is set here is used and listed like any other.
  */
 import { z } from 'zod';
-import { archiveConfigurations } from '../../../billing/billing-providers/archive-configurations.ts';
 import {
   type BillingConfigurationInput,
   type BillingConfigurationView,
   getBillingConfigurations,
   setBillingConfigurations,
 } from '../../../billing/billing-providers/configurations.ts';
+import { archiveConfigurations } from '../../../billing/contracts/archive-configurations.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { COLLECTION_METHODS, CONTRACT_BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
 import { notFound } from '../../../core/errors.ts';

@@ -1,6 +1,5 @@
 /** Billing providers: the service's connections, and the billing configurations of customers. */
 import { z } from 'zod';
-import { archiveConfigurations } from '../../../billing/billing-providers/archive-configurations.ts';
 import {
   getBillingConfigurations,
   setBillingConfigurations,
@@ -9,6 +8,7 @@ import {
   connectBillingProvider,
   listBillingProviders,
 } from '../../../billing/billing-providers/connections.ts';
+import { archiveConfigurations } from '../../../billing/contracts/archive-configurations.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import {
   BILLING_PROVIDERS,

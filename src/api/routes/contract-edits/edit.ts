@@ -1,7 +1,7 @@
 /** Edits of contracts on the wire: the request, and the entries of the edit history. */
 import { z } from 'zod';
+import type { EditHistory } from '../../../billing/contract-views/edit-history.ts';
 import type { ContractEditInput } from '../../../billing/contracts/edits/apply-edit.ts';
-import type { EditHistory } from '../../../billing/contracts/edits/edit-history.ts';
 import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
 import {
   answered,

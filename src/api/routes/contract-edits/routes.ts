@@ -1,8 +1,8 @@
 /** Editing and amending contracts, and the edit history. */
 import { z } from 'zod';
+import { getEditHistory, viewEdit } from '../../../billing/contract-views/edit-history.ts';
 import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
-import { getEditHistory, viewEdit } from '../../../billing/contracts/edits/edit-history.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';

@@ -1,5 +1,5 @@
 /** How amendments look in answers of v1. */
-import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
+import type { ContractView } from '../../../billing/contract-views/contract-views.ts';
 import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
 import { anyText, id, instant } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';

@@ -1,9 +1,9 @@
 /** Creating contracts. */
 import { z } from 'zod';
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
+import { viewsOf } from '../../../billing/contract-views/contract-views.ts';
 import { createContract } from '../../../billing/contracts/create-contract.ts';
-import { viewsOf } from '../../../billing/contracts/reads/contract-views.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { createContractFromPackage } from '../../../billing/packages/contract-from-package.ts';
 import { assert } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';

@@ -1,6 +1,6 @@
 /** Parents and children of contracts in answers. */
 import { z } from 'zod';
-import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
+import type { ContractView } from '../../../billing/contract-views/contract-views.ts';
 import type { FullContract } from '../../../core/terms/contract.ts';
 import { uuid } from '../../wire/fields.ts';
 

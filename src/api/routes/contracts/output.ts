@@ -1,6 +1,6 @@
 /** Contracts in answers: v1 with initial and current state, v2 flat. */
 import { z } from 'zod';
-import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
+import type { ContractView } from '../../../billing/contract-views/contract-views.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { FullContract } from '../../../core/terms/contract.ts';
 import { formatInstant } from '../../../core/time.ts';

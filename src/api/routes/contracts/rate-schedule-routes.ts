@@ -1,6 +1,6 @@
 /** The rates of a contract at an instant: those of the rate card after overrides. */
 import { z } from 'zod';
-import { type ContractRate, readContractRates } from '../../../billing/contracts/reads/rate-schedule.ts';
+import { type ContractRate, readContractRates } from '../../../billing/contract-views/rate-schedule.ts';
 import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import type { Clock } from '../../../core/clock.ts';

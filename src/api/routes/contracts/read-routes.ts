@@ -1,7 +1,7 @@
 /** Reading contracts, in the shapes of v1 and v2. */
 import { z } from 'zod';
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
-import { getContract, listContracts } from '../../../billing/contracts/reads/contracts.ts';
+import { getContract, listContracts } from '../../../billing/contract-views/contracts.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { invalid } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';

@@ -1,6 +1,6 @@
 /** Reports the outcome of a payment that an integrator collects outside the service. */
 import { z } from 'zod';
-import { releaseCommit } from '../../../billing/balances/release-commit.ts';
+import { releaseCommit } from '../../../billing/commits/release-commit.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { PAYMENT_OUTCOMES } from '../../../core/terms/payment-gate.ts';
 import type { Database } from '../../../store/database.ts';

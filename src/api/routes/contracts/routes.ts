@@ -1,6 +1,7 @@
 /** Contracts: the prices and terms of a customer over a range of time. */
-import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
+
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { contractChangeRoutes } from './change-routes.ts';
 import { contractCreationRoutes } from './creation-routes.ts';

@@ -4,7 +4,7 @@ import {
   readQuantityHistory,
   readSeatsHistory,
   type SeatHistorySegment,
-} from '../../../billing/subscriptions/histories.ts';
+} from '../../../billing/contract-views/subscription-histories.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';

@@ -1,14 +1,14 @@
 /** Customers, and the ingest aliases that their usage events use. */
 import { z } from 'zod';
+import { archiveCustomer } from '../../../billing/contracts/archive-customer.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
-import { archiveCustomer } from '../../../billing/customers/archive-customer.ts';
 import { setLeavesInvoicesInDraft } from '../../../billing/customers/billable-status.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../../billing/customers/create-customer.ts';
-import { eraseCustomer } from '../../../billing/customers/erase-customer.ts';
 import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
+import { eraseCustomer } from '../../../billing/erasure/erase-customer.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { Customer } from '../../../store/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';

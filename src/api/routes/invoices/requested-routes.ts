@@ -1,10 +1,10 @@
 /** Invoices and charges that a client asks for: professional services, a charge on a usage invoice, another issue date. */
 import { z } from 'zod';
 import { addCharge } from '../../../billing/contracts/edits/add-charge.ts';
-import { scheduleProfessionalServices } from '../../../billing/contracts/schedule-professional-services.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { moveIssueDate } from '../../../billing/invoices/scheduled/move-issue-date.ts';
+import { scheduleProfessionalServices } from '../../../billing/invoices/scheduled/schedule-professional-services.ts';
 import { firstOf } from '../../../billing/invoices/unbilled-usage.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, exactNumber, timestamp, uuid } from '../../wire/fields.ts';

@@ -1,6 +1,7 @@
 /** Invoices of a customer: list, one, and breakdowns by hour or day. */
 import { z } from 'zod';
 import { listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
+import { externalOfInvoices } from '../../../billing/invoices/external-invoices.ts';
 import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields.ts';
 import { listInvoices } from '../../../billing/invoices/list-invoices.ts';
 import { listPricesOf, type WithCard } from '../../../billing/invoices/list-prices.ts';
@@ -9,7 +10,6 @@ import { customersOfInvoices, payersOfInvoices } from '../../../billing/invoices
 import { previousInvoicesOf } from '../../../billing/invoices/previous-invoices.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
-import { externalOfInvoices } from '../../../billing/payments/external-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';

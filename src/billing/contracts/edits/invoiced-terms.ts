@@ -11,7 +11,7 @@ import type { Transaction } from '../../../store/database.ts';
 import { type InvoicedItem, loadInvoicedItems } from '../../../store/invoiced-items.ts';
 import { loadManualEntries } from '../../../store/manual-balance-entries.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
-import { holdNextFinalizations } from '../../invoices/finalization.ts';
+import { holdNextFinalizations } from '../../invoice-queue/finalization.ts';
 import { drawnProblem, lostBalances, loweredProblem } from './drawn-terms.ts';
 
 /** A scheduled charge or a commit, as far as its invoices are concerned. */

@@ -5,11 +5,11 @@ import type { Invoice } from '../../../core/invoice.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import type { IssuedInvoice } from '../../../store/invoices.ts';
 import { withLines } from '../../../store/whole-invoices.ts';
+import { type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
 import type { InvoiceListFilter, SnapshotDeps } from '../draft-places.ts';
 import { isInTime } from '../draft-places.ts';
 import type { Placed } from '../invoice-order.ts';
 import { firstOf, type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
-import { type InvoiceTarget, usageInvoiceId } from '../usage-periods.ts';
 import { type ConsolidatedTarget, consolidatedTargets } from './targets.ts';
 
 /** The place of a consolidated draft in a list, before it is computed. */

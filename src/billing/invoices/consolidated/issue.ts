@@ -14,8 +14,8 @@ import { type IssuedHead, insertInvoices } from '../../../store/invoices.ts';
 import { existingInvoiceIds } from '../../../store/issued-periods.ts';
 import type { Job } from '../../../store/jobs.ts';
 import { withLines } from '../../../store/whole-invoices.ts';
+import { finalizationAt, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
-import { finalizationAt, type InvoiceTarget } from '../usage-periods.ts';
 import { consolidatedInvoice } from './drafts.ts';
 import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './targets.ts';
 

@@ -13,7 +13,12 @@ import { finalizedUsageInvoices } from '../../../store/invoice-lists.ts';
 import type { IssuedHead } from '../../../store/invoices.ts';
 import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
-import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from '../usage-periods.ts';
+import {
+  finalizationAt,
+  type InvoiceTarget,
+  openPeriods,
+  usageInvoiceId,
+} from '../../invoice-queue/usage-periods.ts';
 
 /** A usage invoice that is on a consolidated one. */
 interface ConsolidatedPart extends InvoiceTarget {

@@ -14,12 +14,12 @@ import { indexOverrides } from '../../../rating/rates/override-index.ts';
 import type { RatedLine, UsageLine } from '../../../rating/types.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
+import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import type { ComputedInvoice } from '../compute.ts';
 import { cardOf, type InvoiceContext, termsOf } from '../invoice-context.ts';
 import type { PlannedInvoices } from '../plan-invoices.ts';
 import type { PricedCard } from '../priced-card.ts';
 import { NO_EVENT } from '../usage-answers.ts';
-import type { InvoiceTarget } from '../usage-periods.ts';
 import { type HistoricalInvoiceInput, intervalOf, usageOf } from './historical-input.ts';
 
 /** In the order of the input, which the targets are in. Refuses (`invalid`) the first bad field. */

@@ -15,13 +15,13 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { usageInvoiceIn } from '../../../store/issued-periods.ts';
 import { missingContract } from '../../contracts/missing-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
+import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import type { ComputeDeps } from '../compute.ts';
 import { freezeHours, freezeInvoices } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
 import { loadInvoiceContext } from '../invoice-context.ts';
 import type { PlannedInvoices } from '../plan-invoices.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
-import type { InvoiceTarget } from '../usage-periods.ts';
 import { computeHistorical } from './compute-historical.ts';
 import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
 

@@ -10,10 +10,10 @@ import type { Database, Transaction } from '../../../store/database.ts';
 import { isErased } from '../../../store/erased-customers.ts';
 import { invoicedItemIds } from '../../../store/invoiced-items.ts';
 import { findInvoiceHead, findRegenerated, lockInvoice } from '../../../store/invoices.ts';
+import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
+import { loadCharges } from '../../invoice-queue/load-charges.ts';
+import { loadScheduledItems } from '../../invoice-queue/open-items.ts';
 import type { ComputeDeps } from '../compute.ts';
-import type { InvoiceLog } from '../invoice-log.ts';
-import { loadScheduledItems } from '../scheduled/open-items.ts';
-import { loadCharges } from '../subscriptions/load-charges.ts';
 import type { InvoiceHead } from './issued-invoice.ts';
 
 export interface RegenerateDeps extends ComputeDeps {

@@ -4,13 +4,13 @@ import type { BilledPeriod } from '../../../core/invoice.ts';
 import { lockBalances } from '../../../store/balance-deductions.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
+import { billsUsage } from '../../invoice-queue/usage-periods.ts';
 import { beginRun, computeRun } from '../compute-run.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
 import { pricedItems } from '../scheduled/joined-lines.ts';
-import { billsUsage } from '../usage-periods.ts';
 import { type IssueInstead, itemsOf, nothingToBill, type Original, type RegenerateDeps } from './original.ts';
 
 /**

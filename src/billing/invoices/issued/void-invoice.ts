@@ -5,8 +5,8 @@ import { standingConsolidations } from '../../../store/invoice-constituents.ts';
 import { lockInvoice } from '../../../store/invoices.ts';
 import { afterCommit } from '../../../store/request-unit.ts';
 import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
-import { requireEventsOfInvoice } from '../../retention/require-events.ts';
-import type { InvoiceLog } from '../invoice-log.ts';
+import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
+import { requireEventsOfInvoice } from '../../invoice-queue/require-events.ts';
 import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
 
 /**

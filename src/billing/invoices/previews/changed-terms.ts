@@ -10,14 +10,14 @@ import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
 import type { IssuedHead } from '../../../store/invoices.ts';
-import type { DraftDeps } from '../../balances/deductions.ts';
+import { billsUsage, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
+import type { DraftDeps } from '../deductions.ts';
 import { draftPlacesOf } from '../draft-places.ts';
 import { itemsOf } from '../issued/original.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
 import { scheduledOf } from '../read-invoices.ts';
 import { type JoinedSchedule, NOTHING_JOINED, pricedItems } from '../scheduled/joined-lines.ts';
 import type { InvoiceWithWarnings } from '../unbilled-usage.ts';
-import { billsUsage, type InvoiceTarget } from '../usage-periods.ts';
 
 /** Invoices of some contracts before and after a change. */
 export interface ChangedTerms {

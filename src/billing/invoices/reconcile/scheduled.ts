@@ -7,7 +7,7 @@ import type { Database } from '../../../store/database.ts';
 import type { IssuedInvoice } from '../../../store/invoices.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
 import { loadShortfalls } from '../../balances/shortfalls.ts';
-import { loadScheduledItems } from '../scheduled/open-items.ts';
+import { loadScheduledItems } from '../../invoice-queue/open-items.ts';
 import { type Difference, differencesOf } from './difference.ts';
 
 /** Items of schedules on an issued invoice do not change any more; those of archived charges are gone. */

@@ -18,7 +18,7 @@ import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
-import type { ScheduledTarget } from './open-items.ts';
+import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 
 /** A draft, and what it takes from balances: charges of subscriptions alone are payable from them. */
 export interface ScheduledDraft {

@@ -8,6 +8,7 @@ import type { BalanceBook } from '../../../rating/balances/balance-book.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
+import { loadOpenSchedules, type ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { compareInFamily } from '../drawdown-order.ts';
 import {
   type ItemProducts,
@@ -16,7 +17,6 @@ import {
   type ScheduledDraft,
   scheduledDraft,
 } from './drafts.ts';
-import { loadOpenSchedules, type ScheduledTarget } from './open-items.ts';
 
 /** Drafts of SCHEDULED invoices that balances may pay for, by issue date. */
 export interface DrawingSchedules {

@@ -5,14 +5,14 @@
 import { NO_BALANCES } from '../../../rating/balances/balance-book.ts';
 import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
 import { loadCustomerBalances } from '../../balances/books.ts';
-import type { DraftDeps } from '../../balances/deductions.ts';
+import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
+import { finalizationAt, openPeriods } from '../../invoice-queue/usage-periods.ts';
 import { drawScheduled } from '../compute.ts';
+import type { DraftDeps } from '../deductions.ts';
 import { sharingContracts } from '../drawdown-order.ts';
 import { planInvoices } from '../plan-invoices.ts';
-import { finalizationAt, openPeriods } from '../usage-periods.ts';
 import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
 import { drawingTimes } from './drawing.ts';
-import type { ScheduledTarget } from './open-items.ts';
 
 /** In the order of the targets. Usage is read only if balances may pay for some of them. */
 export async function drawnScheduledDrafts(

@@ -10,8 +10,13 @@ import type { Contract } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
 import { loadDrawingContracts, mayDrawOn } from '../../balances/drawing-contracts.ts';
-import { billsUsage, finalizationAt, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
-import type { ScheduledTarget } from './open-items.ts';
+import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
+import {
+  billsUsage,
+  finalizationAt,
+  nextUnissuedPeriod,
+  periodTerms,
+} from '../../invoice-queue/usage-periods.ts';
 
 /** By commit: when the last usage invoice that may draw on it is due. Commits whose usage is issued are absent. */
 export async function heldTrueUps(

@@ -23,16 +23,16 @@ import {
   loadCustomerBalances,
   shareBalances,
 } from '../../balances/books.ts';
+import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
+import { loadOpenSchedules, type ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { contractOfJob, nextJob } from '../../invoice-queue/scheduled-jobs.ts';
-import { collectPayments, queueCollections } from '../../payments/collect-payment.ts';
-import { tellOfPayments } from '../../payments/tell-of-payments.ts';
+import { collectPayments, queueCollections } from '../../payment-gates/collect-payment.ts';
+import { tellOfPayments } from '../../payment-gates/tell-of-payments.ts';
 import { deductionsToKeep } from '../deductions-to-keep.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
-import type { InvoiceLog } from '../invoice-log.ts';
 import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
 import { compareScheduled, drawingTimes, loadDrawingSchedules } from './drawing.ts';
 import { heldTrueUps } from './held-true-ups.ts';
-import { loadOpenSchedules, type ScheduledTarget } from './open-items.ts';
 import { withFinalShortfalls } from './shortfalls.ts';
 
 export interface IssueDeps {

@@ -18,7 +18,7 @@ import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { contractsWithChargesOnUsageInvoices } from '../../../store/scheduled-charges.ts';
 import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
-import { type JoinedItem, loadOpenSchedules } from './open-items.ts';
+import { type JoinedItem, loadOpenSchedules } from '../../invoice-queue/open-items.ts';
 
 /** An item with its product. */
 export interface PricedItem extends JoinedItem {

@@ -6,9 +6,9 @@ import { lockContract } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { putInvoiceIssueDate } from '../../../store/invoice-issue-dates.ts';
 import { findInvoiceHead } from '../../../store/invoices.ts';
+import { loadOpenSchedules } from '../../invoice-queue/open-items.ts';
 import { holdScheduledInvoices, planScheduledInvoices } from '../../invoice-queue/scheduled-jobs.ts';
 import { findDraftPlace, type IssuedInvoiceDeps } from '../issued/issued-invoice.ts';
-import { loadOpenSchedules } from './open-items.ts';
 
 export interface MoveIssueDateInput {
   readonly invoiceId: string;

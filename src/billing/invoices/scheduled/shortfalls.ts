@@ -5,10 +5,10 @@ import type { BalanceDeduction } from '../../../core/terms/ledger.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
 import { loadCommits } from '../../../store/commits.ts';
 import type { Transaction } from '../../../store/database.ts';
-import { type DraftDeps, loadDeductionsIn } from '../../balances/deductions.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
 import { loadShortfalls } from '../../balances/shortfalls.ts';
-import type { ScheduledTarget } from './open-items.ts';
+import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
+import { type DraftDeps, loadDeductionsIn } from '../deductions.ts';
 
 /**
  * As they are now, after the drafts of usage invoices. Without those that have no shortfall. Drafts are computed only

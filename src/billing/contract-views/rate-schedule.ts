@@ -3,21 +3,21 @@
  * the contract's overrides, and prices that only overrides set; entitled ones only, page by page. Overrides are
  * resolved as in rating (rating/rates/line-terms.ts).
  */
-import type { Clock } from '../../../core/clock.ts';
-import type { CreditType } from '../../../core/credit-types.ts';
-import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
-import type { Override } from '../../../core/terms/overrides.ts';
-import type { Instant } from '../../../core/time.ts';
-import { type PricedSegment, pricedSegment } from '../../../rating/rates/contract-rate.ts';
-import { indexOverrides, type OverrideIndex, prepareIndex } from '../../../rating/rates/override-index.ts';
-import { versionAt } from '../../../rating/usage/product-spans.ts';
-import { loadCreditTypes } from '../../../store/credit-types.ts';
-import type { Database } from '../../../store/database.ts';
-import { loadOverrides } from '../../../store/load-overrides.ts';
-import { loadProducts } from '../../../store/products.ts';
-import { findRateCard, type RateCard } from '../../../store/rate-cards.ts';
-import { isSelected, type RateSelector } from '../../rate-cards/rate-selectors.ts';
-import { type RatePosition, readRates } from '../../rate-cards/read-rates.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { CreditType } from '../../core/credit-types.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import type { Override } from '../../core/terms/overrides.ts';
+import type { Instant } from '../../core/time.ts';
+import { type PricedSegment, pricedSegment } from '../../rating/rates/contract-rate.ts';
+import { indexOverrides, type OverrideIndex, prepareIndex } from '../../rating/rates/override-index.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Database } from '../../store/database.ts';
+import { loadOverrides } from '../../store/load-overrides.ts';
+import { loadProducts } from '../../store/products.ts';
+import { findRateCard, type RateCard } from '../../store/rate-cards.ts';
+import { isSelected, type RateSelector } from '../rate-cards/rate-selectors.ts';
+import { type RatePosition, readRates } from '../rate-cards/read-rates.ts';
 import { findContractOf } from './contracts.ts';
 import {
   type NamedByOverrides,

@@ -8,7 +8,7 @@ import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs.ts';
-import { requireEventsOf } from '../retention/require-events.ts';
+import { requireEventsOf } from './require-events.ts';
 import {
   billsUsage,
   finalizationAt,

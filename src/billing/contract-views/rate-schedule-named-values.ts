@@ -3,16 +3,16 @@
  * the overridden price, so the rate schedule of a contract has rows for them.
  */
 import { createHash } from 'node:crypto';
-import type { BillingFrequency, RateEntry } from '../../../core/catalogue.ts';
-import { groupBy } from '../../../core/group-by.ts';
-import type { Override } from '../../../core/terms/overrides.ts';
-import { contains, type Instant, type OpenInterval } from '../../../core/time.ts';
-import { effectiveRates } from '../../../rating/rates/rate-schedule.ts';
-import { compareText, type GroupValues, groupValuesKey } from '../../../rating/usage/group-values.ts';
-import { versionAt } from '../../../rating/usage/product-spans.ts';
-import type { StoredProduct } from '../../../store/products.ts';
-import type { RateSelector } from '../../rate-cards/rate-selectors.ts';
-import type { RateSegment } from '../../rate-cards/read-rates.ts';
+import type { BillingFrequency, RateEntry } from '../../core/catalogue.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Override } from '../../core/terms/overrides.ts';
+import { contains, type Instant, type OpenInterval } from '../../core/time.ts';
+import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
+import { compareText, type GroupValues, groupValuesKey } from '../../rating/usage/group-values.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import type { StoredProduct } from '../../store/products.ts';
+import type { RateSelector } from '../rate-cards/rate-selectors.ts';
+import type { RateSegment } from '../rate-cards/read-rates.ts';
 
 /** Group values, and their place among the rows of one rate. */
 interface NamedValues {

@@ -2,12 +2,12 @@
  * True-ups of commits that earlier versions of the service stored and did not draw down. What their usage would have
  * taken is not known, so nothing is billed for them (docs/drawdown.md, "True-ups").
  */
-import type { Commit } from '../../../core/terms/commits.ts';
-import { intersect } from '../../../core/time.ts';
-import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
-import { loadCommits } from '../../../store/commits.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { type UndrawnPeriod, undrawnPeriods } from '../../../store/issued-periods.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import { intersect } from '../../core/time.ts';
+import type { ScheduledItem } from '../../rating/scheduled/scheduled-items.ts';
+import { loadCommits } from '../../store/commits.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { type UndrawnPeriod, undrawnPeriods } from '../../store/issued-periods.ts';
 
 /** Of the items those whose commit has usage on an issued invoice that took nothing from balances, by their ids. */
 export async function unknownShortfalls(

@@ -11,13 +11,13 @@ import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
-import { loadCanceledPurchases } from './canceled-purchases.ts';
-import { type BalanceDeps, loadDeductions } from './deductions.ts';
-import { loadFinalDeductions } from './final-deductions.ts';
-import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
-import { loadDividedCommits } from './seat-shares.ts';
+import { loadCanceledPurchases } from '../balances/canceled-purchases.ts';
+import { loadFinalDeductions } from '../balances/final-deductions.ts';
+import { amountsTaken, loadRolloverTargets } from '../balances/rollovers.ts';
+import { loadDividedCommits } from '../balances/seat-shares.ts';
+import { loadWithheld } from '../balances/withheld.ts';
+import { type BalanceDeps, loadDeductions } from '../invoices/deductions.ts';
 import { loadTrueUps } from './true-ups.ts';
-import { loadWithheld } from './withheld.ts';
 
 /** A commit or credit in its contract; null: it belongs to the customer. */
 export interface OwnedCommit {

@@ -1,22 +1,22 @@
 /** Requests an invoice of professional services (docs/invoices.md, "Professional services"). */
-import { USD_CENTS } from '../../core/credit-types.ts';
-import { sum, ZERO } from '../../core/decimal.ts';
-import { assert, type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
-import { newId } from '../../core/ids.ts';
-import type { Invoice } from '../../core/invoice.ts';
-import type { FullContract } from '../../core/terms/contract.ts';
-import type { ProfessionalService, RequestedItem } from '../../core/terms/professional-services.ts';
-import type { AmountInput } from '../../core/terms/schedules.ts';
-import type { Instant } from '../../core/time.ts';
-import { findContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { findRateCard } from '../../store/rate-cards.ts';
-import { scheduledDrafts } from '../invoices/scheduled/drafts.ts';
-import { loadOpenSchedules } from '../invoices/scheduled/open-items.ts';
-import { type ContractReference, changeContract } from './change-contract.ts';
-import { requireNotArchived } from './contract-changes.ts';
-import type { ContractDeps } from './settle-contract.ts';
-import { resolveAmount } from './terms/point-schedule.ts';
+import { USD_CENTS } from '../../../core/credit-types.ts';
+import { sum, ZERO } from '../../../core/decimal.ts';
+import { assert, type FieldPath, invalid, namesNothing } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { Invoice } from '../../../core/invoice.ts';
+import type { FullContract } from '../../../core/terms/contract.ts';
+import type { ProfessionalService, RequestedItem } from '../../../core/terms/professional-services.ts';
+import type { AmountInput } from '../../../core/terms/schedules.ts';
+import type { Instant } from '../../../core/time.ts';
+import { findContract } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { findRateCard } from '../../../store/rate-cards.ts';
+import { type ContractReference, changeContract } from '../../contracts/change-contract.ts';
+import { requireNotArchived } from '../../contracts/contract-changes.ts';
+import type { ContractDeps } from '../../contracts/settle-contract.ts';
+import { resolveAmount } from '../../contracts/terms/point-schedule.ts';
+import { loadOpenSchedules } from '../../invoice-queue/open-items.ts';
+import { scheduledDrafts } from './drafts.ts';
 
 /** An amount, a quantity at a price, or a quantity at the price of the service. */
 interface ServiceLineInput extends AmountInput {

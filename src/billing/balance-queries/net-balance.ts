@@ -8,8 +8,8 @@ import { loadCommits } from '../../store/commits.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import { customerExists } from '../../store/customers.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, withOwners } from './balances.ts';
-import type { BalanceDeps } from './deductions.ts';
 
 /** Conditions that must all hold; null: not given. */
 interface BalanceFilter {

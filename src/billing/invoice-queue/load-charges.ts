@@ -1,22 +1,22 @@
 /** Loads the charges of subscriptions that are on no invoice yet, with the prices they come from. */
-import { assert } from '../../../core/errors.ts';
-import { groupBy } from '../../../core/group-by.ts';
-import type { Subscription } from '../../../core/terms/subscriptions.ts';
-import type { Instant } from '../../../core/time.ts';
-import { prepareIndex } from '../../../rating/rates/override-index.ts';
-import { type ScheduledItem, subscriptionItem } from '../../../rating/scheduled/scheduled-items.ts';
-import { chargePrice, nextChargeDate, openCharges } from '../../../rating/subscriptions/charges.ts';
-import { type SubscriptionPrices, subscriptionPrices } from '../../../rating/subscriptions/prices.ts';
-import { type UnpricedPeriod, unpricedPeriods } from '../../../rating/subscriptions/unpriced-periods.ts';
-import { loadBilledCharges } from '../../../store/billed-charges.ts';
-import type { Contract } from '../../../store/contracts.ts';
-import { loadCreditTypes } from '../../../store/credit-types.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { loadOverrides } from '../../../store/load-overrides.ts';
-import { loadProducts } from '../../../store/products.ts';
-import { loadRateCards } from '../../../store/rate-cards.ts';
-import { loadRateEntries } from '../../../store/rates.ts';
-import { loadBillingStarts, loadSubscriptions } from '../../../store/subscriptions.ts';
+import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import type { Instant } from '../../core/time.ts';
+import { prepareIndex } from '../../rating/rates/override-index.ts';
+import { type ScheduledItem, subscriptionItem } from '../../rating/scheduled/scheduled-items.ts';
+import { chargePrice, nextChargeDate, openCharges } from '../../rating/subscriptions/charges.ts';
+import { type SubscriptionPrices, subscriptionPrices } from '../../rating/subscriptions/prices.ts';
+import { type UnpricedPeriod, unpricedPeriods } from '../../rating/subscriptions/unpriced-periods.ts';
+import { loadBilledCharges } from '../../store/billed-charges.ts';
+import type { Contract } from '../../store/contracts.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadOverrides } from '../../store/load-overrides.ts';
+import { loadProducts } from '../../store/products.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import { loadRateEntries } from '../../store/rates.ts';
+import { loadBillingStarts, loadSubscriptions } from '../../store/subscriptions.ts';
 
 /** The subscriptions of one contract. */
 export interface ContractCharges {

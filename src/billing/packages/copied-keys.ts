@@ -8,7 +8,7 @@ import type { Instant } from '../../core/time.ts';
 import { loadKeys } from '../../store/custom-fields.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { TermsInput } from '../contracts/terms/build-terms.ts';
-import { declareKey } from './keys.ts';
+import { declareKey } from '../custom-fields/keys.ts';
 
 /**
  * Declares the keys of the terms' fields where the contract's own entities do not have them, without

@@ -14,12 +14,12 @@ import {
 } from '../../rating/balances/burn-down-order.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { customerExists } from '../../store/customers.ts';
-import { findContractOf } from '../contracts/reads/contracts.ts';
+import { loadCanceledPurchases } from '../balances/canceled-purchases.ts';
+import { loadProductTags } from '../balances/ranking-context.ts';
+import { loadWithheld } from '../balances/withheld.ts';
+import { findContractOf } from '../contract-views/contracts.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
-import { loadCanceledPurchases } from './canceled-purchases.ts';
-import type { BalanceDeps } from './deductions.ts';
-import { loadProductTags } from './ranking-context.ts';
-import { loadWithheld } from './withheld.ts';
 
 export interface DrawdownOrderInput {
   readonly customerId: string;

@@ -2,33 +2,33 @@
  * The scheduled items of contracts that are on no issued invoice, and the invoice that each of them will be on: a
  * usage invoice, or one of its date and currency (docs/invoices.md, "Scheduled invoices").
  */
-import { groupBy } from '../../../core/group-by.ts';
-import { derivedId } from '../../../core/ids.ts';
-import type { Commit } from '../../../core/terms/commits.ts';
-import { formatInstant, type Instant } from '../../../core/time.ts';
-import { periodEndingOnDayOf } from '../../../rating/scheduled/joined-period.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { derivedId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import { periodEndingOnDayOf } from '../../rating/scheduled/joined-period.ts';
 import {
   type ScheduledGroup,
   type ScheduledItem,
   scheduledGroups,
   scheduledItems,
-} from '../../../rating/scheduled/scheduled-items.ts';
-import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
-import type { UnpricedPeriod } from '../../../rating/subscriptions/unpriced-periods.ts';
-import { loadCommits } from '../../../store/commits.ts';
-import { loadTransitions } from '../../../store/contract-transitions.ts';
-import type { Contract } from '../../../store/contracts.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { loadInvoiceIssueDates } from '../../../store/invoice-issue-dates.ts';
-import { issuedScheduledIds, loadInvoicedItems } from '../../../store/invoiced-items.ts';
-import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
-import { loadPaymentOutcomes } from '../../../store/payment-outcomes.ts';
-import { loadProfessionalServices } from '../../../store/professional-services.ts';
-import { loadRateCards } from '../../../store/rate-cards.ts';
-import { loadScheduledCharges } from '../../../store/scheduled-charges.ts';
-import { type ContractCharges, loadCharges } from '../subscriptions/load-charges.ts';
-import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
+} from '../../rating/scheduled/scheduled-items.ts';
+import type { SubscriptionPrices } from '../../rating/subscriptions/prices.ts';
+import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { loadTransitions } from '../../store/contract-transitions.ts';
+import type { Contract } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadInvoiceIssueDates } from '../../store/invoice-issue-dates.ts';
+import { issuedScheduledIds, loadInvoicedItems } from '../../store/invoiced-items.ts';
+import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
+import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { loadProfessionalServices } from '../../store/professional-services.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import { loadScheduledCharges } from '../../store/scheduled-charges.ts';
+import { type ContractCharges, loadCharges } from './load-charges.ts';
 import { unknownShortfalls } from './unknown-shortfalls.ts';
+import { billsUsage, nextUnissuedPeriod, periodTerms } from './usage-periods.ts';
 
 /** A SCHEDULED invoice that is not issued. */
 export interface ScheduledTarget extends ScheduledGroup {

@@ -3,12 +3,12 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import { type ComputeDeps, computeDrawingDrafts, type DrawingDraft } from '../invoices/compute.ts';
-import { draftPlacesOf } from '../invoices/draft-places.ts';
-import { type PlannedInvoices, planInvoices } from '../invoices/plan-invoices.ts';
-import type { CandidateCommit } from './books.ts';
-import { loadDrawingContracts } from './drawing-contracts.ts';
-import { loadFinalDeductions } from './final-deductions.ts';
+import type { CandidateCommit } from '../balances/books.ts';
+import { loadDrawingContracts } from '../balances/drawing-contracts.ts';
+import { loadFinalDeductions } from '../balances/final-deductions.ts';
+import { type ComputeDeps, computeDrawingDrafts, type DrawingDraft } from './compute.ts';
+import { draftPlacesOf } from './draft-places.ts';
+import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 
 /** Drafts are computed from usage. */
 export interface BalanceDeps extends ComputeDeps {

@@ -6,8 +6,8 @@ import type { Instant } from '../../core/time.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadInvoicedAmounts } from '../../store/invoiced-items.ts';
-import { loadOpenSchedules, type ScheduledTarget } from '../invoices/scheduled/open-items.ts';
-import { loadShortfalls } from './shortfalls.ts';
+import { loadShortfalls } from '../balances/shortfalls.ts';
+import { loadOpenSchedules, type ScheduledTarget } from '../invoice-queue/open-items.ts';
 
 /**
  * Those of finalized invoices and, from `deductions`, those of drafts. A voided invoice bills nothing, and a shortfall

@@ -8,9 +8,9 @@ import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { findCustomer, lockCustomer, updateCustomer } from '../../store/customers.ts';
 import { voidInvoicesOfCustomer } from '../../store/voided-invoices.ts';
-import { archiveContractsOf } from '../contracts/archive-contracts.ts';
-import type { ContractDeps } from '../contracts/settle-contract.ts';
-import type { VoidingDeps } from '../invoices/invoice-log.ts';
+import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
+import { archiveContractsOf } from './archive-contracts.ts';
+import type { ContractDeps } from './settle-contract.ts';
 
 /**
  * Archives the customer and its contracts as of now and voids all its finalized invoices. It keeps its ingest

@@ -2,36 +2,36 @@
  * Loads contracts with everything that their terms refer to, in a fixed number of queries for any number of
  * contracts.
  */
-import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';
-import type { CustomFieldsById } from '../../../core/custom-fields.ts';
-import type { Decimal } from '../../../core/decimal.ts';
-import type { Contract, ContractTerms, FullContract, Transition } from '../../../core/terms/contract.ts';
-import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
-import type { Balance } from '../../../core/terms/ledger.ts';
-import type { Instant } from '../../../core/time.ts';
-import { periodContaining } from '../../../rating/periods/billing-periods.ts';
-import { versionAt } from '../../../rating/usage/product-spans.ts';
-import { loadBillingConfigurations } from '../../../store/billing-configurations.ts';
-import { loadAmendments, loadConfigurationTimes } from '../../../store/contract-edits.ts';
-import { withTerms } from '../../../store/contract-terms.ts';
-import { loadTransitions } from '../../../store/contract-transitions.ts';
-import { loadInitialVersions } from '../../../store/contract-versions.ts';
-import { loadContracts } from '../../../store/contracts.ts';
-import { loadCreditTypes } from '../../../store/credit-types.ts';
-import { loadCustomFields } from '../../../store/custom-fields.ts';
-import type { Database } from '../../../store/database.ts';
-import { loadInvoicedItems } from '../../../store/invoiced-items.ts';
-import { loadProducts } from '../../../store/products.ts';
-import { loadRateCards } from '../../../store/rate-cards.ts';
-import { balancesOf } from '../../balances/balances.ts';
-import { costBasesOf } from '../../balances/cost-bases.ts';
-import type { BalanceDeps } from '../../balances/deductions.ts';
+import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
+import type { CustomFieldsById } from '../../core/custom-fields.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import type { Contract, ContractTerms, FullContract, Transition } from '../../core/terms/contract.ts';
+import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
+import type { Balance } from '../../core/terms/ledger.ts';
+import type { Instant } from '../../core/time.ts';
+import { periodContaining } from '../../rating/periods/billing-periods.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import { loadBillingConfigurations } from '../../store/billing-configurations.ts';
+import { loadAmendments, loadConfigurationTimes } from '../../store/contract-edits.ts';
+import { withTerms } from '../../store/contract-terms.ts';
+import { loadTransitions } from '../../store/contract-transitions.ts';
+import { loadInitialVersions } from '../../store/contract-versions.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
+import type { Database } from '../../store/database.ts';
+import { loadInvoicedItems } from '../../store/invoiced-items.ts';
+import { loadProducts } from '../../store/products.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import { balancesOf } from '../balance-queries/balances.ts';
+import { costBasesOf } from '../balance-queries/cost-bases.ts';
 import {
   type BillingConfigurationView,
   billingConfigurationViews,
-} from '../../billing-providers/configurations.ts';
-import { periodTerms } from '../../invoices/usage-periods.ts';
-import { type AccumulatedSpend, accumulatedSpends } from '../../thresholds/spend-trackers.ts';
+} from '../billing-providers/configurations.ts';
+import { periodTerms } from '../invoice-queue/usage-periods.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
+import { type AccumulatedSpend, accumulatedSpends } from '../thresholds/spend-trackers.ts';
 
 /** Data that answers show with terms: names of the objects they refer to, and custom fields. */
 export interface TermNames {

@@ -14,10 +14,10 @@ import { compareText } from '../../rating/usage/group-values.ts';
 import { loadCommits } from '../../store/commits.ts';
 import type { Database } from '../../store/database.ts';
 import { loadSubscriptions } from '../../store/subscriptions.ts';
-import { findContractOf } from '../contracts/reads/contracts.ts';
+import { loadDividedCommits } from '../balances/seat-shares.ts';
+import { findContractOf } from '../contract-views/contracts.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
 import { ledgerFactsOf } from './balances.ts';
-import type { BalanceDeps } from './deductions.ts';
-import { loadDividedCommits } from './seat-shares.ts';
 
 /** Null: not given. */
 export interface SeatBalancesInput {

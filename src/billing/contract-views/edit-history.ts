@@ -1,14 +1,14 @@
 /** Reading the edit history of a contract. */
-import type { Clock } from '../../../core/clock.ts';
-import type { Contract } from '../../../core/terms/contract.ts';
-import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
-import type { Instant } from '../../../core/time.ts';
-import { loadContractEdits } from '../../../store/contract-edits.ts';
-import type { Database } from '../../../store/database.ts';
-import { findRateCard } from '../../../store/rate-cards.ts';
-import type { ContractReference } from '../change-contract.ts';
-import { loadNames, type TermNames } from '../reads/contract-views.ts';
-import { findContractOf } from '../reads/contracts.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
+import type { Instant } from '../../core/time.ts';
+import { loadContractEdits } from '../../store/contract-edits.ts';
+import type { Database } from '../../store/database.ts';
+import { findRateCard } from '../../store/rate-cards.ts';
+import type { ContractReference } from '../contracts/change-contract.ts';
+import { loadNames, type TermNames } from './contract-views.ts';
+import { findContractOf } from './contracts.ts';
 
 interface Deps {
   readonly db: Database;

@@ -2,15 +2,15 @@
  * The rows that the rate schedule of a contract may have, in their order: each rate of the card, behind a rate
  * without group values the values that overrides name, and at the end the prices that only overrides set.
  */
-import { assert } from '../../../core/errors.ts';
-import type { Instant, OpenInterval } from '../../../core/time.ts';
-import type { LineTerms } from '../../../rating/rates/line-terms.ts';
-import { compareText, type GroupValues } from '../../../rating/usage/group-values.ts';
-import { versionAt } from '../../../rating/usage/product-spans.ts';
-import type { Database } from '../../../store/database.ts';
-import { loadProducts, type StoredProduct } from '../../../store/products.ts';
-import { loadRatesOfIdentities, rateIdentityKey, type StoredRateEntry } from '../../../store/rates.ts';
-import type { RatePosition, RateSegment } from '../../rate-cards/read-rates.ts';
+import { assert } from '../../core/errors.ts';
+import type { Instant, OpenInterval } from '../../core/time.ts';
+import type { LineTerms } from '../../rating/rates/line-terms.ts';
+import { compareText, type GroupValues } from '../../rating/usage/group-values.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import type { Database } from '../../store/database.ts';
+import { loadProducts, type StoredProduct } from '../../store/products.ts';
+import { loadRatesOfIdentities, rateIdentityKey, type StoredRateEntry } from '../../store/rates.ts';
+import type { RatePosition, RateSegment } from '../rate-cards/read-rates.ts';
 import { isForAllOthers, type NamedByOverrides, outsideOf, placeOf } from './rate-schedule-named-values.ts';
 
 /** The place of a row; the last one of a page is its cursor. */

@@ -18,10 +18,10 @@ import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
 import { loadRecurringCommits } from '../../store/recurring-commits.ts';
-import { loadNames, type TermNames } from '../contracts/reads/contract-views.ts';
+import { loadNames, type TermNames } from '../contract-views/contract-views.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, withOwners } from './balances.ts';
 import { costBasesOf } from './cost-bases.ts';
-import type { BalanceDeps } from './deductions.ts';
 
 export interface ListBalancesInput extends BalanceListFilter {
   /** Whether balances and ledgers are computed. */

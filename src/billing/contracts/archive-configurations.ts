@@ -15,8 +15,8 @@ import {
 import { lockContractsOf } from '../../store/contracts.ts';
 import { lockCustomer } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
-import { CONTRACTS_PER_CALL_MAX, changeLockedContracts } from '../contracts/change-contract.ts';
-import type { ContractChange, ContractDeps } from '../contracts/settle-contract.ts';
+import { CONTRACTS_PER_CALL_MAX, changeLockedContracts } from './change-contract.ts';
+import type { ContractChange, ContractDeps } from './settle-contract.ts';
 
 export interface ArchiveConfigurationsInput {
   readonly customerId: string;

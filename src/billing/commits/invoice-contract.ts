@@ -4,8 +4,8 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import { loadContracts, lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
+import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
-import { holdNextFinalizations } from '../invoices/finalization.ts';
 
 /**
  * Locks contracts that invoice commits of the customer, and keeps the invoices that purchases may be on from being

@@ -14,8 +14,8 @@ import type { IssuedHead } from '../../store/invoices.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 import { findThresholdCharge } from '../../store/threshold-charges.ts';
 import { voidInvoicesOfItems } from '../../store/voided-invoices.ts';
+import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
-import type { VoidingDeps } from '../invoices/invoice-log.ts';
 import { settlePayment } from '../thresholds/settle-payment.ts';
 
 export interface ReleaseCommitInput {

@@ -10,7 +10,7 @@ import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { insertManualEntry } from '../../store/manual-balance-entries.ts';
-import { type DividedCommit, loadDividedCommits } from './seat-shares.ts';
+import { type DividedCommit, loadDividedCommits } from '../balances/seat-shares.ts';
 
 export interface ManualEntryInput {
   readonly customerId: string;
