@@ -135,16 +135,16 @@ export async function tellExternal(
   return deliveryFromRow(row).external;
 }
 
+/** An invoice that pays for a commit, whose balance waits for the payment. */
+interface GatedPayment {
+  readonly invoiceId: string;
+  readonly commitId: string;
+  readonly customerId: string;
+  readonly issuedAt: Instant;
+}
+
 /** Marks invoices whose balances wait for their payment, which the provider of payments collects. */
-export async function queueGatedPayments(
-  tx: Transaction,
-  gated: readonly {
-    readonly invoiceId: string;
-    readonly commitId: string;
-    readonly customerId: string;
-    readonly issuedAt: Instant;
-  }[],
-): Promise<void> {
+export async function queueGatedPayments(tx: Transaction, gated: readonly GatedPayment[]): Promise<void> {
   for (const { invoiceId, commitId, customerId, issuedAt } of gated) {
     await tx
       .insert(invoiceDeliveries)
@@ -158,6 +158,29 @@ export async function queueGatedPayments(
       })
       .onConflictDoUpdate({ target: invoiceDeliveries.invoiceId, set: { gatedCommitId: commitId } });
   }
+}
+
+/** What the provider of payments has of invoices that it has decided at once. Nothing is due, and nothing is sent. */
+export async function insertCollected(
+  tx: Transaction,
+  collected: readonly (GatedPayment & { readonly external: ExternalInvoice })[],
+): Promise<void> {
+  if (collected.length === 0) return;
+  await tx.insert(invoiceDeliveries).values(
+    collected.map(({ invoiceId, commitId, customerId, issuedAt, external }) => {
+      const { billingProvider, status, externalId, paidAt, total, subTotal, error } = external;
+      return {
+        ...{
+          invoiceId,
+          customerId,
+          gatedCommitId: commitId,
+          createdAt: issuedAt,
+          finalizedAt: external.issuedAt,
+        },
+        ...{ billingProvider, status, externalId, paidAt, total, subTotal, error },
+      };
+    }),
+  );
 }
 
 /** Takes back invoices, queued by this transaction, whose payment somebody else collects. */

@@ -64,6 +64,16 @@ async function bought(amount: number, type: string) {
         }),
       };
     },
+    async external() {
+      const invoices = await api.get(`/v1/customers/${customer_id}/invoices`, {
+        query: { status: 'FINALIZED' },
+      });
+      const voided = await api.get(`/v1/customers/${customer_id}/invoices`, { query: { status: 'VOID' } });
+      return [...invoices.list('data'), ...voided.list('data')].map((one) => {
+        const { total, external_invoice } = one as { total: unknown; external_invoice: unknown };
+        return [total, external_invoice];
+      });
+    },
     commitId: async () =>
       (await api.post('/v2/contracts/get', { customer_id, contract_id })).text('data.commits[0].id'),
   };
@@ -75,19 +85,41 @@ const inAnyOrder = ({ balance, invoices }: { balance: string; invoices: string[]
 });
 
 test('the simulated provider pays, and the balance can be used; the purchase has an invoice of its own', async () => {
-  const { state } = await bought(400, 'STRIPE');
+  const { state, external } = await bought(400, 'STRIPE');
   expect(inAnyOrder(await state())).toEqual({
     balance: '500',
     invoices: ['2026-01-05 FINALIZED 1', '2026-01-05 FINALIZED 400', '2027-06-01 DRAFT 400'],
   });
+  // What is not known is absent, not null: programs fill wallets by the status.
+  const paid = {
+    billing_provider_type: 'stripe',
+    invoice_id: expect.stringMatching(/^simulated_/),
+    issued_at_timestamp: '2026-01-05T00:00:00.000Z',
+    external_status: 'PAID',
+    invoiced_total: 400,
+    invoiced_sub_total: 400,
+    paid_at: '2026-01-05T00:00:00.000Z',
+  };
+  expect(await external()).toEqual(
+    expect.arrayContaining([
+      [400, paid],
+      [1, null],
+    ]),
+  );
 });
 
 test('an amount that ends in 02 fails: its invoice is voided, and nothing more is invoiced or released', async () => {
-  const { state } = await bought(402, 'STRIPE');
+  const { state, external } = await bought(402, 'STRIPE');
   expect(inAnyOrder(await state())).toEqual({
     balance: '0',
     invoices: ['2026-01-05 FINALIZED 1', '2026-01-05 VOID 402'],
   });
+  const failed = {
+    billing_provider_type: 'stripe',
+    external_status: 'PAYMENT_FAILED',
+    billing_provider_error: 'the simulated payment provider refuses this amount',
+  };
+  expect(await external()).toEqual(expect.arrayContaining([[402, expect.objectContaining(failed)]]));
 });
 
 test('an external payment that fails voids the invoice of its purchase', async () => {

@@ -5,11 +5,12 @@
 import type { Invoice } from '../../core/invoice.ts';
 import type { PaymentOutcome, PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
-import { simulatedOutcome } from '../../payments/simulated/simulated-provider.ts';
+import { simulatedOutcome, simulatedState } from '../../payments/simulated/simulated-provider.ts';
+import { payableAmount } from '../../rating/invoice/payable.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Transaction } from '../../store/database.ts';
-import { queueGatedPayments, unqueueDeliveries } from '../../store/invoice-deliveries.ts';
+import { insertCollected, queueGatedPayments, unqueueDeliveries } from '../../store/invoice-deliveries.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 
 /** An invoice that pays for one gated commit. */
@@ -52,8 +53,9 @@ export async function collectPayments(
 }
 
 /**
- * Queues the payments of invoices, issued by this transaction, that a provider collects after it. Purchases whose payment
- * others collect are not delivered: nobody is to pay them twice.
+ * Queues the payments of invoices, issued by this transaction, that a provider collects after it, and writes down what
+ * the simulated one has of those that it decided. Purchases whose payment others collect are not delivered: nobody is to
+ * pay them twice.
  */
 export async function queueCollections(
   tx: Transaction,
@@ -65,8 +67,9 @@ export async function queueCollections(
   const commits = await loadCommits(tx, { ids, includeArchived: true });
   const types = new Map(commits.map(({ id, paymentGate }) => [id, paymentGate?.type]));
   const outcomes = await loadPaymentOutcomes(tx, ids);
-  const isCollected = ({ commitId }: GatedInvoice) =>
-    provider === 'stripe' && types.get(commitId) === 'STRIPE' && !outcomes.has(commitId);
+  const isStripe = ({ commitId }: GatedInvoice) => types.get(commitId) === 'STRIPE';
+  const isCollected = (one: GatedInvoice) =>
+    provider === 'stripe' && isStripe(one) && !outcomes.has(one.commitId);
   await queueGatedPayments(
     tx,
     gated.filter(isCollected).map(({ commitId, invoice }) => {
@@ -78,5 +81,19 @@ export async function queueCollections(
   await unqueueDeliveries(
     tx,
     elsewhere.map(({ invoice }) => invoice.id),
+  );
+  if (provider === 'simulated') await insertSimulated(tx, gated.filter(isStripe));
+}
+
+/** They are done with: nothing is due. */
+async function insertSimulated(tx: Transaction, paid: readonly GatedInvoice[]): Promise<void> {
+  await insertCollected(
+    tx,
+    paid.map(({ commitId, invoice }) => {
+      const { id: invoiceId, customerId, issuedAt } = invoice;
+      const payable = payableAmount(invoice);
+      const external = simulatedState({ invoiceId, total: invoice.total, payable, issuedAt });
+      return { invoiceId, commitId, customerId, issuedAt, external };
+    }),
   );
 }

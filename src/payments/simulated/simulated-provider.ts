@@ -20,17 +20,23 @@ export function simulatedOutcome(amount: Decimal): PaymentOutcome {
 }
 
 export const simulatedProvider: PaymentsProvider = {
-  deliver: async (document) => stateOf(document),
-  status: async (document) => stateOf(document),
-  void: async (document) => ({ ...stateOf(document), status: 'VOID', error: null }),
+  deliver: async (document) => simulatedState(document),
+  status: async (document) => simulatedState(document),
+  void: async (document) => ({ ...simulatedState(document), status: 'VOID', error: null }),
   async charge({ document }) {
     const outcome = simulatedOutcome(document.total);
     const message = outcome === 'PAID' ? null : REFUSED;
-    return { external: stateOf(document), outcome, message, actionRequired: null };
+    return { external: simulatedState(document), outcome, message, actionRequired: null };
   },
 };
 
-function stateOf({ invoiceId, total, payable, issuedAt }: PaymentDocument): ExternalInvoice {
+/** What the provider has of an invoice. */
+export function simulatedState({
+  invoiceId,
+  total,
+  payable,
+  issuedAt,
+}: Pick<PaymentDocument, 'invoiceId' | 'total' | 'payable' | 'issuedAt'>): ExternalInvoice {
   const isPaid = simulatedOutcome(total) === 'PAID';
   return {
     billingProvider: 'stripe',

@@ -14,7 +14,7 @@ import {
   type SubscriptionInvoiceLine,
   type UsageInvoiceLine,
 } from '../../../core/invoice.ts';
-import type { CommitType } from '../../../core/terms/commits.ts';
+import { COMMIT_TYPES, type CommitType } from '../../../core/terms/commits.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import { lineId } from '../../../rating/invoice/line-id.ts';
 import { doubleOf, stringifyJson } from '../../http/json.ts';
@@ -97,6 +97,12 @@ export const lineItemSchema = z
         description:
           '`PrepaidCommit`, also for credits, or `PostpaidCommit`: what that one covers is due nevertheless, so its ' +
           'applied lines are not counted in totals.',
+      }),
+    applied_commit_or_credit: z
+      .object({ id: uuid, type: z.enum(COMMIT_TYPES) })
+      .optional()
+      .meta({
+        description: 'The commit or credit that pays for the line, or of which it is the application.',
       }),
     commit_custom_fields: customFields.optional(),
     ...groupValuesShape,
@@ -236,6 +242,7 @@ function usageLineToWire(
     commit_id: payer?.commitId,
     commit_segment_id: payer?.segmentId,
     commit_type: payer === null ? undefined : COMMIT_TYPE_NAMES[payer.commitType],
+    applied_commit_or_credit: payer === null ? undefined : appliedToWire(payer),
     product_id: line.productId,
     product_type: PRODUCT_TYPE_NAMES[line.productType],
     product_tags: [...line.productTags],
@@ -312,7 +319,12 @@ function payerToWire(payer: LinePayer | null): Partial<LineItemWire> {
     commit_id: commitId,
     commit_segment_id: segmentId,
     commit_type: COMMIT_TYPE_NAMES[commitType],
+    applied_commit_or_credit: appliedToWire(payer),
   };
+}
+
+function appliedToWire({ commitId, commitType }: LinePayer) {
+  return { id: commitId, type: commitType };
 }
 
 function listPriceToWire(
