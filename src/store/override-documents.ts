@@ -32,7 +32,8 @@ export function documentsOf(table: SQL): SQL {
         'productId', s.product_id, 'productTags', s.product_tags,
         'pricingGroupValues', s.pricing_group_values, 'presentationGroupValues', s.presentation_group_values,
         'billingFrequency', s.billing_frequency, 'commitIds', s.commit_ids,
-        'recurringCommitIds', s.recurring_commit_ids, 'anyCommitOrCreditIds', s.any_commit_or_credit_ids
+        'recurringCommitIds', s.recurring_commit_ids, 'anyCommitOrCreditIds', s.any_commit_or_credit_ids,
+        'exclude', s.exclude
       ) order by s.position) as specifiers
       from ${overrideSpecifiers} s join ${table} o on o.id = s.override_id
       group by s.override_id

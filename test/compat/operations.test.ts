@@ -48,9 +48,10 @@ ${absentRows.join('\n')}
 
 - Fields that the official client or its documentation knows are accepted everywhere. Where the service has no effect for them, they are named in the header \`x-ignored-fields\` of the answer, and in its \`warnings\` on operations about money.
 - On operations about money, and in objects of alerts and notifications, a field that nobody knows is refused with 400 and the name that was probably meant. With the header \`Prefer: handling=lenient\`, or with \`STRICT_FIELDS=0\` for all requests, it is ignored and named in the same way. Other operations ignore it and name it.
-- \`exclude\` in specifiers of commits, credits and overrides, and \`custom_rate\`, are refused: an invoice that leaves them out would be wrong.
+- \`exclude\` in specifiers of commits, credits and overrides works, although the client does not declare it.
+- Rates of type CUSTOM are refused, because programs of the vendor compute their prices. \`custom_rate\` beside another type of rate is ignored and named.
 - \`limit\` and \`next_page\` are taken from the query and from the body on every list. With different values in both places they are refused with 400.
-- \`customerBalances/list\` has the balances of contracts unless \`include_contract_balances\` is false. \`sort_by_priority\` lists what is drawn down first first.
+- \`customerBalances/list\` has the balances of contracts unless \`include_contract_balances\` is false. \`sort_by_priority\` lists the lowest priority first. The whole order of drawdown is at \`GET /v1/customers/{customer_id}/drawdownOrder\`.
 `;
 }
 

@@ -78,7 +78,10 @@ function expectedCommits() {
           credit_type: { id: unit, name: 'Coins' },
           schedule_items: [{ id, amount: 12, ...year }],
         },
-        specifiers: [{ product_id: models, pricing_group_values: { model: 'a' } }, { product_tags: ['llm'] }],
+        specifiers: [
+          { product_id: models, pricing_group_values: { model: 'a' } },
+          { product_tags: ['llm'], exclude: [{ product_tags: ['llm', 'beta'] }] },
+        ],
       },
       ...expectedShares(),
     ],
@@ -203,7 +206,10 @@ function expectedOverrides(): Record<string, unknown>[] {
       override_tiers: [{ size: 5, multiplier: 0.5 }, { multiplier: 0.25 }],
       is_commit_specific: true,
       target: 'COMMIT_RATE',
-      override_specifiers: [{ product_id: tokens, commit_ids: [id], recurring_commit_ids: [id] }],
+      override_specifiers: [
+        { product_id: tokens, commit_ids: [id], recurring_commit_ids: [id] },
+        { exclude: [{ product_tags: ['llm', 'beta'] }, { product_tags: ['old'] }] },
+      ],
     },
     {
       ...common,

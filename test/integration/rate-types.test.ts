@@ -143,7 +143,7 @@ describe('a rate is refused with 400 that names the field, and nothing is stored
   const seat = { rate_type: 'FLAT', price: 1, billing_frequency: 'MONTHLY' };
 
   test.each<[string, string, object, RegExp]>([
-    ['CUSTOM', 'usage', { rate_type: 'CUSTOM', custom_rate: {} }, /^custom_rate: /],
+    ['CUSTOM', 'usage', { rate_type: 'CUSTOM', custom_rate: {} }, /^rate_type: CUSTOM/],
     ['CUSTOM', 'usage', { rate_type: 'CUSTOM' }, /^rate_type: CUSTOM/],
     ['CUSTOM', 'support', { rate_type: 'custom', price: 1 }, /^rate_type: CUSTOM/],
     ['an unknown type', 'usage', { rate_type: 'VOLUME', price: 1 }, /^rate_type: /],

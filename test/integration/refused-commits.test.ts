@@ -69,12 +69,12 @@ describe('commits and credits are refused with', () => {
     [
       'a specifier that says nothing',
       () => ({ commits: [commit({ specifiers: [{}] })] }),
-      /^commits\[0\]\.specifiers\[0\]: must name a product, tags or group values$/,
+      /^commits\[0\]\.specifiers\[0\]: must name a product, tags, group values or exclude something$/,
     ],
     [
-      'a specifier that excludes',
+      'a specifier that excludes everything',
       () => ({ commits: [commit({ specifiers: [{ product_tags: ['a'], exclude: [{}] }] })] }),
-      /^commits\[0\]\.specifiers\[0\]\.exclude: is not supported$/,
+      /^commits\[0\]\.specifiers\[0\]\.exclude\[0\]\.product_tags: is required$/,
     ],
     [
       'an unknown product among those covered',

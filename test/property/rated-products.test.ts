@@ -88,7 +88,7 @@ function overrideOf([index, name]: readonly [number, string]): Override {
     ...{ productId: null, applicableProductTags: [], isCommitSpecific: false, target: 'LIST_RATE' },
     specifiers: [
       {
-        ...{ productId: `product-${index}`, productTags: [], presentationGroupValues: {} },
+        ...{ productId: `product-${index}`, productTags: [], presentationGroupValues: {}, exclude: [] },
         ...{ pricingGroupValues: { model: name }, billingFrequency: null },
         ...{ commitIds: [], recurringCommitIds: [], anyCommitOrCreditIds: [] },
       },

@@ -210,6 +210,7 @@ function overrideBody(one: Override, ids: BilledCard['ids']) {
       product_tags: specifier.productTags,
       pricing_group_values: specifier.pricingGroupValues,
       presentation_group_values: specifier.presentationGroupValues,
+      exclude: specifier.exclude.map(({ productTags }) => ({ product_tags: productTags })),
     })),
   };
 }

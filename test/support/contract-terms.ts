@@ -109,7 +109,10 @@ export function everyTerm(catalogue: TermsCatalogue, customerId: string): Record
         product_id: fee,
         name: 'Welcome',
         access_schedule: { credit_type_id: unit, schedule_items: [{ amount: 12, ...year }] },
-        specifiers: [{ product_id: models, pricing_group_values: { model: 'a' } }, { product_tags: ['llm'] }],
+        specifiers: [
+          { product_id: models, pricing_group_values: { model: 'a' } },
+          { product_tags: ['llm'], exclude: [{ product_tags: ['llm', 'beta'] }] },
+        ],
       },
     ],
     recurring_commits: [
@@ -177,6 +180,7 @@ export function everyTerm(catalogue: TermsCatalogue, customerId: string): Record
         target: 'commit_rate',
         override_specifiers: [
           { product_id: tokens, commit_ids: ['prepaid'], recurring_commit_ids: ['monthly'] },
+          { exclude: [{ product_tags: ['llm', 'beta'] }, { product_tags: ['old'] }] },
         ],
       },
       {

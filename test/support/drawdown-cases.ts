@@ -10,7 +10,7 @@ import { HOUR_MS } from '../../src/core/time.ts';
 import type { BookedBucket } from '../../src/rating/balances/balance-book.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import type { NaiveDrawdownInput, NaiveUsage } from './naive/claimed-counters.ts';
-import { allowedUnder, override } from './override-cases.ts';
+import { allowedUnder, exclusions, override } from './override-cases.ts';
 import { fixed } from './rating-scenarios.ts';
 
 export interface DrawdownCase extends NaiveDrawdownInput {
@@ -312,6 +312,7 @@ function applicability(): fc.Arbitrary<Applicability> {
     productTags: fc.subarray(TAGS, { maxLength: 1 }),
     pricingGroupValues: fc.constantFrom({}, {}, ...MODEL_VALUES),
     presentationGroupValues: fc.constantFrom({}, {}, ...REGION_VALUES),
+    exclude: exclusions(TAGS),
   });
   return fc.oneof(
     fc.constant(ANY_USAGE),

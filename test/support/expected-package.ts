@@ -108,7 +108,10 @@ function expectedBalances({ fee, tokens, models, unit }: TermsCatalogue) {
       credit_type: { id: unit, name: 'Coins' },
       schedule_items: [{ id, amount: 12, starting_at_offset: days(10), duration: days(30) }],
     },
-    specifiers: [{ product_id: models, pricing_group_values: { model: 'a' } }, { product_tags: ['llm'] }],
+    specifiers: [
+      { product_id: models, pricing_group_values: { model: 'a' } },
+      { product_tags: ['llm'], exclude: [{ product_tags: ['llm', 'beta'] }] },
+    ],
   };
   return { commits, credits: [credit] };
 }
@@ -174,7 +177,7 @@ function expectedOverrides({ tokens, models, seats }: TermsCatalogue) {
       target: 'COMMIT_RATE',
       override_specifiers: [
         { product_id: tokens, commit_template_ids: [id], recurring_commit_template_ids: [id] },
-        { product_tags: ['llm'], any_commit_or_credit_template_ids: [id] },
+        { any_commit_or_credit_template_ids: [id], exclude: [{ product_tags: ['llm'] }] },
       ],
     },
     {

@@ -112,6 +112,7 @@ function specifier(subjects: OverrideSubjects): fc.Arbitrary<Override['specifier
     productTags: fc.subarray([...subjects.tags]),
     pricingGroupValues: fc.constantFrom({}, {}, ...subjects.pricingGroupValues),
     presentationGroupValues: fc.constantFrom({}, {}, ...subjects.presentationGroupValues),
+    exclude: exclusions(subjects.tags),
     billingFrequency: subjects.withCommits
       ? fc.constantFrom(null, null, 'MONTHLY' as const)
       : fc.constant(null),
@@ -119,4 +120,13 @@ function specifier(subjects: OverrideSubjects): fc.Arbitrary<Override['specifier
     recurringCommitIds: ids('r'),
     anyCommitOrCreditIds: ids('c', 'r', 'other'),
   });
+}
+
+/** Mostly nothing. */
+export function exclusions(tags: readonly string[]): fc.Arbitrary<{ readonly productTags: string[] }[]> {
+  const entry = fc.record({ productTags: fc.subarray([...tags], { minLength: 1 }) });
+  return fc.oneof(
+    { arbitrary: fc.constant<{ productTags: string[] }[]>([]), weight: 2 },
+    fc.array(entry, { minLength: 1, maxLength: 2 }),
+  );
 }

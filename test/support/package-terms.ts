@@ -100,7 +100,10 @@ function balances({ fee, tokens, models, unit }: TermsCatalogue) {
           credit_type_id: unit,
           schedule_items: [{ amount: 12, starting_at_offset: days(10), duration: days(30) }],
         },
-        specifiers: [{ product_id: models, pricing_group_values: { model: 'a' } }, { product_tags: ['llm'] }],
+        specifiers: [
+          { product_id: models, pricing_group_values: { model: 'a' } },
+          { product_tags: ['llm'], exclude: [{ product_tags: ['llm', 'beta'] }] },
+        ],
       },
     ],
   };
@@ -164,7 +167,7 @@ function overrides({ tokens, models, seats }: TermsCatalogue) {
       target: 'commit_rate',
       override_specifiers: [
         { product_id: tokens, commit_ids: ['prepaid'], recurring_commit_ids: ['monthly'] },
-        { product_tags: ['llm'], any_commit_or_credit_ids: ['monthly'] },
+        { any_commit_or_credit_ids: ['monthly'], exclude: [{ product_tags: ['llm'] }] },
       ],
     },
     {

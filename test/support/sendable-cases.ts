@@ -119,6 +119,7 @@ function sendableOverride(
     productTags: [],
     pricingGroupValues: Object.fromEntries(keys.map((name) => [name, values[name] ?? ''])),
     presentationGroupValues: {},
+    exclude: [],
     billingFrequency: null,
     commitIds: [],
     recurringCommitIds: [],

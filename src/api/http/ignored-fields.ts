@@ -13,6 +13,10 @@ const orderIds = (groups: readonly string[]) =>
 const ACCESS_TYPE = 'access_schedule.access_type';
 
 const PRODUCT = ['is_refundable', 'netsuite_internal_item_id', 'netsuite_overage_item_id'];
+/** Prices of the type CUSTOM, which alone has it, are refused. */
+const CUSTOM_RATE = 'custom_rate';
+const OVERWRITE_CUSTOM_RATE = `overrides.overwrite_rate.${CUSTOM_RATE}`;
+
 const CONTRACT = [NETSUITE, SALESFORCE, 'total_contract_value'];
 const TERMS = ['commits', 'credits', 'discounts', 'professional_services', 'scheduled_charges'];
 const RECURRING = ['recurring_commits', 'recurring_credits'];
@@ -28,6 +32,7 @@ const EDIT = [
   ...orderIds([...TERMS, ...RECURRING].map((group) => `add_${group}`)),
   ...orderIds(['update_commits', 'update_credits', 'update_scheduled_charges']),
   ...COMMIT.map((path) => `add_${path}`),
+  `add_${OVERWRITE_CUSTOM_RATE}`,
   'add_subscriptions.payment_gate_config',
   'add_reseller_royalties',
   'update_reseller_royalties',
@@ -39,13 +44,14 @@ export const IGNORED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   createCustomer: ['customer_revenue_system_configurations'],
   createProduct: PRODUCT,
   updateProduct: PRODUCT,
-  addRate: ['effective_at'],
-  addRates: ['rates.effective_at', 'effective_at'],
+  addRate: ['effective_at', CUSTOM_RATE],
+  addRates: ['rates.effective_at', 'effective_at', `rates.${CUSTOM_RATE}`],
   createPackage: [
     'tags',
     'product_tags',
     `commits.${ACCESS_TYPE}`,
     `credits.${ACCESS_TYPE}`,
+    OVERWRITE_CUSTOM_RATE,
     ...thresholdCommit(''),
   ],
   createContract: [
@@ -53,10 +59,11 @@ export const IGNORED_FIELDS: Readonly<Record<string, readonly string[]>> = {
     ...orderIds([...TERMS, ...RECURRING]),
     ...COMMIT,
     ...OTHER_SYSTEMS,
+    OVERWRITE_CUSTOM_RATE,
     'subscriptions.payment_gate_config',
     ...thresholdCommit(''),
   ],
-  amendContract: [...CONTRACT, ...orderIds(TERMS), ...COMMIT, 'reseller_royalties'],
+  amendContract: [...CONTRACT, ...orderIds(TERMS), ...COMMIT, OVERWRITE_CUSTOM_RATE, 'reseller_royalties'],
   editContract: EDIT,
   previewInvoices: EDIT.map((path) => `edit.${path}`),
   createCustomerCommit: [NETSUITE, SALESFORCE, ACCESS_TYPE],

@@ -14,7 +14,7 @@ export async function loadProductTags(
 ): Promise<RankingContext['productTags']> {
   const tags = commits.flatMap(({ applicability: { productTags, specifiers } }) => [
     ...productTags,
-    ...specifiers.flatMap((specifier) => specifier.productTags),
+    ...specifiers.flatMap((specifier) => [specifier, ...specifier.exclude]).flatMap((one) => one.productTags),
   ]);
   const products = await loadTaggedProducts(db, [...new Set(tags)]);
   return new Map(products.map((product) => [product.id, versionAt(product, now).tags]));

@@ -10,6 +10,7 @@ import { contains, type Instant, type OpenInterval } from '../../core/time.ts';
 import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
 import { compareText, type GroupValues, groupValuesKey } from '../../rating/usage/group-values.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
+import { carriesAll, isExcluded } from '../../rating/usage/specifiers.ts';
 import type { StoredProduct } from '../../store/products.ts';
 import type { RateSelector } from '../rate-cards/rate-selectors.ts';
 import type { RateSegment } from '../rate-cards/read-rates.ts';
@@ -53,7 +54,7 @@ export function namedByOverrides(overrides: readonly Override[], at: Instant): N
       const places = new Map<string, GroupValues>();
       for (const one of [...(byProduct.get(product.id) ?? []), ...(byProduct.get(null) ?? [])]) {
         if (one.billingFrequency !== null && one.billingFrequency !== billingFrequency) continue;
-        if (!one.productTags.every((tag) => tags.includes(tag))) continue;
+        if (!carriesAll(tags, one.productTags) || isExcluded(one.exclude, tags)) continue;
         if (!Object.keys(one.pricingGroupValues).every((name) => pricingGroupKey.includes(name))) continue;
         places.set(placeOf(one.pricingGroupValues), one.pricingGroupValues);
       }

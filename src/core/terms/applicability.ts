@@ -4,14 +4,22 @@ import { listOf, objectOf, textMap } from './values.ts';
 
 export const RATE_TARGETS = ['LIST_RATE', 'COMMIT_RATE'] as const;
 
+/** A product that carries all of the tags is left out. There is at least one tag. */
+const exclusion = objectOf({ productTags: listOf(z.string()) });
+
 /** Conditions that usage must all meet. Null or empty: no condition. */
-export const usageSpecifier = objectOf({
+export const usageConditions = {
   productId: z.string().nullable(),
   /** The product must carry all of them. */
   productTags: listOf(z.string()),
   pricingGroupValues: textMap,
   presentationGroupValues: textMap,
-});
+  /** What meets one of them does not meet the specifier. */
+  exclude: listOf(exclusion).default([]),
+};
+
+export const usageSpecifier = objectOf(usageConditions);
+export type UsageSpecifier = z.output<typeof usageSpecifier>;
 
 /**
  * The usage a commit or credit covers. `productIds` and `productTags` are ORed, each tag on its own;

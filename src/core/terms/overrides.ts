@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
-import { exactText, instantValue, listOf, type MayBeGiven, objectOf, textMap } from './values.ts';
+import { usageConditions } from './applicability.ts';
+import { exactText, instantValue, listOf, type MayBeGiven, objectOf } from './values.ts';
 
 export const OVERRIDE_TYPES = ['OVERWRITE', 'MULTIPLIER', 'TIERED'] as const;
 export const MULTIPLIER_PRIORITIZATIONS = ['LOWEST_MULTIPLIER', 'EXPLICIT'] as const;
@@ -10,11 +11,7 @@ export type MultiplierPrioritization = (typeof MULTIPLIER_PRIORITIZATIONS)[numbe
 
 /** Conditions that a line must all meet. Null or empty: no condition. */
 const overrideSpecifier = objectOf({
-  productId: z.string().nullable(),
-  /** The product must carry all of them. */
-  productTags: listOf(z.string()),
-  pricingGroupValues: textMap,
-  presentationGroupValues: textMap,
+  ...usageConditions,
   billingFrequency: z.enum(BILLING_FREQUENCIES).nullable(),
   /** Commit-specific overrides only; a match in any of the three lists is enough. */
   commitIds: listOf(z.string()),

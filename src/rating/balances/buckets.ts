@@ -10,6 +10,7 @@ import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { PayerTerms } from '../rates/line-terms.ts';
 import type { GroupValues } from '../usage/group-values.ts';
+import { meetsSpecifier } from '../usage/specifiers.ts';
 import type { RankedBalance } from './burn-down-order.ts';
 
 /** `id` and `recurringId` are those of the commit or credit. */
@@ -85,21 +86,6 @@ export function paysFor(
   return (
     productIds.includes(subject.productId) ||
     productTags.some((tag) => subject.productTags.includes(tag)) ||
-    specifiers.some((specifier) => meets(specifier, subject))
+    specifiers.some((specifier) => meetsSpecifier(specifier, subject))
   );
-}
-
-/** Values are conditions on usage: other charges have none. */
-function meets(specifier: Applicability['specifiers'][number], subject: ChargedSubject): boolean {
-  const { productId, productTags, pricingGroupValues, presentationGroupValues } = specifier;
-  return (
-    (productId === null || productId === subject.productId) &&
-    productTags.every((tag) => subject.productTags.includes(tag)) &&
-    holds(subject.pricingGroupValues, pricingGroupValues) &&
-    holds(subject.presentationGroupValues, presentationGroupValues)
-  );
-}
-
-function holds(values: GroupValues, wanted: GroupValues): boolean {
-  return Object.keys(wanted).every((name) => ownValue(values, name) === wanted[name]);
 }

@@ -10,6 +10,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
 import { compareText } from '../usage/group-values.ts';
+import { carriesAll, isExcluded } from '../usage/specifiers.ts';
 
 /** In the order in which they are drawn down. */
 const BALANCE_CLASSES = ['ROLLED_OVER_POSTPAID', 'ROLLED_OVER', 'PREPAID_OR_CREDIT', 'POSTPAID'] as const;
@@ -85,7 +86,7 @@ export function decidingCriterion(a: RankedBalance, b: RankedBalance): BurnDownC
 export interface RankingContext {
   /** The end of the contract that the commit belongs to; null without an end, and for commits of a customer. */
   readonly contractEnd: Instant | null;
-  /** The present tags of products that are not archived, by id: of all that carry a tag the commit names. */
+  /** The present tags of products that are not archived, by id: of all that carry a tag the commit names or excludes. */
   readonly productTags: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -131,10 +132,12 @@ function productCount({ applicability }: Commit, tagsOf: RankingContext['product
   const found = new Set(productIds);
   for (const [id, tags] of tagsOf) if (productTags.some((tag) => tags.includes(tag))) found.add(id);
   for (const specifier of specifiers) {
-    const { productId, productTags: wanted } = specifier;
-    const carriesAll = (id: string) => wanted.every((tag) => tagsOf.get(id)?.includes(tag));
+    const { productId, productTags: wanted, exclude } = specifier;
     const candidates = productId === null ? [...tagsOf.keys()] : [productId];
-    for (const id of candidates.filter(carriesAll)) found.add(id);
+    for (const id of candidates) {
+      const tags = tagsOf.get(id) ?? [];
+      if (carriesAll(tags, wanted) && !isExcluded(exclude, tags)) found.add(id);
+    }
   }
   return found.size;
 }

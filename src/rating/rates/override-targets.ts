@@ -3,9 +3,9 @@
  * hold; overrides with equal conditions share one group, and groups are found by what their condition names.
  */
 import type { BillingFrequency } from '../../core/catalogue.ts';
-import { ownValue } from '../../core/own-value.ts';
 import type { Override, OverrideSpecifier } from '../../core/terms/overrides.ts';
 import { type GroupValues, sortedKeys } from '../usage/group-values.ts';
+import { meetsSpecifier } from '../usage/specifiers.ts';
 import type { PlacedOverride } from './override-lanes.ts';
 
 /** A commit or credit that pays for the usage in question. */
@@ -111,6 +111,7 @@ export const NO_CONDITION: OverrideSpecifier = {
   productTags: [],
   pricingGroupValues: {},
   presentationGroupValues: {},
+  exclude: [],
   billingFrequency: null,
   commitIds: [],
   recurringCommitIds: [],
@@ -141,6 +142,7 @@ function conditionKey(condition: TargetCondition): string {
     condition.commitIds,
     condition.recurringCommitIds,
     condition.anyCommitOrCreditIds,
+    ...condition.exclude.map(({ productTags }) => productTags),
   ]) {
     key += ' ,';
     for (const name of list.length < 2 ? list : sortedKeys(list)) key += `${name.length}:${name}`;
@@ -176,20 +178,12 @@ function featuresOf(
   return features;
 }
 
-/** A product without a group key meets no condition on its values. */
 function meets(condition: TargetCondition, subject: PricedSubject): boolean {
   return (
-    (condition.productId === null || condition.productId === subject.productId) &&
-    condition.productTags.every((tag) => subject.productTags.includes(tag)) &&
-    holds(subject.pricingGroupValues, condition.pricingGroupValues) &&
-    holds(subject.presentationGroupValues, condition.presentationGroupValues) &&
+    meetsSpecifier(condition, subject) &&
     (condition.billingFrequency === null || condition.billingFrequency === subject.billingFrequency) &&
     namesPayer(condition, subject.payer)
   );
-}
-
-function holds(values: GroupValues, wanted: GroupValues): boolean {
-  return Object.keys(wanted).every((name) => ownValue(values, name) === wanted[name]);
 }
 
 function namesPayer(condition: TargetCondition, payer: PayingBalance | null): boolean {

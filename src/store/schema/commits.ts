@@ -27,7 +27,7 @@ import { products } from './products.ts';
 import { scheduledCharges } from './scheduled-charges.ts';
 import { subscriptions } from './subscriptions.ts';
 
-/** `specifiers`: a list of `{productId, productTags, pricingGroupValues, presentationGroupValues}`. */
+/** `specifiers`: a list of `{productId, productTags, pricingGroupValues, presentationGroupValues, exclude}`. */
 const applicabilityColumns = () => ({
   applicableProductIds: uuid('applicable_product_ids').array().notNull(),
   applicableProductTags: text('applicable_product_tags').array().notNull(),

@@ -51,6 +51,8 @@ export const overrideSpecifiers = pgTable(
     commitIds: uuid('commit_ids').array().notNull(),
     recurringCommitIds: uuid('recurring_commit_ids').array().notNull(),
     anyCommitOrCreditIds: uuid('any_commit_or_credit_ids').array().notNull(),
+    /** A list of `{productTags}`. */
+    exclude: jsonb('exclude').notNull().default([]),
   },
   (table) => [primaryKey({ name: 'override_specifiers_pkey', columns: [table.overrideId, table.position] })],
 );

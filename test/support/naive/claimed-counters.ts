@@ -248,6 +248,7 @@ export function mayPay({ applicability }: BookedBucket, who: Subject): boolean {
     (one) =>
       (one.productId ?? who.productId) === who.productId &&
       one.productTags.every((tag) => who.productTags.includes(tag)) &&
+      !one.exclude.some((left) => left.productTags.every((tag) => who.productTags.includes(tag))) &&
       Object.entries(one.pricingGroupValues).every(([name, value]) => who.pricing[name] === value) &&
       Object.entries(one.presentationGroupValues).every(([name, value]) => who.presentation[name] === value),
   );

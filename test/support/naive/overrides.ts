@@ -137,6 +137,7 @@ function applies(one: Override, who: NaiveSubject, at: Instant): boolean {
   for (const specifier of one.specifiers) {
     if (specifier.productId !== null && specifier.productId !== who.productId) continue;
     if (!specifier.productTags.every((tag) => tags.has(tag))) continue;
+    if (specifier.exclude.some(({ productTags }) => productTags.every((tag) => tags.has(tag)))) continue;
     if (!hasAll(who.pricingGroupValues, specifier.pricingGroupValues)) continue;
     if (!hasAll(who.presentationGroupValues, specifier.presentationGroupValues)) continue;
     if (specifier.billingFrequency !== null && specifier.billingFrequency !== who.billingFrequency) continue;

@@ -86,8 +86,7 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
     operationId: 'listCustomerBalances',
     summary: 'List the commits and credits of a customer',
     description:
-      'By creation, or by priority with `sort_by_priority`: what is drawn down first comes first. `type` tells ' +
-      'commits from credits.',
+      'By creation, or by priority with `sort_by_priority`. `type` tells ' + 'commits from credits.',
     body: z.object({
       ...listMembers,
       id: uuid.nullish(),

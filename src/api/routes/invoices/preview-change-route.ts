@@ -98,7 +98,7 @@ function changeOf({ edit, add_rates: rates, customer_id: customerId }: Body, nam
     customerId: customerId ?? null,
     added: {
       rateCardId: rates.rate_card_id,
-      rates: rates.rates.map((rate, index) => rateFromWire(rate, pathOf(index))),
+      rates: rates.rates.map(rateFromWire),
       pathOf,
       createdBy: name,
     },

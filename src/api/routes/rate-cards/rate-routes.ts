@@ -52,7 +52,7 @@ function addRateRoute(deps: Deps): RouteDefinition {
     async handler({ body, actor }) {
       const { entries, creditTypes } = await addRates(deps, {
         rateCardId: body.rate_card_id,
-        rates: [rateFromWire(body, [])],
+        rates: [rateFromWire(body)],
         pathOf: () => [],
         createdBy: actor.name,
       });
@@ -86,7 +86,7 @@ function addRatesRoute(deps: Deps): RouteDefinition {
       const pathOf = (index: number) => ['rates', index];
       await addRates(deps, {
         rateCardId: body.rate_card_id,
-        rates: body.rates.map((rate, index) => rateFromWire(rate, pathOf(index))),
+        rates: body.rates.map(rateFromWire),
         pathOf,
         createdBy: actor.name,
       });

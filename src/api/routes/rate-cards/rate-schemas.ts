@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type PriceTerms, RATE_TYPES, type RateTerms } from '../../../billing/rate-cards/rate-terms.ts';
 import { BILLING_FREQUENCIES, type Rate, type Tier } from '../../../core/catalogue.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
-import { assert, type FieldPath, invalid } from '../../../core/errors.ts';
+import { assert } from '../../../core/errors.ts';
 import {
   creditType,
   enumIn,
@@ -64,7 +64,6 @@ export const rateInput = z
     commit_rate: z.object(priceInput).nullish(),
     quantity: exactNumber({ min: '0' }).nullish().meta({ description: 'SUBSCRIPTION rates only.' }),
     is_prorated: z.boolean().nullish().meta({ description: 'SUBSCRIPTION rates only; must be true.' }),
-    custom_rate: z.unknown().optional().meta({ description: 'Not supported.' }),
   })
   .meta({ id: 'RateInput' });
 
@@ -93,9 +92,7 @@ export const rateWithCommitRate = rateSchema
   .extend({ commit_rate: commitRate.optional() })
   .meta({ id: 'RateWithCommitRate' });
 
-/** `path` is that of the rate in the request. */
-export function rateFromWire(wire: z.output<typeof rateInput>, path: FieldPath): RateTerms {
-  if (wire.custom_rate != null) throw invalid([...path, 'customRate'], 'CUSTOM rates are not supported');
+export function rateFromWire(wire: z.output<typeof rateInput>): RateTerms {
   return {
     price: {
       ...priceFromWire(wire),

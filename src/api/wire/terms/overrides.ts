@@ -26,7 +26,7 @@ import { enumIn, uuid } from '../fields.ts';
 import { end, exact, hour, id, instant, oneOf, pricingUnit, product, truth } from '../kinds.ts';
 import { record, reshaped, within } from '../record.ts';
 import { range } from './relative-dates.ts';
-import { groupValues, productTagsOfSpecifier, rateTarget, tags, unsupported } from './scope.ts';
+import { exclude, groupValues, productTagsOfSpecifier, rateTarget, tags } from './scope.ts';
 
 const TIERS_MAX = 1_000;
 const SPECIFIERS_MAX = 1_000;
@@ -43,7 +43,7 @@ const specifierFields = {
   commitIds: described('Ids or temporary ids of commits.', balanceIds),
   recurringCommitIds: balanceIds,
   anyCommitOrCreditIds: balanceIds,
-  exclude: unsupported,
+  exclude,
 };
 
 const specifier = record(specifierFields, { id: 'OverrideSpecifier' });
@@ -70,7 +70,6 @@ const overwriteRate = reshaped(
     {
       ...rateFields,
       minimum: called('minimum_config', optional(within('minimum', exact({ min: '0' })))),
-      customRate: unsupported,
     },
     { id: 'OverwriteRate' },
   ),

@@ -5,15 +5,7 @@ import { PRORATION_ROUNDING_METHODS } from '../../../core/terms/recurring-commit
 import { called, described, kind, list, optional, optionalMany } from '../description.ts';
 import { exact, id, oneOf, text, whole } from '../kinds.ts';
 import { wireName } from '../names.ts';
-import { dropped, record, within } from '../record.ts';
-
-/** An unsupported feature: refused, never dropped. */
-export const unsupported = dropped(
-  z
-    .unknown()
-    .refine((value) => value == null, 'is not supported')
-    .optional(),
-);
+import { record, within } from '../record.ts';
 
 export const tags = list(text, { max: 100 });
 
@@ -27,13 +19,21 @@ export const productTagsOfSpecifier = described(
   optionalMany(tags, []),
 );
 
+export const exclude = described(
+  'Products that carry all tags of one of these are left out.',
+  optionalMany(
+    list(record({ productTags: list(text, { min: 1, max: 100 }) }, { id: 'ExcludeSpecifier' }), { max: 100 }),
+    [],
+  ),
+);
+
 const usageSpecifier = record(
   {
     productId: optional(id),
     productTags: productTagsOfSpecifier,
     pricingGroupValues: groupValues,
     presentationGroupValues: groupValues,
-    exclude: unsupported,
+    exclude,
   },
   { id: 'CommitSpecifier' },
 );

@@ -15,11 +15,12 @@ export function validateApplicability(from: Applicability, path: FieldPath, cont
   }
   for (const [index, specifier] of specifiers.entries()) {
     const field = [...path, 'specifiers', index];
-    const { productId, productTags: tags, pricingGroupValues, presentationGroupValues } = specifier;
+    const { productId, productTags: tags, pricingGroupValues, presentationGroupValues, exclude } = specifier;
     if (productId !== null) requireProduct(context, productId, [...field, 'productId']);
     const values = { ...pricingGroupValues, ...presentationGroupValues };
-    if (productId === null && tags.length === 0 && Object.keys(values).length === 0) {
-      throw invalid(field, 'must name a product, tags or group values');
+    const named = tags.length + Object.keys(values).length + exclude.length;
+    if (productId === null && named === 0) {
+      throw invalid(field, 'must name a product, tags, group values or exclude something');
     }
   }
 }

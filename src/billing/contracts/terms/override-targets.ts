@@ -148,8 +148,8 @@ export function resolveSpecifier(
   };
 }
 
-function hasSelector({ productId, productTags, ...values }: OverrideSpecifier): boolean {
+function hasSelector({ productId, productTags, exclude, ...values }: OverrideSpecifier): boolean {
   const { pricingGroupValues, presentationGroupValues } = values;
   const groups = { ...pricingGroupValues, ...presentationGroupValues };
-  return productId !== null || productTags.length > 0 || Object.keys(groups).length > 0;
+  return productId !== null || productTags.length + exclude.length + Object.keys(groups).length > 0;
 }

@@ -38,7 +38,13 @@ function covers(change: Partial<Applicability>) {
 }
 
 function specifier(change: Partial<Applicability['specifiers'][number]>) {
-  const nothing = { productId: null, productTags: [], pricingGroupValues: {}, presentationGroupValues: {} };
+  const nothing = {
+    productId: null,
+    productTags: [],
+    pricingGroupValues: {},
+    presentationGroupValues: {},
+    exclude: [],
+  };
   return { ...nothing, ...change };
 }
 

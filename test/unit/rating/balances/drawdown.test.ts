@@ -279,7 +279,7 @@ const COUNTERS: Row[] = [
 
 function specifier(fields: Partial<OverrideSpecifier>): OverrideSpecifier {
   return {
-    ...{ productId: null, productTags: [], pricingGroupValues: {}, presentationGroupValues: {} },
+    ...{ productId: null, productTags: [], pricingGroupValues: {}, presentationGroupValues: {}, exclude: [] },
     ...{ billingFrequency: null, commitIds: [], recurringCommitIds: [], anyCommitOrCreditIds: [] },
     ...fields,
   };
@@ -302,6 +302,7 @@ const NOTHING_NAMED = {
   productTags: [],
   pricingGroupValues: {},
   presentationGroupValues: {},
+  exclude: [],
 };
 
 const ELIGIBILITY: Row[] = [

@@ -1,0 +1,1 @@
+ALTER TABLE "override_specifiers" ADD COLUMN "exclude" jsonb DEFAULT '[]'::jsonb NOT NULL;
