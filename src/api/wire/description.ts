@@ -11,7 +11,7 @@
  * | `defaulted`    | the default value           | always           | no change       |
  */
 import { z } from 'zod';
-import type { TermNames } from '../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../billing/contracts/term-names.ts';
 import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
 import { JsonList, JsonText, stringifyJson } from '../http/json.ts';
 

@@ -6,7 +6,7 @@
  * match the documented schema because both come from one definition.
  */
 import { z } from 'zod';
-import type { TermNames } from '../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../billing/contracts/term-names.ts';
 import {
   type AnyField,
   called,

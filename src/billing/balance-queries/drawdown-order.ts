@@ -17,7 +17,7 @@ import { customerExists } from '../../store/customers.ts';
 import { loadCanceledPurchases } from '../balances/canceled-purchases.ts';
 import { loadProductTags } from '../balances/ranking-context.ts';
 import { loadWithheld } from '../balances/withheld.ts';
-import { findContractOf } from '../contract-views/contracts.ts';
+import { findContractOf } from '../contracts/find-contract.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
 

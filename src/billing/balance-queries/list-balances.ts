@@ -18,7 +18,7 @@ import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
 import { loadRecurringCommits } from '../../store/recurring-commits.ts';
-import { loadNames, type TermNames } from '../contract-views/contract-views.ts';
+import { loadNames, type TermNames } from '../contracts/term-names.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, withOwners } from './balances.ts';
 import { costBasesOf } from './cost-bases.ts';

@@ -15,7 +15,7 @@ import { loadCommits } from '../../store/commits.ts';
 import type { Database } from '../../store/database.ts';
 import { loadSubscriptions } from '../../store/subscriptions.ts';
 import { loadDividedCommits } from '../balances/seat-shares.ts';
-import { findContractOf } from '../contract-views/contracts.ts';
+import { findContractOf } from '../contracts/find-contract.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { ledgerFactsOf } from './balances.ts';
 

@@ -2,26 +2,19 @@
  * Loads contracts with everything that their terms refer to, in a fixed number of queries for any number of
  * contracts.
  */
-import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
-import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
-import type { Contract, ContractTerms, FullContract, Transition } from '../../core/terms/contract.ts';
+import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
 import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
 import type { Balance } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadBillingConfigurations } from '../../store/billing-configurations.ts';
 import { loadAmendments, loadConfigurationTimes } from '../../store/contract-edits.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadInitialVersions } from '../../store/contract-versions.ts';
 import { loadContracts } from '../../store/contracts.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';
-import { loadInvoicedItems } from '../../store/invoiced-items.ts';
-import { loadProducts } from '../../store/products.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
 import { balancesOf } from '../balance-queries/balances.ts';
 import { costBasesOf } from '../balance-queries/cost-bases.ts';
@@ -29,19 +22,10 @@ import {
   type BillingConfigurationView,
   billingConfigurationViews,
 } from '../billing-providers/configurations.ts';
+import { loadNames, type TermNames } from '../contracts/term-names.ts';
 import { periodTerms } from '../invoice-queue/usage-periods.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { type AccumulatedSpend, accumulatedSpends } from '../thresholds/spend-trackers.ts';
-
-/** Data that answers show with terms: names of the objects they refer to, and custom fields. */
-export interface TermNames {
-  readonly products: ReadonlyMap<string, string>;
-  readonly creditTypes: ReadonlyMap<string, CreditType>;
-  /** The present values, also in earlier states: fields belong to the object. */
-  readonly customFields: CustomFieldsById;
-  /** The issued invoice that an item of an invoice schedule is on, by item. */
-  readonly invoiceIds: ReadonlyMap<string, string>;
-}
 
 export interface ContractView {
   readonly current: FullContract;
@@ -154,58 +138,4 @@ async function loadConfigurations(
   const configurations = await loadBillingConfigurations(db, [...ids]);
   const views = await billingConfigurationViews(db, [...configurations.values()]);
   return new Map(views.map((view) => [view.id, view]));
-}
-
-/** The products' names and the custom fields as they are now, and the pricing units. */
-export async function loadNames(
-  db: Database,
-  states: readonly { readonly contract?: Contract; readonly terms: ContractTerms }[],
-  now: Instant,
-): Promise<TermNames> {
-  const productIds = new Set<string>();
-  const creditTypeIds = new Set([USD_CENTS.id]);
-  for (const { terms } of states) {
-    for (const { productId } of [...terms.commits, ...terms.recurringCommits, ...terms.subscriptions]) {
-      productIds.add(productId);
-    }
-    for (const { productId } of terms.overrides) if (productId !== null) productIds.add(productId);
-    for (const { overwriteRate } of terms.overrides) {
-      if (overwriteRate?.creditTypeId != null) creditTypeIds.add(overwriteRate.creditTypeId);
-    }
-    for (const { accessSchedule, invoiceSchedule } of terms.commits) {
-      creditTypeIds.add(accessSchedule.creditTypeId);
-      if (invoiceSchedule !== null) creditTypeIds.add(invoiceSchedule.creditTypeId);
-    }
-    for (const { productId, schedule } of terms.scheduledCharges) {
-      productIds.add(productId);
-      creditTypeIds.add(schedule.creditTypeId);
-    }
-  }
-  const products = await loadProducts(db, [...productIds]);
-  return {
-    products: new Map([...products].map(([id, product]) => [id, versionAt(product, now).name])),
-    creditTypes: await loadCreditTypes(db, [...creditTypeIds]),
-    customFields: await loadCustomFields(db, states.flatMap(idsWithFields)),
-    invoiceIds: await loadInvoiceIds(db, states),
-  };
-}
-
-async function loadInvoiceIds(
-  db: Database,
-  states: readonly { readonly terms: ContractTerms }[],
-): Promise<Map<string, string>> {
-  const items = states.flatMap(({ terms: { commits, scheduledCharges } }) => [
-    ...commits.flatMap(({ invoiceSchedule }) => invoiceSchedule?.items ?? []),
-    ...scheduledCharges.flatMap(({ schedule }) => schedule.items),
-  ]);
-  const invoiced = await loadInvoicedItems(db, [...new Set(items.map(({ id }) => id))]);
-  return new Map([...invoiced].map(([itemId, { invoiceId }]) => [itemId, invoiceId]));
-}
-
-function idsWithFields({ contract, terms }: Parameters<typeof loadNames>[1][number]): string[] {
-  const { commits, scheduledCharges, professionalServices, subscriptions } = terms;
-  const owner = contract === undefined ? [] : [contract];
-  return [...owner, ...commits, ...scheduledCharges, ...professionalServices, ...subscriptions].map(
-    ({ id }) => id,
-  );
 }

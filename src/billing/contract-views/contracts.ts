@@ -1,25 +1,12 @@
 /** Reading contracts. */
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
-import type { Contract } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
 import { findVersionAsOf } from '../../store/contract-versions.ts';
-import { findContract, loadContracts } from '../../store/contracts.ts';
+import { loadContracts } from '../../store/contracts.ts';
 import { customerExists } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
-import { missingContract } from '../contracts/missing-contract.ts';
+import { findContractOf } from '../contracts/find-contract.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { type ContractView, contractViews, viewsOf } from './contract-views.ts';
-
-/** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
-export async function findContractOf(
-  db: Database,
-  customerId: string,
-  contractId: string,
-): Promise<Contract> {
-  const contract = await findContract(db, contractId);
-  if (contract !== null && contract.customerId === customerId) return contract;
-  throw await missingContract(db, customerId, contractId);
-}
 
 export interface GetContractInput {
   readonly customerId: string;

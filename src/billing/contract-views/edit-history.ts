@@ -7,8 +7,8 @@ import { loadContractEdits } from '../../store/contract-edits.ts';
 import type { Database } from '../../store/database.ts';
 import { findRateCard } from '../../store/rate-cards.ts';
 import type { ContractReference } from '../contracts/change-contract.ts';
-import { loadNames, type TermNames } from './contract-views.ts';
-import { findContractOf } from './contracts.ts';
+import { findContractOf } from '../contracts/find-contract.ts';
+import { loadNames, type TermNames } from '../contracts/term-names.ts';
 
 interface Deps {
   readonly db: Database;

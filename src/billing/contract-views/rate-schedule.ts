@@ -16,9 +16,9 @@ import type { Database } from '../../store/database.ts';
 import { loadOverrides } from '../../store/load-overrides.ts';
 import { loadProducts } from '../../store/products.ts';
 import { findRateCard, type RateCard } from '../../store/rate-cards.ts';
+import { findContractOf } from '../contracts/find-contract.ts';
 import { isSelected, type RateSelector } from '../rate-cards/rate-selectors.ts';
 import { type RatePosition, readRates } from '../rate-cards/read-rates.ts';
-import { findContractOf } from './contracts.ts';
 import {
   type NamedByOverrides,
   namedByOverrides,

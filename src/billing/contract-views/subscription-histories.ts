@@ -10,8 +10,8 @@ import { type QuantityHistoryEntry, quantityHistory } from '../../rating/subscri
 import { seatIdsFrom, seatSegments } from '../../rating/subscriptions/quantities.ts';
 import type { Database } from '../../store/database.ts';
 import { loadSubscriptions } from '../../store/subscriptions.ts';
+import { findContractOf } from '../contracts/find-contract.ts';
 import { loadPrices } from '../invoice-queue/load-charges.ts';
-import { findContractOf } from './contracts.ts';
 
 interface Deps {
   readonly db: Database;

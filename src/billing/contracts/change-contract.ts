@@ -10,8 +10,8 @@ import { withTerms } from '../../store/contract-terms.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
+import { missingContract } from './find-contract.ts';
 import { holdGrants } from './grants/grant-jobs.ts';
-import { missingContract } from './missing-contract.ts';
 import {
   type ChangeOrigin,
   type ContractChange,

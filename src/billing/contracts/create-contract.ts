@@ -19,13 +19,13 @@ import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../billing-providers/match-configuration.ts';
-import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
 import { requireActiveCustomer } from '../customers/active-customer.ts';
 import { checkUsageFilter } from '../products/usage-filters.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
 import { type ContractDeps, settleContracts } from './settle-contract.ts';
 import { buildNewTerms, type TermsInput } from './terms/build-terms.ts';
+import { fieldsOfTerms } from './terms/fields-of-terms.ts';
 import { namedIds } from './terms/named-ids.ts';
 import { checkSeatLimit } from './terms/seat-limit.ts';
 import { loadTermsContext } from './terms/terms-context.ts';

@@ -19,8 +19,8 @@ import {
   loadTermsContext,
   subscriptionRateKey,
 } from '../contracts/terms/terms-context.ts';
-import { fieldsOfTemplates } from '../custom-fields/fields-of-terms.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
+import { fieldsOfTemplates } from './fields-of-templates.ts';
 import { type RelativeTerms, resolveTerms } from './relative-terms.ts';
 import { termTemplatesOf } from './term-templates.ts';
 

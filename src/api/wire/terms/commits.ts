@@ -3,7 +3,7 @@
  * edits. A plain field that all of these forms share is declared in `plain` only.
  */
 import { z } from 'zod';
-import type { TermNames } from '../../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../../billing/contracts/term-names.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { Decimal } from '../../../core/decimal.ts';
 import type { Commit } from '../../../core/terms/commits.ts';

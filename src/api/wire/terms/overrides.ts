@@ -1,6 +1,6 @@
 /** Overrides on the wire, also as templates. Edits add and remove them but cannot change them. */
 import { z } from 'zod';
-import type { TermNames } from '../../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../../billing/contracts/term-names.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import {
   describedRate,

@@ -1,6 +1,6 @@
 /** Professional services on the wire. */
 
-import type { TermNames } from '../../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../../billing/contracts/term-names.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { ProfessionalService } from '../../../core/terms/professional-services.ts';
 import { answered, described, optional } from '../description.ts';

@@ -1,6 +1,6 @@
 /** Scheduled charges and discounts on the wire; charges also as templates and patches. */
 
-import type { TermNames } from '../../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../../billing/contracts/term-names.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
 import { answered, described, optional, patched } from '../description.ts';

@@ -1,5 +1,5 @@
 /** Access schedules and invoice schedules: with absolute dates, with relative dates, and as patches. */
-import type { TermNames } from '../../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../../billing/contracts/term-names.ts';
 import type { RelativeInvoiceSchedule } from '../../../core/terms/packages.ts';
 import {
   AMOUNT_DISTRIBUTIONS,

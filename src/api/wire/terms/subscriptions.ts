@@ -1,6 +1,6 @@
 /** Subscriptions on the wire, also as templates and patches. */
 
-import type { TermNames } from '../../../billing/contract-views/contract-views.ts';
+import type { TermNames } from '../../../billing/contracts/term-names.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { Contract } from '../../../core/terms/contract.ts';

@@ -21,10 +21,10 @@ import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../../billing-providers/match-configuration.ts';
-import { fieldsOfTerms } from '../../custom-fields/fields-of-terms.ts';
 import { checkEndDate } from '../contract-changes.ts';
 import type { ContractChange } from '../settle-contract.ts';
 import { type BuiltTerms, buildTerms, NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
+import { fieldsOfTerms } from '../terms/fields-of-terms.ts';
 import { namedIds } from '../terms/named-ids.ts';
 import { checkSeatLimit } from '../terms/seat-limit.ts';
 import { loadTermsContext, type NamedIds } from '../terms/terms-context.ts';

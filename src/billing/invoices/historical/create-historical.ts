@@ -13,7 +13,7 @@ import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { type Contract, loadContracts, lockContract } from '../../../store/contracts.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
 import { usageInvoiceIn } from '../../../store/issued-periods.ts';
-import { missingContract } from '../../contracts/missing-contract.ts';
+import { missingContract } from '../../contracts/find-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import type { ComputeDeps } from '../compute.ts';

@@ -13,7 +13,7 @@ import { type Contract, customersOfRateCard, findContract, loadContracts } from 
 import { type Transaction, undone } from '../../../store/database.ts';
 import { findRateCard } from '../../../store/rate-cards.ts';
 import { type EditContractInput, editContractIn } from '../../contracts/edits/edit-contract.ts';
-import { missingContract } from '../../contracts/missing-contract.ts';
+import { missingContract } from '../../contracts/find-contract.ts';
 import type { ContractDeps } from '../../contracts/settle-contract.ts';
 import { type AddRatesInput, addRatesIn } from '../../rate-cards/add-rates.ts';
 import { computeDrafts } from '../compute.ts';

@@ -1,10 +1,8 @@
 /** Which new objects of a request got which fields. Pure. */
-import type { CustomFieldEntity, CustomFields, ObjectFields } from '../../core/custom-fields.ts';
-import { assert, type FieldPath } from '../../core/errors.ts';
-import type { ContractTerms } from '../../core/terms/contract.ts';
-import type { TermTemplates } from '../../core/terms/packages.ts';
-import type { TermsInput } from '../contracts/terms/build-terms.ts';
-import type { RelativeTerms } from '../packages/relative-terms.ts';
+import type { CustomFieldEntity, CustomFields, ObjectFields } from '../../../core/custom-fields.ts';
+import { assert, type FieldPath } from '../../../core/errors.ts';
+import type { ContractTerms } from '../../../core/terms/contract.ts';
+import type { TermsInput } from './build-terms.ts';
 
 /**
  * The fields of terms, which were built from `input` in its order. `path` is where its lists stand in the
@@ -35,20 +33,8 @@ export function fieldsOfTerms(
   ];
 }
 
-/** The fields of the templates of a package, which were made of `given` in its order. */
-export function fieldsOfTemplates(given: RelativeTerms, made: TermTemplates): ObjectFields[] {
-  return [
-    ...located('package_commit', given.commits, made.commits, ['terms', 'commits']),
-    ...located('package_credit', given.credits, made.credits, ['terms', 'credits']),
-    ...located('package_scheduled_charge', given.scheduledCharges, made.scheduledCharges, [
-      'terms',
-      'scheduledCharges',
-    ]),
-    ...located('package_subscription', given.subscriptions, made.subscriptions, ['terms', 'subscriptions']),
-  ];
-}
-
-function located(
+/** The fields that objects got, which were built from `inputs` in their order; `list` is where these stand. */
+export function located(
   entity: CustomFieldEntity,
   inputs: readonly { readonly customFields: CustomFields }[],
   objects: readonly { readonly id: string }[],

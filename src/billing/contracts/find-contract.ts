@@ -1,7 +1,20 @@
-/** The refusal of operations on a missing contract. */
+/** Finds the contract that an operation names, and refuses a missing one. */
 import { notFound, type Refusal } from '../../core/errors.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import { findContract } from '../../store/contracts.ts';
 import { customerExists } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+
+/** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
+export async function findContractOf(
+  db: Database,
+  customerId: string,
+  contractId: string,
+): Promise<Contract> {
+  const contract = await findContract(db, contractId);
+  if (contract !== null && contract.customerId === customerId) return contract;
+  throw await missingContract(db, customerId, contractId);
+}
 
 /** `CustomerNotFound` where there is no such customer, `ContractNotFound` where the customer has no such contract. */
 export async function missingContract(

@@ -1,0 +1,75 @@
+/** What answers show with the terms of contracts: the names of what they refer to, and custom fields. */
+import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
+import type { CustomFieldsById } from '../../core/custom-fields.ts';
+import type { Contract, ContractTerms } from '../../core/terms/contract.ts';
+import type { Instant } from '../../core/time.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
+import type { Database } from '../../store/database.ts';
+import { loadInvoicedItems } from '../../store/invoiced-items.ts';
+import { loadProducts } from '../../store/products.ts';
+
+/** Data that answers show with terms: names of the objects they refer to, and custom fields. */
+export interface TermNames {
+  readonly products: ReadonlyMap<string, string>;
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+  /** The present values, also in earlier states: fields belong to the object. */
+  readonly customFields: CustomFieldsById;
+  /** The issued invoice that an item of an invoice schedule is on, by item. */
+  readonly invoiceIds: ReadonlyMap<string, string>;
+}
+
+/** The products' names and the custom fields as they are now, and the pricing units. */
+export async function loadNames(
+  db: Database,
+  states: readonly { readonly contract?: Contract; readonly terms: ContractTerms }[],
+  now: Instant,
+): Promise<TermNames> {
+  const productIds = new Set<string>();
+  const creditTypeIds = new Set([USD_CENTS.id]);
+  for (const { terms } of states) {
+    for (const { productId } of [...terms.commits, ...terms.recurringCommits, ...terms.subscriptions]) {
+      productIds.add(productId);
+    }
+    for (const { productId } of terms.overrides) if (productId !== null) productIds.add(productId);
+    for (const { overwriteRate } of terms.overrides) {
+      if (overwriteRate?.creditTypeId != null) creditTypeIds.add(overwriteRate.creditTypeId);
+    }
+    for (const { accessSchedule, invoiceSchedule } of terms.commits) {
+      creditTypeIds.add(accessSchedule.creditTypeId);
+      if (invoiceSchedule !== null) creditTypeIds.add(invoiceSchedule.creditTypeId);
+    }
+    for (const { productId, schedule } of terms.scheduledCharges) {
+      productIds.add(productId);
+      creditTypeIds.add(schedule.creditTypeId);
+    }
+  }
+  const products = await loadProducts(db, [...productIds]);
+  return {
+    products: new Map([...products].map(([id, product]) => [id, versionAt(product, now).name])),
+    creditTypes: await loadCreditTypes(db, [...creditTypeIds]),
+    customFields: await loadCustomFields(db, states.flatMap(idsWithFields)),
+    invoiceIds: await loadInvoiceIds(db, states),
+  };
+}
+
+async function loadInvoiceIds(
+  db: Database,
+  states: readonly { readonly terms: ContractTerms }[],
+): Promise<Map<string, string>> {
+  const items = states.flatMap(({ terms: { commits, scheduledCharges } }) => [
+    ...commits.flatMap(({ invoiceSchedule }) => invoiceSchedule?.items ?? []),
+    ...scheduledCharges.flatMap(({ schedule }) => schedule.items),
+  ]);
+  const invoiced = await loadInvoicedItems(db, [...new Set(items.map(({ id }) => id))]);
+  return new Map([...invoiced].map(([itemId, { invoiceId }]) => [itemId, invoiceId]));
+}
+
+function idsWithFields({ contract, terms }: Parameters<typeof loadNames>[1][number]): string[] {
+  const { commits, scheduledCharges, professionalServices, subscriptions } = terms;
+  const owner = contract === undefined ? [] : [contract];
+  return [...owner, ...commits, ...scheduledCharges, ...professionalServices, ...subscriptions].map(
+    ({ id }) => id,
+  );
+}
