@@ -6,7 +6,7 @@ import { type Decimal, decimal, sum } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import { HOUR_MS, type Interval } from '../../src/core/time.ts';
 import { invoiceTotal } from '../../src/rating/invoice/breakdown.ts';
-import type { UsageLine } from '../../src/rating/types.ts';
+import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
 import { naiveMeter } from '../support/naive/series.ts';
 import { rateCase } from '../support/rated-charges.ts';

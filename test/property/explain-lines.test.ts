@@ -10,7 +10,7 @@ import { explainLine, type LineExplainers } from '../../src/rating/explain/expla
 import { createUsageExplainer } from '../../src/rating/explain/explain-usage.ts';
 import { lineWindows } from '../../src/rating/invoice/breakdown.ts';
 import { type CountedCharges, NO_CHARGES } from '../../src/rating/invoice/rate-invoice.ts';
-import type { RatedSubscriptionLine } from '../../src/rating/types.ts';
+import type { RatedSubscriptionLine } from '../../src/rating/lines/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { drawnInvoice, ratingInput } from '../support/drawn-invoices.ts';

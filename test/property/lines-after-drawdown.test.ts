@@ -12,7 +12,7 @@ import {
   withLater,
 } from '../../src/rating/invoice/rate-invoice.ts';
 import { rateKeys } from '../../src/rating/invoice/rate-usage.ts';
-import type { UsageLine } from '../../src/rating/types.ts';
+import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { ratingInput } from '../support/drawn-invoices.ts';
 import { runs } from '../support/shares-of-tests.ts';

@@ -13,9 +13,9 @@ import {
 } from '../../src/rating/invoice/breakdown.ts';
 import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
 import { lineIdParts, rateKeys, rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
-import type { UsageLine } from '../../src/rating/types.ts';
 import { HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 import { runs } from '../support/shares-of-tests.ts';
 

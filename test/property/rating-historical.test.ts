@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal, sum, ZERO } from '../../src/core/decimal.ts';
 import { rateHistorical } from '../../src/rating/historical/historical-lines.ts';
+import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { indexOverrides } from '../../src/rating/rates/override-index.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
-import type { UsageLine } from '../../src/rating/types.ts';
 import { flat, hour, METRIC, PERIOD, product, rate, rateCase, tiers } from '../unit/rating/fixtures.ts';
 
 const HOURS = 48;

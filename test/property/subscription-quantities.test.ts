@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { decimal, sum } from '../../src/core/decimal.ts';
 import type { QuantityChange } from '../../src/core/terms/subscriptions.ts';
 import { HOUR_MS, type Instant } from '../../src/core/time.ts';
+import { quantitySegments } from '../../src/rating/quantities/subscription-quantities.ts';
 import {
   chargePrice,
   chargeTotal,
   openCharges,
   type SubscriptionCharge,
 } from '../../src/rating/subscriptions/charges.ts';
-import { quantitySegments } from '../../src/rating/subscriptions/quantities.ts';
 import {
   DIVISIBLE_PRICE,
   FREQUENCIES,

@@ -9,7 +9,7 @@ import {
   lineWindows,
   type WindowSize,
 } from '../../src/rating/invoice/breakdown.ts';
-import type { UsageLine } from '../../src/rating/types.ts';
+import type { UsageLine } from '../../src/rating/lines/types.ts';
 import type { CompositeCase } from './composite-cases.ts';
 import type { Charge } from './naive/charges.ts';
 import { type NaiveCompositeCharge, naiveCompositeCharges, naiveFees } from './naive/composites.ts';

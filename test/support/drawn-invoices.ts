@@ -10,8 +10,8 @@ import {
   type InvoiceRatingInput,
   rateInvoice,
 } from '../../src/rating/invoice/rate-invoice.ts';
+import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../../src/rating/lines/types.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
-import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../../src/rating/types.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
 import type { DrawdownCase } from './drawdown-cases.ts';
 import type { PaidHour } from './naive/drawdown.ts';

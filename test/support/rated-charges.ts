@@ -10,10 +10,15 @@ import {
   NO_CHARGES,
   rateInvoice,
 } from '../../src/rating/invoice/rate-invoice.ts';
+import type {
+  MeteredUsage,
+  RatedConversionLine,
+  UsageLine,
+  UsageRating,
+} from '../../src/rating/lines/types.ts';
+import { usageNeeds } from '../../src/rating/quantities/product-spans.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
-import type { MeteredUsage, RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/types.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
-import { usageNeeds } from '../../src/rating/usage/product-spans.ts';
 import type { BillingCase } from './billing-cases.ts';
 import type { CompositeCase } from './composite-cases.ts';
 import type { Charge, Conversion } from './naive/charges.ts';

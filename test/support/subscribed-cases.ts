@@ -8,7 +8,7 @@ import { coverSegments, NO_COVERAGE } from '../../src/rating/balances/coverage.t
 import { coveredLines } from '../../src/rating/invoice/charged-keys.ts';
 import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
 import { createInvoiceRater, inWindows, withCovered } from '../../src/rating/invoice/rate-invoice.ts';
-import { chargeClaims, chargeLines, type PricedCharge } from '../../src/rating/subscriptions/charge-lines.ts';
+import { chargeClaims, chargeLines, type PricedCharge } from '../../src/rating/scheduled/charge-lines.ts';
 import { chargePrice, openCharges } from '../../src/rating/subscriptions/charges.ts';
 import { type SubscriptionPrices, subscriptionPrices } from '../../src/rating/subscriptions/prices.ts';
 import { contractWith, subscriptionWith } from '../unit/core/terms/fixtures.ts';

@@ -15,7 +15,7 @@ import {
 import { accessOf, type BucketSeat } from '../../rating/balances/buckets.ts';
 import { compareBalances, type RankedBalance, rankedBalance } from '../../rating/balances/burn-down-order.ts';
 import { rolledSegmentId } from '../../rating/balances/rollover.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
+import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { loadDeductedAmounts } from '../../store/balance-deductions.ts';
 import { loadCommits, loadUsableCommits } from '../../store/commits.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';

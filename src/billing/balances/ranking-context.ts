@@ -2,7 +2,7 @@
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import type { RankingContext } from '../../rating/balances/burn-down-order.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
+import { versionAt } from '../../rating/quantities/product-spans.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadTaggedProducts } from '../../store/products.ts';
 

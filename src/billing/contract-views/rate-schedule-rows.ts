@@ -4,9 +4,9 @@
  */
 import { assert } from '../../core/errors.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
+import { compareText, type GroupValues } from '../../rating/quantities/group-values.ts';
+import { versionAt } from '../../rating/quantities/product-spans.ts';
 import type { LineTerms } from '../../rating/rates/line-terms.ts';
-import { compareText, type GroupValues } from '../../rating/usage/group-values.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
 import type { Database } from '../../store/database.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { loadRatesOfIdentities, rateIdentityKey, type StoredRateEntry } from '../../store/rates.ts';

@@ -3,7 +3,7 @@ import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Contract, ContractTerms } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
+import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';

@@ -8,7 +8,7 @@ import { groupBy } from '../../core/group-by.ts';
 import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
-import { groupValuesKey } from '../../rating/usage/group-values.ts';
+import { groupValuesKey } from '../../rating/quantities/group-values.ts';
 import { type BreakdownItem, listBreakdowns } from './breakdowns.ts';
 import type { InvoiceDeps } from './read-invoices.ts';
 

@@ -4,7 +4,7 @@
  * contract and its id.
  */
 import { groupBy } from '../../core/group-by.ts';
-import { compareText } from '../../rating/usage/group-values.ts';
+import { compareText } from '../../rating/quantities/group-values.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';

@@ -2,7 +2,7 @@
 import type { BilledPeriod, UnseenUsage } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import { intersect } from '../../core/time.ts';
-import type { ProductOnCard } from '../../rating/types.ts';
+import type { ProductOnCard } from '../../rating/lines/types.ts';
 import { missingFilterKey } from '../../rating/usage/filter-keys.ts';
 import type { InvoiceContext } from './invoice-context.ts';
 

@@ -10,7 +10,7 @@ import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { createFrozenLinesWriter } from '../../metering/frozen-lines.ts';
 import { publishFinalized } from '../../notifications/invoice-messages.ts';
-import type { RatedLine } from '../../rating/types.ts';
+import type { RatedLine } from '../../rating/lines/types.ts';
 import { insertDeductions } from '../../store/balance-deductions.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';

@@ -9,8 +9,8 @@ import { type Invoice, isSubscriptionLine, type SubscriptionInvoiceLine } from '
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import type { ChargeTermsOf } from '../../rating/explain/charge-terms.ts';
 import { isPaidByBalance } from '../../rating/explain/explain-share.ts';
+import type { RatedSubscriptionLine } from '../../rating/lines/types.ts';
 import { unpaidChargeTotal } from '../../rating/subscriptions/unpaid-charge.ts';
-import type { RatedSubscriptionLine } from '../../rating/types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { finalizedUsageInvoices } from '../../store/invoice-lists.ts';
 import { loadInvoiceTerms } from '../../store/invoice-terms.ts';

@@ -12,10 +12,10 @@ import type { BillableMetric } from '../../core/metric.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import { MANAGED_TAG } from '../../core/token-billing.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
+import type { CompositeOnCard, ProductOnCard } from '../../rating/lines/types.ts';
+import { type GroupValues, groupValuesKey } from '../../rating/quantities/group-values.ts';
 import { type RateBook, rateBook } from '../../rating/rates/rate-schedule.ts';
-import type { CompositeOnCard, ProductOnCard } from '../../rating/types.ts';
 import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
-import { type GroupValues, groupValuesKey } from '../../rating/usage/group-values.ts';
 import { overwrittenValues } from '../../rating/usage/own-groups.ts';
 
 export interface PricedCard {

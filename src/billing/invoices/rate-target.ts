@@ -30,10 +30,10 @@ import {
   withCovered,
   withLater,
 } from '../../rating/invoice/rate-invoice.ts';
-import { chargeClaims, chargeLines, type PricedCharge } from '../../rating/subscriptions/charge-lines.ts';
-import type { RatedLine, RatedSubscriptionLine, UsageLine } from '../../rating/types.ts';
+import type { RatedLine, RatedSubscriptionLine, UsageLine } from '../../rating/lines/types.ts';
+import { usageNeeds } from '../../rating/quantities/product-spans.ts';
+import { chargeClaims, chargeLines, type PricedCharge } from '../../rating/scheduled/charge-lines.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
-import { usageNeeds } from '../../rating/usage/product-spans.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from './invoice-context.ts';
 import { ratedProducts } from './priced-card.ts';

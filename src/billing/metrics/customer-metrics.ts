@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
+import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { listMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';

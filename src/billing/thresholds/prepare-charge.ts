@@ -10,13 +10,13 @@ import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { PrepaidBalanceThreshold, SpendThreshold, ThresholdKind } from '../../core/terms/thresholds.ts';
 import { floorToHour, type Instant } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
+import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { isRechargeDue, rechargeAmount } from '../../rating/thresholds/recharge.ts';
 import {
   candidateCommit,
   priorityBehind,
   type ThresholdCommitInput,
 } from '../../rating/thresholds/threshold-commit.ts';
-import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import { loadProducts } from '../../store/products.ts';

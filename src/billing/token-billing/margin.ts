@@ -8,7 +8,7 @@ import { assert, invalid } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
-import { type TokenMargin, tokenMargin } from '../../rating/token-margin.ts';
+import { type TokenMargin, tokenMargin } from '../../rating/rates/token-margin.ts';
 import { loadCardTerms } from '../../store/invoice-terms.ts';
 import { customersOnManagedCards, loadModelsOfProducts } from '../../store/managed-rate-cards.ts';
 import { loadTokenModels, modelKey } from '../../store/token-prices.ts';

@@ -54,7 +54,7 @@ export const subscription = objectOf({
   /** Null: the anchor of the contract's usage invoices. */
   anchorDate: instantValue.nullable(),
   invoicePlacement: z.enum(INVOICE_PLACEMENTS),
-  /** Changes as submitted; the quantity at an instant is derived from them (rating/subscriptions/quantities.ts). */
+  /** Changes as submitted; the quantity at an instant is derived from them (rating/quantities/subscription-quantities.ts). */
   quantityChanges: listOf(quantityChange),
   seatChanges: listOf(seatChange),
   createdAt: instantValue,

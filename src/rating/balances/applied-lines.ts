@@ -1,7 +1,7 @@
 /** The lines that take back what a balance pays for (docs/drawdown.md, "Lines"). Pure. */
 import { ZERO } from '../../core/decimal.ts';
 import type { LinePayer } from '../../core/invoice.ts';
-import type { RatedConversionLine, UsageLine, WindowAmount } from '../types.ts';
+import type { RatedConversionLine, UsageLine, WindowAmount } from '../lines/types.ts';
 import { type Bucket, scheduleSegmentId } from './buckets.ts';
 
 export function linePayer(bucket: Bucket): LinePayer {

@@ -8,9 +8,9 @@ import type { Applicability } from '../../core/terms/applicability.ts';
 import type { CommitType } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { GroupValues } from '../quantities/group-values.ts';
+import { meetsSpecifier } from '../quantities/specifiers.ts';
 import type { PayerTerms } from '../rates/line-terms.ts';
-import type { GroupValues } from '../usage/group-values.ts';
-import { meetsSpecifier } from '../usage/specifiers.ts';
 import type { RankedBalance } from './burn-down-order.ts';
 
 /** `id` and `recurringId` are those of the commit or credit. */

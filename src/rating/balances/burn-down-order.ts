@@ -9,8 +9,8 @@ import type { BurnDownCriterion } from '../../core/invoice-balances.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
-import { compareText } from '../usage/group-values.ts';
-import { carriesAll, isExcluded } from '../usage/specifiers.ts';
+import { compareText } from '../quantities/group-values.ts';
+import { carriesAll, isExcluded } from '../quantities/specifiers.ts';
 
 /** In the order in which they are drawn down. */
 const BALANCE_CLASSES = ['ROLLED_OVER_POSTPAID', 'ROLLED_OVER', 'PREPAID_OR_CREDIT', 'POSTPAID'] as const;

@@ -10,8 +10,8 @@
 import type { ProductType } from '../../core/catalogue.ts';
 import { type Decimal, maximum, minimum, quotientDown, ZERO } from '../../core/decimal.ts';
 import type { Interval } from '../../core/time.ts';
+import { compareText } from '../quantities/group-values.ts';
 import { bandsBetween, type PriceBands } from '../rates/tiers.ts';
-import { compareText } from '../usage/group-values.ts';
 import type { BalanceBook, Deduction } from './balance-book.ts';
 import type { Bucket } from './buckets.ts';
 import type { Covering } from './paid-bands.ts';

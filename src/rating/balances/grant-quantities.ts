@@ -6,7 +6,7 @@ import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { type QuantityStep, quantitySteps } from '../subscriptions/quantities.ts';
+import { type QuantityStep, quantitySteps } from '../quantities/subscription-quantities.ts';
 
 /** Over time; ascending. 0 before the first step and from `end` on. Null: no end. */
 export interface TermQuantities {

@@ -20,7 +20,7 @@ import {
 } from '../../core/terms/ledger.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
-import { compareText } from '../usage/group-values.ts';
+import { compareText } from '../quantities/group-values.ts';
 import { isSeatAdjustment } from './seat-adjustments.ts';
 
 /** Facts about a commit that its own terms do not contain. */

@@ -3,7 +3,7 @@
  * so that a line key does not look at the shares of all other seats. Pure.
  */
 import { ownValue } from '../../core/own-value.ts';
-import type { GroupValues } from '../usage/group-values.ts';
+import type { GroupValues } from '../quantities/group-values.ts';
 import type { Bucket } from './buckets.ts';
 
 interface Indexed {

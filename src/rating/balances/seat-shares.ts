@@ -12,7 +12,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
-import { seatAssignments } from '../subscriptions/seat-assignments.ts';
+import { seatAssignments } from '../quantities/seat-assignments.ts';
 
 /** What one seat has of a commit or credit. */
 export interface SeatShare {

@@ -5,7 +5,7 @@
 import type { CompositeProduct, CompositeTerms, Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { versionAt } from '../usage/product-spans.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 
 /** A product that a composite may count. */
 interface Part {

@@ -12,12 +12,12 @@ import type {
 import { assert } from '../../core/errors.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import type { CompositeOnCard } from '../lines/types.ts';
+import { sortedKeys } from '../quantities/group-values.ts';
 import { type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { type PriceBands, percentageBands } from '../rates/tiers.ts';
-import type { CompositeOnCard } from '../types.ts';
-import { sortedKeys } from '../usage/group-values.ts';
 
 /** A stretch of time in which a composite is charged at one rate. */
 export interface PercentageSpan {

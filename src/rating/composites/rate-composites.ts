@@ -10,10 +10,10 @@ import type { BilledPeriod } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
+import type { CompositeOnCard, ProductOnCard, UsageLine } from '../lines/types.ts';
 import { termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
-import type { CompositeOnCard, ProductOnCard, UsageLine } from '../types.ts';
 import {
   type ChargedComposite,
   type CompositeCharge,

@@ -4,7 +4,7 @@
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Interval } from '../../core/time.ts';
-import type { UsageLine } from '../types.ts';
+import type { UsageLine } from '../lines/types.ts';
 
 /** A line as far as composites count it: of a usage product, or a charge of a subscription. */
 export type SpentLine = Pick<UsageLine, 'productId' | 'creditTypeId' | 'total' | 'windows'>;

@@ -15,10 +15,10 @@ import {
 } from '../../core/invoice.ts';
 import { contains, type Instant, type Interval } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
-import { lineKeyText } from '../balances/usage-claims.ts';
 import { type CountingStretch, countingStretches, stretchAt } from '../composites/composite-parts.ts';
-import type { CompositeOnCard, ProductOnCard } from '../types.ts';
-import { versionAt } from '../usage/product-spans.ts';
+import type { CompositeOnCard, ProductOnCard } from '../lines/types.ts';
+import { versionAt } from '../quantities/product-spans.ts';
+import { lineKeyText } from '../usage/usage-claims.ts';
 import type { CountedLine, ExplainedBase } from './explanation.ts';
 
 export interface CompositeBaseInput {

@@ -7,7 +7,6 @@ import { contains, type Interval } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import type { Claim } from '../balances/draw-down.ts';
-import { claimedSegments } from '../balances/usage-claims.ts';
 import {
   type PercentageSpan,
   percentageAt,
@@ -16,14 +15,15 @@ import {
   percentageSpans,
   pricedComposite,
 } from '../composites/percentage-spans.ts';
+import type { CompositeOnCard } from '../lines/types.ts';
 import { type LineTerms, overridesOfKey, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { rateAt } from '../rates/rate-schedule.ts';
 import { oneBand, type PriceBands, percentageBands, walkBands } from '../rates/tiers.ts';
-import type { CompositeOnCard } from '../types.ts';
 import type { CounterPiece } from '../usage/line-key.ts';
 import { type CounterSegment, movementOf } from '../usage/segments.ts';
+import { claimedSegments } from '../usage/usage-claims.ts';
 import { type CompositeBase, type CompositeBaseInput, createCompositeBase } from './composite-base.ts';
 import { explainPrice } from './explain-price.ts';
 import {

@@ -18,9 +18,9 @@ import { isOfSeat, scheduleSegmentId } from '../balances/buckets.ts';
 import type { ClaimedSegment } from '../balances/coverage.ts';
 import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
 import { paidBands, walkPaidBands } from '../balances/paid-bands.ts';
+import type { GroupValues } from '../quantities/group-values.ts';
 import { type RateBook, rateAt } from '../rates/rate-schedule.ts';
 import type { PriceBands } from '../rates/tiers.ts';
-import type { GroupValues } from '../usage/group-values.ts';
 import type { ExplainedPayer, ExplainedPrice, ExplainedShare } from './explanation.ts';
 import { payerSteps, priceStep, shareStep, shareTotalStep } from './formula.ts';
 

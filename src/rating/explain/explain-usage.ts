@@ -12,17 +12,17 @@ import type { UsageFilter } from '../../core/terms/contract.ts';
 import { contains, type Instant, type Interval } from '../../core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
 import type { Bucket } from '../balances/buckets.ts';
-import { claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
+import type { MeteredUsage, ProductOnCard } from '../lines/types.ts';
+import { groupValuesKey } from '../quantities/group-values.ts';
+import { type CounterRun, counterRuns } from '../quantities/product-spans.ts';
 import { type LineTerms, overridesOfKey, type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
 import { priceBands, walkBands } from '../rates/tiers.ts';
-import type { MeteredUsage, ProductOnCard } from '../types.ts';
-import { groupValuesKey } from '../usage/group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
-import { type CounterRun, counterRuns } from '../usage/product-spans.ts';
 import { type CounterSegment, movementOf, type Segment, segmentsOf } from '../usage/segments.ts';
+import { claimedSegments, lineKeyText } from '../usage/usage-claims.ts';
 import { explainPrice } from './explain-price.ts';
 import {
   claimsIn,

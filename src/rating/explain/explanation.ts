@@ -4,8 +4,8 @@ import type { Decimal } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { UsageNeed } from '../lines/types.ts';
 import type { PriceBand } from '../rates/tiers.ts';
-import type { UsageNeed } from '../types.ts';
 
 /** An override that decides the price of a line. */
 export interface AppliedOverride {

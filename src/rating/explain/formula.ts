@@ -4,9 +4,9 @@ import { Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { formatInstant, type Instant, type Interval } from '../../core/time.ts';
+import type { QuantityStep } from '../quantities/subscription-quantities.ts';
 import type { PriceBand } from '../rates/tiers.ts';
 import { proratedPrice, roundedPrice } from '../subscriptions/proration.ts';
-import type { QuantityStep } from '../subscriptions/quantities.ts';
 import type { ExplainedPayer, ExplainedPrice, ExplainedShare, ExplainedUsage } from './explanation.ts';
 
 const timeText = (at: Instant) => formatInstant(at).replace('.000Z', 'Z');

@@ -8,12 +8,12 @@
 import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
+import type { ProductOnCard, UsageLine, WindowAmount } from '../lines/types.ts';
+import { type GroupValues, groupValuesKey } from '../quantities/group-values.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import { type LineTerms, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import { bandAt, type PriceBand, priceBands, walkBands } from '../rates/tiers.ts';
-import type { ProductOnCard, UsageLine, WindowAmount } from '../types.ts';
-import { type GroupValues, groupValuesKey } from '../usage/group-values.ts';
-import { versionAt } from '../usage/product-spans.ts';
 
 /** What was used in `interval`, altogether. */
 export interface HistoricalPart {

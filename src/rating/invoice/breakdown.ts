@@ -7,7 +7,7 @@ import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { countsInTotal, type InvoiceLine, type LineWindow, type SummedLine } from '../../core/invoice.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
-import type { RatedLine } from '../types.ts';
+import type { RatedLine } from '../lines/types.ts';
 
 export type WindowSize = 'hour' | 'day';
 

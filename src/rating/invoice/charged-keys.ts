@@ -9,15 +9,14 @@ import type { Instant, Interval } from '../../core/time.ts';
 import { linePayer } from '../balances/applied-lines.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import type { ClaimedSegment, Coverage, PaidStretch } from '../balances/coverage.ts';
-import { paidLines } from '../balances/paid-lines.ts';
-import { type Claimants, claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
+import type { UsageLine } from '../lines/types.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import { type LineTerms, type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
 import { type PriceBands, priceBands, tierOf } from '../rates/tiers.ts';
-import type { UsageLine } from '../types.ts';
 import type { LineKey } from '../usage/line-key.ts';
-import { versionAt } from '../usage/product-spans.ts';
+import { paidLines } from '../usage/paid-lines.ts';
 import {
   type BandAmount,
   bandCount,
@@ -28,6 +27,7 @@ import {
   segmentsOf,
   zeroAmount,
 } from '../usage/segments.ts';
+import { type Claimants, claimedSegments, lineKeyText } from '../usage/usage-claims.ts';
 
 /** What the keys of an invoice have in common. */
 export interface ChargingContext {

@@ -13,7 +13,7 @@ import {
   type UnpricedUsage,
   type UsageInvoiceLine,
 } from '../../core/invoice.ts';
-import { groupValuesKey } from '../usage/group-values.ts';
+import { groupValuesKey } from '../quantities/group-values.ts';
 
 /** Lines and warnings of one invoice. */
 export interface InvoiceUsage {

@@ -6,8 +6,8 @@
  * are counted and left out, the largest first, so that the memory for lines is bounded.
  */
 import type { Interval } from '../../core/time.ts';
-import type { RatedKeys, UsageLine, UsageRating } from '../types.ts';
-import { compareGroupValues, type GroupValues } from '../usage/group-values.ts';
+import type { RatedKeys, UsageLine, UsageRating } from '../lines/types.ts';
+import { compareGroupValues, type GroupValues } from '../quantities/group-values.ts';
 
 /** A product whose lines are not on the invoice, because they are too many. */
 export interface UnlistedProduct {

@@ -1,5 +1,5 @@
 /** The order of products on an invoice: in rate card order, then products not on the card by name. */
-import { compareText } from '../usage/group-values.ts';
+import { compareText } from '../quantities/group-values.ts';
 
 export interface NamedProduct {
   readonly id: string;

@@ -11,14 +11,14 @@ import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
-import { lineKeyText } from '../balances/usage-claims.ts';
+import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../lines/types.ts';
+import { groupValuesKey, sortedKeys } from '../quantities/group-values.ts';
+import { type CounterRun, counterRuns, versionAt } from '../quantities/product-spans.ts';
 import { indexOverrides } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
-import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
 import { indexUsage, lineKeys, type UsageIndex } from '../usage/line-key.ts';
 import { type GroupsOfProducts, groupsOfProducts, type ProductRuns } from '../usage/own-groups.ts';
-import { type CounterRun, counterRuns, versionAt } from '../usage/product-spans.ts';
+import { lineKeyText } from '../usage/usage-claims.ts';
 import {
   type ChargedKey,
   type ChargingContext,

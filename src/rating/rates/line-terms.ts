@@ -4,8 +4,8 @@
  */
 import type { BillingFrequency, Product, ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import type { GroupValues } from '../usage/group-values.ts';
-import { versionAt } from '../usage/product-spans.ts';
+import type { GroupValues } from '../quantities/group-values.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import { NO_SUBJECT_OVERRIDES, type OverrideIndex, type SubjectOverrides } from './override-index.ts';
 import type { PayingBalance, PricedSubject } from './override-targets.ts';
 import { overriddenRate } from './overrides.ts';

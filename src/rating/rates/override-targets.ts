@@ -4,8 +4,8 @@
  */
 import type { BillingFrequency } from '../../core/catalogue.ts';
 import type { Override, OverrideSpecifier } from '../../core/terms/overrides.ts';
-import { type GroupValues, sortedKeys } from '../usage/group-values.ts';
-import { meetsSpecifier } from '../usage/specifiers.ts';
+import { type GroupValues, sortedKeys } from '../quantities/group-values.ts';
+import { meetsSpecifier } from '../quantities/specifiers.ts';
 import type { PlacedOverride } from './override-lanes.ts';
 
 /** A commit or credit that pays for the usage in question. */

@@ -14,7 +14,7 @@ import { unreachable } from '../../core/errors.ts';
 import { firstIndex } from '../../core/first-index.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant, type Interval, intersect, type OpenInterval } from '../../core/time.ts';
-import { type GroupValues, groupValuesKey } from '../usage/group-values.ts';
+import { type GroupValues, groupValuesKey } from '../quantities/group-values.ts';
 
 /** A segment of time in which one entry is in force. */
 export interface EffectiveRate<Entry extends RateEntry = RateEntry> {

@@ -2,7 +2,7 @@
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { ScheduledInvoiceLine } from '../../core/invoice.ts';
-import { versionAt } from '../usage/product-spans.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import type { ScheduledItem } from './scheduled-items.ts';
 
 /** An item that has a line of its own; charges of subscriptions may have several (rating/subscriptions). */

@@ -15,11 +15,11 @@ import {
   type SubscriptionPeriod,
   subscriptionPeriods,
 } from '../periods/subscription-periods.ts';
+import { type QuantityStep, quantitySteps } from '../quantities/subscription-quantities.ts';
 import { walkBands } from '../rates/tiers.ts';
 import { highestQuantity, type OpenQuantity, openQuantities, quantityAt } from './open-quantities.ts';
 import type { PricedSubscription, SubscriptionPrice, SubscriptionPrices } from './prices.ts';
 import { proratedBands } from './proration.ts';
-import { type QuantityStep, quantitySteps } from './quantities.ts';
 
 /** A quantity for a billing period, or for what is left of it after an increase. */
 export interface SubscriptionCharge extends PricedSubscription {

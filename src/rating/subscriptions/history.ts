@@ -4,10 +4,10 @@ import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
 import { periodsUntilNext } from '../periods/subscription-periods.ts';
+import { quantitySteps } from '../quantities/subscription-quantities.ts';
 import { oneBand, type PriceBands, sameBands, walkBands } from '../rates/tiers.ts';
 import { quantityAt } from './open-quantities.ts';
 import type { SubscriptionPrices } from './prices.ts';
-import { quantitySteps } from './quantities.ts';
 
 /** Units with one price; several rows only where an override has tiers. */
 interface PricedQuantity {

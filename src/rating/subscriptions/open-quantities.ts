@@ -7,7 +7,7 @@
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
-import type { QuantityStep } from './quantities.ts';
+import type { QuantityStep } from '../quantities/subscription-quantities.ts';
 
 /** A quantity for some time, above `level` units that others cover. */
 export interface OpenQuantity {

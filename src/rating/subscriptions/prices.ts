@@ -3,13 +3,13 @@ import type { Product, RateEntry } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import { isSubscriptionDecidedAt, type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
 import { indexOverrides } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { type RateBook, rateBook } from '../rates/rate-schedule.ts';
 import { oneBand, type PriceBands, priceBands } from '../rates/tiers.ts';
 import type { UnitConversion } from '../usage/cpu-conversion.ts';
-import { versionAt } from '../usage/product-spans.ts';
 
 export interface SubscriptionPrice {
   readonly bands: PriceBands;

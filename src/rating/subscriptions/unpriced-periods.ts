@@ -7,9 +7,9 @@ import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { periodsUntilNext } from '../periods/subscription-periods.ts';
+import { quantitySteps } from '../quantities/subscription-quantities.ts';
 import { highestQuantity } from './open-quantities.ts';
 import type { SubscriptionPrices } from './prices.ts';
-import { quantitySteps } from './quantities.ts';
 
 export interface UnpricedPeriod {
   readonly subscriptionId: string;

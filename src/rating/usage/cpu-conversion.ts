@@ -11,8 +11,8 @@ import { type BalanceBook, NO_BALANCES } from '../balances/balance-book.ts';
 import { type Bucket, isUnrestricted } from '../balances/buckets.ts';
 import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
 import { type PaidBand, paidBands } from '../balances/paid-bands.ts';
+import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../lines/types.ts';
 import { oneBand, type PriceBands } from '../rates/tiers.ts';
-import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../types.ts';
 import { movementOf, type PaidAmount, paidAmounts } from './segments.ts';
 
 /** A custom pricing unit as the rate card converts it. */

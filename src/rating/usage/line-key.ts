@@ -8,16 +8,16 @@ import { assert } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { Interval } from '../../core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
-import type { MeteredUsage } from '../types.ts';
+import type { MeteredUsage } from '../lines/types.ts';
 import {
   compareGroupValues,
   type GroupValues,
   groupValuesKey,
   pickGroupValues,
   sortedKeys,
-} from './group-values.ts';
-import { type CounterRun, needKey, type SettingsSpan } from './product-spans.ts';
-import { type QuantityFunction, quantityFunction } from './quantity.ts';
+} from '../quantities/group-values.ts';
+import { type CounterRun, needKey, type SettingsSpan } from '../quantities/product-spans.ts';
+import { type QuantityFunction, quantityFunction } from '../quantities/quantity.ts';
 
 /** A span in which one series changes the counter. */
 export interface CounterPiece {

@@ -8,10 +8,10 @@ import type { Product } from '../../core/catalogue.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import { MANAGED_TAG } from '../../core/token-billing.ts';
+import { groupValuesKey, pickGroupValues } from '../quantities/group-values.ts';
+import { type CounterRun, needKey, versionAt } from '../quantities/product-spans.ts';
 import { hasRates, pricesAllValues, type RateBook } from '../rates/rate-schedule.ts';
-import { groupValuesKey, pickGroupValues } from './group-values.ts';
 import { seriesOf, type UsageIndex } from './line-key.ts';
-import { type CounterRun, needKey, versionAt } from './product-spans.ts';
 
 /** A product with the runs of its counters that are rated. */
 export interface ProductRuns {

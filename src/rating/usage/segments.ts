@@ -14,11 +14,11 @@ import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import { type PaidBand, stretchesBetween, walkPaidBands } from '../balances/paid-bands.ts';
+import type { WindowAmount } from '../lines/types.ts';
 import { type PricedKey, type TermsSpan, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
 import { bandAt, bandsBetween, eachBandSlice, type PriceBand, type PriceBands } from '../rates/tiers.ts';
-import type { WindowAmount } from '../types.ts';
 import type { CounterPiece, LineKey } from './line-key.ts';
 
 /** A stretch of a counter. */

@@ -13,7 +13,7 @@ import {
 } from '../../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { subscriptionAnchor, subscriptionPeriods } from '../../../rating/periods/subscription-periods.ts';
-import { seatSegments } from '../../../rating/subscriptions/quantities.ts';
+import { seatSegments } from '../../../rating/quantities/subscription-quantities.ts';
 import {
   answered,
   called,

@@ -5,7 +5,7 @@ import type { SeatUpdates, SubscriptionPatch } from '../../../core/terms/patches
 import type { QuantityChange, SeatChange, Subscription } from '../../../core/terms/subscriptions.ts';
 import { given } from '../../../core/terms/values.ts';
 import { contains, floorToHour, type Instant } from '../../../core/time.ts';
-import { quantitySegments } from '../../../rating/subscriptions/quantities.ts';
+import { quantitySegments } from '../../../rating/quantities/subscription-quantities.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
 
 /** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */

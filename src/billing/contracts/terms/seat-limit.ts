@@ -2,7 +2,7 @@
 import { type Decimal, decimal, maximum, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { SEATS_MAX_DEFAULT, type Subscription } from '../../../core/terms/subscriptions.ts';
-import { seatSegments } from '../../../rating/subscriptions/quantities.ts';
+import { seatSegments } from '../../../rating/quantities/subscription-quantities.ts';
 
 /**
  * Refuses (`invalid`) a subscription that gets more seats than the limit at any time. One that has more already may keep

@@ -15,7 +15,7 @@ import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { createUsageExplainer } from '../../../rating/explain/explain-usage.ts';
 import type { LineExplanation } from '../../../rating/explain/explanation.ts';
 import { lineWindows } from '../../../rating/invoice/breakdown.ts';
-import { groupValuesKey } from '../../../rating/usage/group-values.ts';
+import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { cardOf, termsOf } from '../invoice-context.ts';
 import { readChargeTerms } from './explained-charges.ts';
 import { readExplainedUsage } from './read-usage.ts';

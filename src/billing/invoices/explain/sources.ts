@@ -4,7 +4,7 @@ import type { Invoice, LineWindow } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
 import { lineWindows } from '../../../rating/invoice/breakdown.ts';
-import type { RatedLine } from '../../../rating/types.ts';
+import type { RatedLine } from '../../../rating/lines/types.ts';
 import { type Database, inSnapshot } from '../../../store/database.ts';
 import { loadConstituents } from '../../../store/invoice-constituents.ts';
 import { loadInvoiceBalances } from '../../../store/invoice-terms.ts';

@@ -10,10 +10,10 @@ import {
 } from '../../../rating/historical/historical-lines.ts';
 import { invoiceTotal, windowBoundaries } from '../../../rating/invoice/breakdown.ts';
 import { sortProducts } from '../../../rating/invoice/product-order.ts';
+import type { RatedLine, UsageLine } from '../../../rating/lines/types.ts';
+import { versionAt } from '../../../rating/quantities/product-spans.ts';
 import { indexOverrides } from '../../../rating/rates/override-index.ts';
-import type { RatedLine, UsageLine } from '../../../rating/types.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
-import { versionAt } from '../../../rating/usage/product-spans.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import type { ComputedInvoice } from '../compute.ts';
 import { cardOf, type InvoiceContext, termsOf } from '../invoice-context.ts';

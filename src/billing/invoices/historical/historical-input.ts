@@ -3,9 +3,9 @@ import { type Decimal, sum } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { floorToDay, floorToHour, formatInstant, type Instant, type Interval } from '../../../core/time.ts';
 import type { HistoricalPart, HistoricalUsage } from '../../../rating/historical/historical-lines.ts';
-import type { ProductOnCard } from '../../../rating/types.ts';
-import { type GroupValues, sortedKeys } from '../../../rating/usage/group-values.ts';
-import { versionAt } from '../../../rating/usage/product-spans.ts';
+import type { ProductOnCard } from '../../../rating/lines/types.ts';
+import { type GroupValues, sortedKeys } from '../../../rating/quantities/group-values.ts';
+import { versionAt } from '../../../rating/quantities/product-spans.ts';
 
 interface Dates {
   readonly inclusiveStartDate: Instant;

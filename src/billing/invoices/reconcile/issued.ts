@@ -17,7 +17,7 @@ import { bookOfOffered } from '../../../rating/balances/offered-balances.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { breakdownWindows } from '../../../rating/invoice/breakdown.ts';
 import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
-import type { RatedLine } from '../../../rating/types.ts';
+import type { RatedLine } from '../../../rating/lines/types.ts';
 import { loadInvoiceDeductions } from '../../../store/balance-deductions.ts';
 import { loadCommits } from '../../../store/commits.ts';
 import { customerRefs } from '../../../store/customers.ts';

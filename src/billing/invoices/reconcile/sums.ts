@@ -14,7 +14,7 @@ import {
   type UsageInvoiceLine,
 } from '../../../core/invoice.ts';
 import { DAY_MS } from '../../../core/time.ts';
-import { groupValuesKey } from '../../../rating/usage/group-values.ts';
+import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { type Difference, differencesOf } from './difference.ts';
 
 type Added = Pick<Invoice, 'id' | 'contractId' | 'creditTypeId' | 'total' | 'lines' | 'period'>;

@@ -12,10 +12,10 @@ import { createBalanceBook } from '../../../../src/rating/balances/balance-book.
 import { deductionsOf } from '../../../../src/rating/balances/draw-down.ts';
 import { invoiceTotal, windowBoundaries } from '../../../../src/rating/invoice/breakdown.ts';
 import { rateInvoice } from '../../../../src/rating/invoice/rate-invoice.ts';
+import type { RatedConversionLine, UsageLine } from '../../../../src/rating/lines/types.ts';
+import { usageNeeds } from '../../../../src/rating/quantities/product-spans.ts';
 import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
-import type { RatedConversionLine, UsageLine } from '../../../../src/rating/types.ts';
 import { conversionLines } from '../../../../src/rating/usage/cpu-conversion.ts';
-import { usageNeeds } from '../../../../src/rating/usage/product-spans.ts';
 import { hour, PERIOD, product, version } from '../fixtures.ts';
 
 export const COINS = 'coins';

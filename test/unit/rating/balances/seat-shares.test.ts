@@ -5,7 +5,7 @@ import type { RecurringCommit } from '../../../../src/core/terms/recurring-commi
 import type { SeatChange, Subscription } from '../../../../src/core/terms/subscriptions.ts';
 import { recurringGrants, seatGrantsOf } from '../../../../src/rating/balances/recurring-grants.ts';
 import { seatShares } from '../../../../src/rating/balances/seat-shares.ts';
-import { seatAssignments } from '../../../../src/rating/subscriptions/seat-assignments.ts';
+import { seatAssignments } from '../../../../src/rating/quantities/seat-assignments.ts';
 import { seatChangesFrom } from '../../../support/seat-changes.ts';
 import { contractWith, recurringWith, subscriptionWith } from '../../core/terms/fixtures.ts';
 

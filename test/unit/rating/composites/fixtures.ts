@@ -6,15 +6,15 @@ import type { Override } from '../../../../src/core/terms/overrides.ts';
 import { HOUR_MS, type Instant } from '../../../../src/core/time.ts';
 import { windowBoundaries } from '../../../../src/rating/invoice/breakdown.ts';
 import { rateInvoice } from '../../../../src/rating/invoice/rate-invoice.ts';
-import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
 import type {
   CompositeOnCard,
   MeteredUsage,
   ProductOnCard,
   UsageLine,
   UsageRating,
-} from '../../../../src/rating/types.ts';
-import { usageNeeds } from '../../../../src/rating/usage/product-spans.ts';
+} from '../../../../src/rating/lines/types.ts';
+import { usageNeeds } from '../../../../src/rating/quantities/product-spans.ts';
+import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
 import { describeLine, flat, hour, PERIOD, rate, series, tiers, version } from '../fixtures.ts';
 
 /** A custom unit that is worth 2.5 of the currency. */

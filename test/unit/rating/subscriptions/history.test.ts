@@ -7,7 +7,7 @@ import {
   quantitySegments,
   seatIdsFrom,
   seatSegments,
-} from '../../../../src/rating/subscriptions/quantities.ts';
+} from '../../../../src/rating/quantities/subscription-quantities.ts';
 import { runs } from '../../../support/shares-of-tests.ts';
 import { subscriptionWith } from '../../core/terms/fixtures.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { QuantityChange, SeatChange } from '../../../../src/core/terms/subscriptions.ts';
 import { DAY_MS } from '../../../../src/core/time.ts';
-import { seatIdsFrom, seatSegments } from '../../../../src/rating/subscriptions/quantities.ts';
+import { seatIdsFrom, seatSegments } from '../../../../src/rating/quantities/subscription-quantities.ts';
 import { subscriptionWith } from '../../core/terms/fixtures.ts';
 
 const day = (n: number) => n * DAY_MS;

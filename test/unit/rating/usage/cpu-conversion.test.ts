@@ -7,7 +7,7 @@ import {
   lineWindows,
   windowBoundaries,
 } from '../../../../src/rating/invoice/breakdown.ts';
-import type { RatedConversionLine, UsageLine } from '../../../../src/rating/types.ts';
+import type { RatedConversionLine, UsageLine } from '../../../../src/rating/lines/types.ts';
 import { conversionLines, type UnitConversion } from '../../../../src/rating/usage/cpu-conversion.ts';
 import { type Case, flat, hour, METRIC, PERIOD, rate, rateCase, series, tiers } from '../fixtures.ts';
 

@@ -3,7 +3,7 @@ import {
   compareGroupValues,
   groupValuesKey,
   pickGroupValues,
-} from '../../../../src/rating/usage/group-values.ts';
+} from '../../../../src/rating/quantities/group-values.ts';
 
 it('group values have no value for a name that every object inherits', () => {
   const values = { model: 'large' };

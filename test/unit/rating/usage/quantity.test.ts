@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { QuantityConversion } from '../../../../src/core/catalogue.ts';
 import { decimal, type RoundingMethod } from '../../../../src/core/decimal.ts';
-import { quantityFunction } from '../../../../src/rating/usage/quantity.ts';
+import { quantityFunction } from '../../../../src/rating/quantities/quantity.ts';
 
 type Operation = QuantityConversion['operation'];
 

@@ -9,7 +9,7 @@ import { groupBy } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
-import type { UsageNeed } from '../types.ts';
+import type { UsageNeed } from '../lines/types.ts';
 import { sortedKeys } from './group-values.ts';
 import { sameQuantitySettings } from './quantity.ts';
 

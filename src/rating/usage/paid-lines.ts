@@ -1,7 +1,10 @@
 /** Makes the lines of a segment: what its payers cover, each followed by the line that takes it back, and the rest. */
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import { appliedLine } from '../balances/applied-lines.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import type { PaidStretch } from '../balances/coverage.ts';
+import type { UsageLine } from '../lines/types.ts';
 import type { PriceBands } from '../rates/tiers.ts';
-import type { UsageLine } from '../types.ts';
 import {
   type BandAmount,
   bandAmounts,
@@ -9,10 +12,7 @@ import {
   type Movement,
   movementOf,
   paidAmounts,
-} from '../usage/segments.ts';
-import { appliedLine } from './applied-lines.ts';
-import type { Bucket } from './buckets.ts';
-import type { PaidStretch } from './coverage.ts';
+} from './segments.ts';
 
 interface PricedSegment {
   readonly segment: CounterSegment;

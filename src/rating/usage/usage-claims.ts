@@ -2,16 +2,16 @@
 import type { Product } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { contains, type Instant, type Interval, intersect } from '../../core/time.ts';
+import { type Bucket, paysFor } from '../balances/buckets.ts';
+import type { ClaimedSegment } from '../balances/coverage.ts';
+import type { Claim, Claimant } from '../balances/draw-down.ts';
+import { possiblePayers } from '../balances/possible-payers.ts';
+import type { UsageLine } from '../lines/types.ts';
+import { groupValuesKey } from '../quantities/group-values.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import type { LineTerms, PricedKey, TermsSpan } from '../rates/line-terms.ts';
 import { bandAt, bandsBetween, type PriceBands, sameBands } from '../rates/tiers.ts';
-import type { UsageLine } from '../types.ts';
-import { groupValuesKey } from '../usage/group-values.ts';
-import { versionAt } from '../usage/product-spans.ts';
-import { type CounterSegment, type Movement, movementOf } from '../usage/segments.ts';
-import { type Bucket, paysFor } from './buckets.ts';
-import type { ClaimedSegment } from './coverage.ts';
-import type { Claim, Claimant } from './draw-down.ts';
-import { possiblePayers } from './possible-payers.ts';
+import { type CounterSegment, type Movement, movementOf } from './segments.ts';
 
 /** Who may pay for the charges of one invoice. */
 export interface Claimants {

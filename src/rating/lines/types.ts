@@ -3,8 +3,8 @@
  *
  * The engine reads no store, clock or random source: the same input always gives the same output.
  */
-import type { CompositeProduct, Product, Rate } from '../core/catalogue.ts';
-import type { Decimal } from '../core/decimal.ts';
+import type { CompositeProduct, Product, Rate } from '../../core/catalogue.ts';
+import type { Decimal } from '../../core/decimal.ts';
 import type {
   BilledPeriod,
   ConversionLine,
@@ -12,12 +12,12 @@ import type {
   SubscriptionInvoiceLine,
   UnpricedUsage,
   UsageInvoiceLine,
-} from '../core/invoice.ts';
-import type { UsageFilter } from '../core/terms/contract.ts';
-import type { Instant, Interval } from '../core/time.ts';
-import type { UsageSeries } from '../core/usage-series.ts';
-import type { ContractOverrides } from './rates/overrides.ts';
-import type { RateBook } from './rates/rate-schedule.ts';
+} from '../../core/invoice.ts';
+import type { UsageFilter } from '../../core/terms/contract.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { UsageSeries } from '../../core/usage-series.ts';
+import type { ContractOverrides } from '../rates/overrides.ts';
+import type { RateBook } from '../rates/rate-schedule.ts';
 
 /** Usage needed from metering: one metric, grouped by exactly these properties (sorted, unique). */
 export interface UsageNeed {

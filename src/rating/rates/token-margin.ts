@@ -1,8 +1,8 @@
 /** What tokens cost at their provider beside what they were billed for (docs/token-billing.md, "Margin"). Pure. */
-import { type Decimal, decimal, ZERO } from '../core/decimal.ts';
-import type { Instant } from '../core/time.ts';
-import type { PricedModel, TokenKind } from '../core/token-billing.ts';
-import { TOKENS_PER_UNIT } from './rates/managed-price.ts';
+import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
+import type { Instant } from '../../core/time.ts';
+import type { PricedModel, TokenKind } from '../../core/token-billing.ts';
+import { TOKENS_PER_UNIT } from './managed-price.ts';
 
 /** Tokens of one kind that were billed in one hour. */
 export interface BilledTokens {

@@ -12,13 +12,13 @@ import { type Bucket, paysFor } from '../balances/buckets.ts';
 import type { ClaimedSegment, Coverage } from '../balances/coverage.ts';
 import type { Claim, Claimant } from '../balances/draw-down.ts';
 import { paidBands } from '../balances/paid-bands.ts';
+import type { RatedSubscriptionLine } from '../lines/types.ts';
+import { versionAt } from '../quantities/product-spans.ts';
 import { bandAt, tierOf } from '../rates/tiers.ts';
-import type { ScheduledItem } from '../scheduled/scheduled-items.ts';
-import type { RatedSubscriptionLine } from '../types.ts';
-import { versionAt } from '../usage/product-spans.ts';
+import { chargePrice, type SubscriptionCharge } from '../subscriptions/charges.ts';
+import type { SubscriptionPrice, SubscriptionPrices } from '../subscriptions/prices.ts';
 import { movementOf, type PaidAmount, paidAmounts } from '../usage/segments.ts';
-import { chargePrice, type SubscriptionCharge } from './charges.ts';
-import type { SubscriptionPrice, SubscriptionPrices } from './prices.ts';
+import type { ScheduledItem } from './scheduled-items.ts';
 
 /** An item of a subscription with what its lines are made of. */
 export interface PricedCharge {
