@@ -17,7 +17,7 @@ import {
   rateInvoice,
 } from '../../src/rating/invoice/rate-invoice.ts';
 import { lineIdParts } from '../../src/rating/invoice/rate-usage.ts';
-import type { MeteredUsage } from '../../src/rating/lines/types.ts';
+import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
 import {
   checkCompositeCase,

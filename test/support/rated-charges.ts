@@ -10,13 +10,9 @@ import {
   NO_CHARGES,
   rateInvoice,
 } from '../../src/rating/invoice/rate-invoice.ts';
-import type {
-  MeteredUsage,
-  RatedConversionLine,
-  UsageLine,
-  UsageRating,
-} from '../../src/rating/lines/types.ts';
+import type { RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../src/rating/quantities/product-spans.ts';
+import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
 import type { BillingCase } from './billing-cases.ts';

@@ -13,8 +13,8 @@ import { decimal } from '../../src/core/decimal.ts';
 import type { BilledPeriod } from '../../src/core/invoice.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
-import type { MeteredUsage } from '../../src/rating/lines/types.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
+import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';
 
 export const PERIOD: BilledPeriod = wholePeriod({
   start: Date.UTC(2026, 2, 1, 7),

@@ -6,9 +6,9 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import type { UsageNeed } from '../../rating/lines/types.ts';
 import { sortedKeys } from '../../rating/quantities/group-values.ts';
 import { needKey } from '../../rating/quantities/product-spans.ts';
+import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
 import { readSlices, type SlicedAnswer } from './usage-slices.ts';

@@ -10,8 +10,8 @@ import type { MetricSeriesRequest } from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
 import type { MeteredSeries } from '../../metering/query/usage-series.ts';
-import type { UsageNeed } from '../../rating/lines/types.ts';
 import { needKey } from '../../rating/quantities/product-spans.ts';
+import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import { readThatFit, type UsageByCustomer } from './usage-reading.ts';
 

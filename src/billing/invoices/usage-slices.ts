@@ -7,7 +7,7 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { countMetricValues, type MetricSeriesRequest } from '../../metering/metric-usage.ts';
 import { halves, type KeySlice, keySlices } from '../../metering/query/key-slice.ts';
 import type { MeteredSeries } from '../../metering/query/usage-series.ts';
-import type { MeteredUsage, UsageNeed } from '../../rating/lines/types.ts';
+import type { MeteredUsage, UsageNeed } from '../../rating/quantities/usage-need.ts';
 import { readIfFits } from './usage-reading.ts';
 
 /** Metered usage of one need, of the keys of one slice. */

@@ -4,7 +4,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import type { UsageNeed } from '../lines/types.ts';
+import type { UsageNeed } from '../quantities/usage-need.ts';
 import type { PriceBand } from '../rates/tiers.ts';
 
 /** An override that decides the price of a line. */

@@ -9,9 +9,9 @@ import { groupBy } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
-import type { UsageNeed } from '../lines/types.ts';
 import { sortedKeys } from './group-values.ts';
 import { sameQuantitySettings } from './quantity.ts';
+import type { UsageNeed } from './usage-need.ts';
 
 /** A span with one metric, conversion and rounding. Name and tags may change inside. */
 export interface SettingsSpan {

@@ -8,7 +8,6 @@ import { assert } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { Interval } from '../../core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
-import type { MeteredUsage } from '../lines/types.ts';
 import {
   compareGroupValues,
   type GroupValues,
@@ -18,6 +17,7 @@ import {
 } from '../quantities/group-values.ts';
 import { type CounterRun, needKey, type SettingsSpan } from '../quantities/product-spans.ts';
 import { type QuantityFunction, quantityFunction } from '../quantities/quantity.ts';
+import type { MeteredUsage } from '../quantities/usage-need.ts';
 
 /** A span in which one series changes the counter. */
 export interface CounterPiece {

@@ -8,8 +8,9 @@ import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts'
 import type { UsageSeries } from '../../../src/core/usage-series.ts';
 import { windowBoundaries } from '../../../src/rating/invoice/breakdown.ts';
 import { rateUsage } from '../../../src/rating/invoice/rate-usage.ts';
-import type { MeteredUsage, UsageLine, UsageRating } from '../../../src/rating/lines/types.ts';
+import type { UsageLine, UsageRating } from '../../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../../src/rating/quantities/product-spans.ts';
+import type { MeteredUsage } from '../../../src/rating/quantities/usage-need.ts';
 import { type ContractOverrides, NO_OVERRIDES } from '../../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../../src/rating/rates/rate-schedule.ts';
 

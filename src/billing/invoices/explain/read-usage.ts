@@ -2,9 +2,9 @@
 import type { StreamingMetric } from '../../../core/metric.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
-import type { MeteredUsage, UsageNeed } from '../../../rating/lines/types.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { needKey, usageNeeds } from '../../../rating/quantities/product-spans.ts';
+import type { MeteredUsage, UsageNeed } from '../../../rating/quantities/usage-need.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { seriesRequest } from '../usage-answers.ts';
 import { readIfFits } from '../usage-reading.ts';

@@ -5,9 +5,9 @@ import { contains, type Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { readContributions } from '../../../metering/contributions.ts';
 import type { Weight, WeightsOf } from '../../../rating/invoice/spend-shares.ts';
-import type { UsageNeed } from '../../../rating/lines/types.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { counterRuns, needKey, type SettingsSpan } from '../../../rating/quantities/product-spans.ts';
+import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { seriesRequest } from '../usage-answers.ts';
 

@@ -8,12 +8,12 @@ import { windowBoundaries } from '../../../../src/rating/invoice/breakdown.ts';
 import { rateInvoice } from '../../../../src/rating/invoice/rate-invoice.ts';
 import type {
   CompositeOnCard,
-  MeteredUsage,
   ProductOnCard,
   UsageLine,
   UsageRating,
 } from '../../../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../../../src/rating/quantities/product-spans.ts';
+import type { MeteredUsage } from '../../../../src/rating/quantities/usage-need.ts';
 import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
 import { describeLine, flat, hour, PERIOD, rate, series, tiers, version } from '../fixtures.ts';
 
