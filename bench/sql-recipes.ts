@@ -6,8 +6,8 @@
  * month so far at each of 720 hours, and would take minutes with a million.
  */
 import { readFileSync } from 'node:fs';
-import { readSqlMetric } from '../src/metering/sql-metric/read-metric.ts';
-import { readSqlSeries } from '../src/metering/sql-metric/read-series.ts';
+import { readSqlMetric } from '../src/metering/sql/read/read-metric.ts';
+import { readSqlSeries } from '../src/metering/sql/run/read-series.ts';
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
 import { table } from './report.ts';
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { createEmbeddedClickHouse } from '../src/app/stores.ts';
 import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
 import { hashTransactionId } from '../src/metering/ingest/transaction-hash.ts';
-import { applySchema } from '../src/metering/schema.ts';
+import { applySchema } from '../src/metering/schema/schema.ts';
 
 const ROWS_PER_INSERT = 1_000_000;
 const CUSTOMERS = 1_000;

@@ -29,7 +29,7 @@ const PROGRAMS = [
   'app/commands/token.ts',
   'demo/main.ts',
   'demo/stop-with-parent.ts',
-  'metering/sql-metric/reading-thread.ts',
+  'metering/sql/read/reading-thread.ts',
 ];
 
 function sourcesHash() {

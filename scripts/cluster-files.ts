@@ -7,7 +7,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { schemaStatements } from '../src/metering/schema-files.ts';
+import { schemaStatements } from '../src/metering/schema/schema-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -1,7 +1,7 @@
 /** Applies the pending migrations of both stores. */
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
-import { applyFiles, findPendingFiles } from '../metering/schema.ts';
-import { readSchemaFiles } from '../metering/schema-files.ts';
+import { applyFiles, findPendingFiles } from '../metering/schema/schema.ts';
+import { readSchemaFiles } from '../metering/schema/schema-files.ts';
 import type { PostgresConnection } from '../store/database.ts';
 import { applyMigrations, findPendingMigrations, withMigrationLock } from '../store/migrate.ts';
 

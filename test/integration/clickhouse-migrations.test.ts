@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { migrateStores } from '../../src/app/migrate-stores.ts';
 import { MigrationError } from '../../src/core/migrations.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { applySchema } from '../../src/metering/schema.ts';
-import { readSchemaFiles, schemaStatements } from '../../src/metering/schema-files.ts';
+import { applySchema } from '../../src/metering/schema/schema.ts';
+import { readSchemaFiles, schemaStatements } from '../../src/metering/schema/schema-files.ts';
 import { clickhouseFolderWith } from '../support/migration-folders.ts';
 import { createEmptyClickHouse, createEmptyDatabase } from '../support/stores.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { renderStatements, schemaStatements } from '../../src/metering/schema-files.ts';
+import { renderStatements, schemaStatements } from '../../src/metering/schema/schema-files.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 
 const anything = z.unknown();

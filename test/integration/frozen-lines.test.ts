@@ -4,7 +4,7 @@ import { Decimal } from '../../src/core/decimal.ts';
 import { newId } from '../../src/core/ids.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createFrozenLinesWriter, readFrozenLines } from '../../src/metering/frozen-lines.ts';
+import { createFrozenLinesWriter, readFrozenLines } from '../../src/metering/frozen-lines/frozen-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const { clickhouse } = await serviceForFile();

@@ -11,7 +11,7 @@ import { formatInstant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { withHeldMerges } from '../../src/metering/client/held-merges.ts';
 import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
-import { applySchema } from '../../src/metering/schema.ts';
+import { applySchema } from '../../src/metering/schema/schema.ts';
 import { runProgram } from '../support/child-process.ts';
 import { createEmptyDatabase, createTestDirectory } from '../support/stores.ts';
 

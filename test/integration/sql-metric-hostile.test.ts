@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ANALYSIS_LIMITS, type QueryLimits } from '../../src/metering/query/query-limits.ts';
-import { verifyStatement } from '../../src/metering/sql-metric/parse-tree.ts';
-import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
-import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { verifyStatement } from '../../src/metering/sql/run/parse-tree.ts';
+import { readSqlUsage } from '../../src/metering/sql/run/read-usage.ts';
+import { checkSqlMetric } from '../../src/metering/sql/run/sql-metric.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { REFUSED_QUERIES } from '../support/hostile-queries.ts';
 import { DOUBLING_QUERIES, NESTED_QUERIES } from '../support/nested-queries.ts';

@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, type Interval } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
-import { documentedFunctions } from '../../src/metering/sql-metric/functions/table.ts';
-import { CLOCK_FUNCTIONS } from '../../src/metering/sql-metric/functions/time-functions.ts';
-import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
-import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
-import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
-import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { documentedFunctions } from '../../src/metering/sql/functions/table.ts';
+import { CLOCK_FUNCTIONS } from '../../src/metering/sql/functions/time-functions.ts';
+import { readSqlMetric } from '../../src/metering/sql/read/read-metric.ts';
+import { readSqlSeries } from '../../src/metering/sql/run/read-series.ts';
+import { readSqlUsage } from '../../src/metering/sql/run/read-usage.ts';
+import { checkSqlMetric } from '../../src/metering/sql/run/sql-metric.ts';
 import { STUDIO_EVENTS } from '../support/analyst-events.ts';
 import { ANALYST_QUERIES } from '../support/analyst-queries.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';

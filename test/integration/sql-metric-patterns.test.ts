@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { checkSqlMetric } from '../../src/metering/sql/run/sql-metric.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 
 const clickhouse = await clickhouseForFile();

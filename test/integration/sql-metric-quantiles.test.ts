@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
-import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
-import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
+import { readSqlMetric } from '../../src/metering/sql/read/read-metric.ts';
+import { readSqlSeries } from '../../src/metering/sql/run/read-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { storeEvents } from '../support/usage-events.ts';
 

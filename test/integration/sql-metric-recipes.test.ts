@@ -1,8 +1,8 @@
 /** The recipes of docs/sql-metrics.md give what they say. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
-import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { readSqlUsage } from '../../src/metering/sql/run/read-usage.ts';
+import { checkSqlMetric } from '../../src/metering/sql/run/sql-metric.ts';
 import { STUDIO_EVENTS } from '../support/analyst-events.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { MONTH } from '../support/sql-metric-events.ts';

@@ -1,6 +1,6 @@
 /** A SQL metric from the API to the invoice: preview, creation, usage, and both breakdown granularities. */
 import { beforeAll, expect, it } from 'vitest';
-import { documentedFunctions } from '../../src/metering/sql-metric/functions/table.ts';
+import { documentedFunctions } from '../../src/metering/sql/functions/table.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion } from '../support/scenario.ts';

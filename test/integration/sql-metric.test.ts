@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { keySlices } from '../../src/metering/query/key-slice.ts';
-import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
-import { readSqlSeries, type SqlSeriesRequest } from '../../src/metering/sql-metric/read-series.ts';
-import { readSqlUsage, type SqlUsageRequest } from '../../src/metering/sql-metric/read-usage.ts';
-import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { readSqlMetric } from '../../src/metering/sql/read/read-metric.ts';
+import { readSqlSeries, type SqlSeriesRequest } from '../../src/metering/sql/run/read-series.ts';
+import { readSqlUsage, type SqlUsageRequest } from '../../src/metering/sql/run/read-usage.ts';
+import { checkSqlMetric } from '../../src/metering/sql/run/sql-metric.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { sample } from '../support/shares-of-tests.ts';
 import { ACME, EVENTS, MONTH } from '../support/sql-metric-events.ts';

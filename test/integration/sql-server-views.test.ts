@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
-import { VIEW_NAMES, type ViewName, viewColumns } from '../../src/metering/sql-views/views.ts';
+import { VIEW_NAMES, type ViewName, viewColumns } from '../../src/metering/sql/values/views.ts';
 import { connectPostgres } from '../../src/store/database.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

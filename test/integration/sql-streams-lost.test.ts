@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { USER_FILES } from '../../src/embedded/chdb-engine.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
-import { applySchema } from '../../src/metering/schema.ts';
+import { applySchema } from '../../src/metering/schema/schema.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { frontUrl, startFrontProcess } from '../support/front-process.ts';
 import { startTestService, type TestService } from '../support/service.ts';

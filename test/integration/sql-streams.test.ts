@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { queryRows } from '../../src/billing/reports/run-query.ts';
-import { REPORT_LIMITS } from '../../src/metering/sql-views/run-report.ts';
+import { REPORT_LIMITS } from '../../src/metering/sql/reports/run-report.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion } from '../support/scenario.ts';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { queryRows, type ReportDeps } from '../../src/billing/reports/run-query.ts';
-import { loadReport, REPORT_LIMITS, runReport } from '../../src/metering/sql-views/run-report.ts';
-import { viewParameter } from '../../src/metering/sql-views/view-sql.ts';
-import { VIEW_NAMES, viewColumns } from '../../src/metering/sql-views/views.ts';
+import { viewParameter } from '../../src/metering/sql/generate/view-sql.ts';
+import { loadReport, REPORT_LIMITS, runReport } from '../../src/metering/sql/reports/run-report.ts';
+import { VIEW_NAMES, viewColumns } from '../../src/metering/sql/values/views.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { csvRows } from '../support/csv.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
-import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
-import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
+import { readSqlMetric } from '../../src/metering/sql/read/read-metric.ts';
+import { readSqlSeries } from '../../src/metering/sql/run/read-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import type { NaiveEvent } from '../support/naive/usage.ts';
 import { runs } from '../support/shares-of-tests.ts';

@@ -14,8 +14,8 @@ import {
   type UsageGroupsPage,
 } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
-import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
-import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
+import { readSqlMetric } from '../../src/metering/sql/read/read-metric.ts';
+import { readSqlUsage } from '../../src/metering/sql/run/read-usage.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/shares-of-tests.ts';

@@ -1,7 +1,7 @@
 /** Loads a frozen state into empty stores: its tables and their rows. */
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { applySchema } from '../../src/metering/schema.ts';
-import { readSchemaFiles, renderStatements } from '../../src/metering/schema-files.ts';
+import { applySchema } from '../../src/metering/schema/schema.ts';
+import { readSchemaFiles, renderStatements } from '../../src/metering/schema/schema-files.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import {

@@ -8,7 +8,7 @@ import { type LoggedClickHouse, withEventLog } from '../../src/app/logged-clickh
 import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
-import { applySchema } from '../../src/metering/schema.ts';
+import { applySchema } from '../../src/metering/schema/schema.ts';
 import {
   connectPostgres,
   createDatabase,

@@ -2,7 +2,7 @@
 import { Refusal } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import { eventsRemoved } from '../../metering/kept-events.ts';
+import { eventsRemoved } from '../../metering/client/kept-events.ts';
 import type { Transaction } from '../../store/database.ts';
 import { holdEventRetention } from '../../store/event-retention.ts';
 

@@ -5,7 +5,7 @@
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
-import { readFrozenLines } from '../../metering/frozen-lines.ts';
+import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
 import { beforeBalances, type LinesBeforeBalances } from '../../rating/invoice/before-balances.ts';
 import {
   type BreakdownLine,

@@ -8,7 +8,7 @@ import type { Invoice, InvoiceWarning, IssuedWarning } from '../../core/invoice.
 import { keptCardTerms } from '../../core/invoice-terms.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { createFrozenLinesWriter } from '../../metering/frozen-lines.ts';
+import { createFrozenLinesWriter } from '../../metering/frozen-lines/frozen-lines.ts';
 import { publishFinalized } from '../../notifications/invoice-messages.ts';
 import type { RatedLine } from '../../rating/lines/types.ts';
 import { insertDeductions } from '../../store/balance-deductions.ts';

@@ -6,6 +6,7 @@ import { mapConcurrently } from '../../core/concurrently.ts';
 import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { MeteredSeries } from '../../metering/query/usage-series.ts';
 import {
   canShareReading,
   countMetricValues,
@@ -14,8 +15,7 @@ import {
   readMetricSeries,
   readPackedUsage,
   readSharedUsage,
-} from '../../metering/metric-usage.ts';
-import type { MeteredSeries } from '../../metering/query/usage-series.ts';
+} from '../../metering/usage/metric-usage.ts';
 
 /** Null for customers with too many values. */
 export type UsageByCustomer = ReadonlyMap<string, PackedUsage | null>;

@@ -4,9 +4,9 @@
  */
 import { assert } from '../../core/errors.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { countMetricValues, type MetricSeriesRequest } from '../../metering/metric-usage.ts';
 import { halves, type KeySlice, keySlices } from '../../metering/query/key-slice.ts';
 import type { MeteredSeries } from '../../metering/query/usage-series.ts';
+import { countMetricValues, type MetricSeriesRequest } from '../../metering/usage/metric-usage.ts';
 import type { MeteredUsage, UsageNeed } from '../../rating/quantities/usage-need.ts';
 import { readIfFits } from './usage-reading.ts';
 

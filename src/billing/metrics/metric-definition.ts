@@ -8,7 +8,7 @@ import { invalid, words } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingDefinition } from '../../core/metric.ts';
 import { UNUSABLE_NAME } from '../../core/own-value.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { checkSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
+import { checkSqlMetric } from '../../metering/sql/run/sql-metric.ts';
 import { checkDefinitionSize } from './definition-limits.ts';
 
 /** Everything that makes a metric what it is, but its name. */

@@ -1,2 +1,2 @@
 /** The functions that a SQL metric may use, for whoever shows them. */
-export { documentedFunctions as listSqlFunctions } from '../../metering/sql-metric/functions/table.ts';
+export { documentedFunctions as listSqlFunctions } from '../../metering/sql/functions/table.ts';

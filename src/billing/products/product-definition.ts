@@ -3,7 +3,7 @@ import type { ProductType } from '../../core/catalogue.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import { lineKeyProblem } from '../../metering/metric-usage.ts';
+import { lineKeyProblem } from '../../metering/usage/metric-usage.ts';
 import type { ProductTerms } from '../../store/product-versions.ts';
 
 /** Refuses (`invalid`) terms that do not belong to products of this type, and missing ones that do. */

@@ -11,9 +11,9 @@ import {
 } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { readFrozenLines } from '../../metering/frozen-lines.ts';
-import type { ViewRow } from '../../metering/sql-views/view-sql.ts';
-import type { ViewName } from '../../metering/sql-views/views.ts';
+import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
+import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
+import type { ViewName } from '../../metering/sql/values/views.ts';
 import { lineId } from '../../rating/invoice/line-id.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';

@@ -7,13 +7,13 @@ import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { SqlMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { whileKept } from '../../metering/kept-events.ts';
+import { whileKept } from '../../metering/client/kept-events.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
-import { readSqlUsage } from '../../metering/sql-metric/read-usage.ts';
-import { loadSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
+import { readSqlUsage } from '../../metering/sql/run/read-usage.ts';
+import { loadSqlMetric } from '../../metering/sql/run/sql-metric.ts';
 
 /** Rows of one answer; a range has as many answers as it takes. */
 const ROWS_PER_QUERY = 10_000;

@@ -8,7 +8,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { whileKept } from '../kept-events.ts';
+import { whileKept } from '../client/kept-events.ts';
 import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
 import {

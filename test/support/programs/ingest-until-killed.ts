@@ -12,7 +12,7 @@ import { createEmbeddedClickHouse } from '../../../src/app/stores.ts';
 import { formatInstant } from '../../../src/core/time.ts';
 import { createIngest } from '../../../src/metering/ingest/ingest.ts';
 import { createRunRecord } from '../../../src/metering/ingest/known-ids/run-record.ts';
-import { applySchema } from '../../../src/metering/schema.ts';
+import { applySchema } from '../../../src/metering/schema/schema.ts';
 
 const [, , dataDir = '', first = '0', mode = 'ingest'] = process.argv;
 const SENDERS = 4;

@@ -6,7 +6,7 @@ import { DataDirectoryError, takeDataDirectory } from '../../../embedded/data-di
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
-import { applySchema } from '../../../metering/schema.ts';
+import { applySchema } from '../../../metering/schema/schema.ts';
 import { withTakenUpEvents } from '../../logged-clickhouse.ts';
 import { createEmbeddedClickHouse } from '../../stores.ts';
 import { BackfillFailure, reasonOf } from './failure.ts';

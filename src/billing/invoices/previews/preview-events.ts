@@ -6,8 +6,8 @@ import { invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { eventsToPreview, type SentEvent } from '../../../metering/events/events-to-preview.ts';
 import { findAcceptedIds } from '../../../metering/events/find-events.ts';
-import { eventsToPreview, type SentEvent } from '../../../metering/ingest/events-to-preview.ts';
 import {
   type EventPreview,
   type PreviewedEvent,

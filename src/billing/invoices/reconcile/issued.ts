@@ -11,7 +11,7 @@ import {
   type SubscriptionInvoiceLine,
 } from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
-import { readFrozenLines } from '../../../metering/frozen-lines.ts';
+import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
 import { bookOfOffered } from '../../../rating/balances/offered-balances.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';

@@ -6,8 +6,8 @@
 import type { Decimal } from '../../../core/decimal.ts';
 import type { InvoiceLine } from '../../../core/invoice.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { readMetricGroups } from '../../../metering/metric-usage.ts';
 import type { UsageGroupCursor } from '../../../metering/query/group-cursor.ts';
+import { readMetricGroups } from '../../../metering/usage/metric-usage.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { needKey } from '../../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';

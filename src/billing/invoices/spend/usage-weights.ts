@@ -3,7 +3,7 @@ import { groupBy } from '../../../core/group-by.ts';
 import type { InvoiceLine, LineWindow, UsageInvoiceLine } from '../../../core/invoice.ts';
 import { contains, type Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { readContributions } from '../../../metering/contributions.ts';
+import { readContributions } from '../../../metering/usage/contributions.ts';
 import type { Weight, WeightsOf } from '../../../rating/invoice/spend-shares.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { counterRuns, needKey, type SettingsSpan } from '../../../rating/quantities/product-spans.ts';

@@ -5,14 +5,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../src/core/errors.ts';
-import { parseQuery } from '../../../../src/metering/sql-metric/parse-query.ts';
+import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
+import { parseQuery } from '../../../../src/metering/sql/syntax/parse-query.ts';
 import {
   type Expression,
   partsOf,
   queriesIn,
   type SelectQuery,
-} from '../../../../src/metering/sql-metric/query-syntax.ts';
-import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
+} from '../../../../src/metering/sql/syntax/query-syntax.ts';
 import { DOUBLING_QUERIES, NESTED_QUERIES } from '../../../support/nested-queries.ts';
 
 /** A quotient is the longest to be written: two characters of a query become some 1,700. */

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createKeptMetrics } from '../../../../src/metering/sql-metric/kept-metrics.ts';
-import { createMetricReader, type MetricReader } from '../../../../src/metering/sql-metric/metric-reader.ts';
-import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
+import { createKeptMetrics } from '../../../../src/metering/sql/read/kept-metrics.ts';
+import { createMetricReader, type MetricReader } from '../../../../src/metering/sql/read/metric-reader.ts';
+import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
 
 /**
  * No query is known that takes too long to read, so the thread of these tests reads words: some take for ever,

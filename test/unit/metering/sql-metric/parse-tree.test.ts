@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTree, verifyTree } from '../../../../src/metering/sql-metric/parse-tree.ts';
+import { readTree, verifyTree } from '../../../../src/metering/sql/run/parse-tree.ts';
 
 /** What ClickHouse prints for `SELECT count() FROM usage_events WHERE customer_ref IN ['a']`. */
 const ALLOWED = [

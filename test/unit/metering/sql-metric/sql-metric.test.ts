@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../src/core/errors.ts';
-import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
-import { outputColumns } from '../../../../src/metering/sql-metric/sql-metric.ts';
+import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
+import { outputColumns } from '../../../../src/metering/sql/run/sql-metric.ts';
 
 function problem(sql: string): string {
   try {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../../../src/core/time.ts';
-import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
 import {
   compileHours,
   compileWhole,
   type EventScope,
-} from '../../../../src/metering/sql-metric/statement-sql.ts';
+} from '../../../../src/metering/sql/generate/statement-sql.ts';
+import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
 
 const SCOPE: EventScope = {
   refs: ['acme'],

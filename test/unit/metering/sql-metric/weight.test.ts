@@ -3,8 +3,8 @@
  * SQL, and each property read appears in it once, however often it is used.
  */
 import { describe, expect, it } from 'vitest';
-import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
-import { compileHours, compileWhole } from '../../../../src/metering/sql-metric/statement-sql.ts';
+import { compileHours, compileWhole } from '../../../../src/metering/sql/generate/statement-sql.ts';
+import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
 
 const SCOPE = {
   refs: ['acme'],

@@ -1,0 +1,72 @@
+/** What the table of functions says of a function of one row. */
+import type { NameSource } from '../values/definitions.ts';
+import type { ValueType } from '../values/value.ts';
+
+/**
+ * `shown`: any value, as its text. `literal`, `pattern` (a regular expression), `replacement` (of what a pattern
+ * matches), `like`, `unit` and `zone` stand in quotes in the query itself.
+ */
+export type ArgumentKind =
+  | 'number'
+  | 'whole'
+  | 'text'
+  | 'shown'
+  | 'timestamp'
+  | 'list'
+  | 'literal'
+  | 'pattern'
+  | 'replacement'
+  | 'like'
+  | 'unit'
+  | 'zone';
+
+export interface ScalarFunction {
+  /** In upper case. */
+  readonly name: string;
+  /** Other names, as analysts write them; compared without regard to case. */
+  readonly synonyms?: readonly string[];
+  readonly signature: string;
+  readonly example: string;
+  /** What the name does not say. */
+  readonly note?: string;
+  readonly least: number;
+  readonly most: number;
+  readonly plan: ScalarPlan | null;
+}
+
+/** How a call is written; null in the table where the writer has a rule of its own. */
+export interface ScalarPlan {
+  /** The kind of each argument; the last one goes for all further ones. */
+  readonly takes: readonly ArgumentKind[];
+  readonly gives: ValueType;
+  /** The arguments have names already, so they may be repeated. */
+  readonly sql: (args: readonly string[], names: NameSource) => string;
+}
+
+/** A function of the table with a fixed number of arguments. */
+export function scalar(
+  name: string,
+  signature: string,
+  example: string,
+  plan: ScalarPlan,
+  extra: Partial<Pick<ScalarFunction, 'synonyms' | 'note' | 'least' | 'most'>> = {},
+): ScalarFunction {
+  const { length } = plan.takes;
+  return { name, signature, example, least: length, most: length, ...extra, plan };
+}
+
+/** A function that the writer has a rule for. */
+export function special(
+  name: string,
+  [least, most]: readonly [number, number],
+  signature: string,
+  example: string,
+  extra: Partial<Pick<ScalarFunction, 'synonyms' | 'note'>> = {},
+): ScalarFunction {
+  return { name, signature, example, least, most, ...extra, plan: null };
+}
+
+/** A count or another whole number of ClickHouse as a number. */
+export function wholeResult(sql: string): string {
+  return `toDecimal256(${sql}, 30)`;
+}

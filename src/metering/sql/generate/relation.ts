@@ -1,0 +1,145 @@
+/**
+ * A SELECT of a SQL metric as a statement whose rows carry the time for which they are valid.
+ *
+ * A metric is evaluated over a whole interval, over windows each on its own, or cumulatively at the end of
+ * every hour. All three are one statement over one scan of the events. Every row carries its part, in unix
+ * seconds: 0 for a whole interval, the start of its window, or the end of the hour from which it is valid.
+ * In the last case rows that aggregate others also carry their end: the next hour in which their group
+ * changed. Rows without an end stay valid.
+ */
+import type { Parameters } from '../../query/parameters.ts';
+import type { SelectQuery } from '../syntax/query-syntax.ts';
+import type { NameSource } from '../values/definitions.ts';
+import type { ValueType } from '../values/value.ts';
+
+/** How an evaluation reads time, in SQL. */
+export interface TimeSql {
+  /** The part that an event belongs to or holds from. Int64. */
+  readonly eventPart: string;
+  /** The part in which an aggregate without GROUP BY has a row even where no event is; null for none. */
+  readonly firstPart: string | null;
+  /** Array(Int64) of the ends of hours at which values may change; null where parts do not overlap. */
+  readonly boundaries: string | null;
+  /** As `firstPart`, for a query inside an expression, which has a value in every part. */
+  readonly everyPart: string;
+  /** Where an event holds in many parts: its hour alone, and the parts from an hour on. Null elsewhere. */
+  readonly hourly: HourlyParts | null;
+}
+
+/** For groups of events that are aggregated within each hour first, and then for every part behind it. */
+interface HourlyParts {
+  /** End of an event's hour. Int64. */
+  readonly eventHour: string;
+  readonly firstEnd: string;
+  /** Array(Int64) of the parts, which are ends of hours. */
+  readonly ends: string;
+}
+
+/** What all SELECTs of one statement share. */
+export interface StatementContext {
+  readonly parameters: Parameters;
+  readonly names: NameSource;
+  readonly time: TimeSql;
+  /** Conditions on the events that every evaluation has: whose they are, and when they happened. */
+  readonly scope: readonly string[];
+  /**
+   * Whether the query needs more than sums along the hours: rows are joined, ordered or compared with each other. Then
+   * every row carries its part as a column, and nothing but its part decides what it is compared with.
+   */
+  readonly isByPart: boolean;
+  /** The query whose order the statement keeps; none where rows are summed. */
+  readonly ordered?: SelectQuery;
+}
+
+export interface RelationColumn {
+  /** As the query names it; null for an unnamed expression. */
+  readonly name: string | null;
+  readonly type: ValueType;
+  /** Its name in the statement. */
+  readonly sql: string;
+}
+
+/** Rows that a SELECT reads, or gives. */
+export interface Relation {
+  /** What stands after FROM. */
+  readonly from: string;
+  /** The names of everything in it that may be read. */
+  readonly names: readonly string[];
+  /** The names in `from` of those that are called otherwise here. */
+  readonly origins: ReadonlyMap<string, string>;
+  readonly conditions: readonly string[];
+  readonly columns: readonly RelationColumn[];
+  /** Where rows are events: properties can be read. */
+  readonly hasProperties: boolean;
+  readonly part: string;
+  /** How the column `part` is computed, where it is not yet in `from`; null where it is. */
+  readonly partSql: string | null;
+  /** Null where rows hold for good, or where parts do not overlap. */
+  readonly until: string | null;
+  /** What events are ordered by, as a tuple; null where rows are no events. */
+  readonly eventOrder: string | null;
+  /** Of the query whose order the statement keeps: the number of a row. */
+  readonly rowNumber?: string | null;
+}
+
+/** After the end of every period. */
+export const FOREVER = "toInt64('9223372036854775807')";
+
+const EVENT_COLUMNS = ['event_type', 'timestamp', 'ingested_at', 'transaction_id'] as const;
+
+/**
+ * The deduplicated events, restricted to what the evaluation may see. Nothing else reads a table. Where they are joined
+ * with events again, every read gives its columns names of their own.
+ */
+export function eventsRelation({ scope, time, isByPart, names }: StatementContext): Relation {
+  const [eventType, timestamp, ingestedAt, transactionId] = EVENT_COLUMNS.map((column) =>
+    isByPart ? names.fresh('e') : column,
+  ) as [string, string, string, string];
+  const own = [eventType, timestamp, ingestedAt, transactionId];
+  return {
+    from: 'usage_events FINAL',
+    names: own,
+    origins: new Map(own.map((name, index) => [name, EVENT_COLUMNS[index] ?? name])),
+    conditions: scope,
+    columns: [
+      { name: 'event_type', type: 'text', sql: eventType },
+      { name: 'timestamp', type: 'timestamp', sql: timestamp },
+      { name: 'transaction_id', type: 'text', sql: transactionId },
+    ],
+    hasProperties: true,
+    part: isByPart ? names.fresh('p') : time.eventPart,
+    partSql: isByPart ? time.eventPart : null,
+    until: null,
+    eventOrder: `tuple(${timestamp}, ${ingestedAt}, ${transactionId})`,
+  };
+}
+
+/** What a SELECT without FROM reads. */
+export function oneRow({ names, time }: StatementContext): Relation {
+  const part = names.fresh('p');
+  return relationOf(`SELECT ${time.eventPart} AS ${part}`, [], { part, until: null, eventOrder: null });
+}
+
+/** `sql AS name`, or the name alone where it has that name already. */
+export function named(sql: string, name: string): string {
+  return sql === name ? name : `${sql} AS ${name}`;
+}
+
+/** A written SELECT as something to read. */
+export function relationOf(
+  sql: string,
+  columns: Relation['columns'],
+  held: Pick<Relation, 'part' | 'until' | 'eventOrder' | 'rowNumber'>,
+): Relation {
+  const names = [held.part, held.until, held.eventOrder, ...columns.map((column) => column.sql)];
+  return {
+    ...held,
+    from: `(\n${sql}\n)`,
+    names: names.filter((name) => name !== null),
+    conditions: [],
+    columns,
+    origins: new Map(),
+    hasProperties: false,
+    partSql: null,
+  };
+}

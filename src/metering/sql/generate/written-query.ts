@@ -1,0 +1,95 @@
+/**
+ * A query as SQL, without the customer and the period: these are filled in at every evaluation
+ * (`statement-sql.ts`). Plain data: it is created on the worker thread and cached (`metric-reader.ts`).
+ */
+import type { QueryParams } from '../../client/clickhouse.ts';
+import { createParameters, type Parameters } from '../../query/parameters.ts';
+import { isHourly } from '../syntax/hourly.ts';
+import { isAggregate, queriesIn, type SelectQuery } from '../syntax/query-syntax.ts';
+import { createNames } from '../values/definitions.ts';
+import type { RelationColumn, TimeSql } from './relation.ts';
+import { writeSelect } from './select-sql.ts';
+
+/** What stands for the parts that every evaluation fills in. No name and no operator has a `$`. */
+export const OPEN_PARTS = {
+  scope: '$scope$',
+  eventPart: '$event_part$',
+  firstPart: '$first_part$',
+  boundaries: '$boundaries$',
+  everyPart: '$every_part$',
+  eventHour: '$event_hour$',
+  firstEnd: '$first_end$',
+  ends: '$ends$',
+} as const;
+
+/** The rows of a query, for one way of evaluating it. */
+export interface WrittenRelation {
+  /** What stands after FROM, with open parts. */
+  readonly from: string;
+  readonly columns: readonly RelationColumn[];
+  readonly part: string;
+  readonly until: string | null;
+  /** How many names are taken. */
+  readonly nameCount: number;
+}
+
+export interface WrittenQuery {
+  /** The names of its columns as the analyst wrote them. */
+  readonly columnNames: ReadonlyArray<string | null>;
+  /** Whether one aggregate reads another. */
+  readonly readsGroups: boolean;
+  /** `along_hours`: states are carried along; `at_each_hour`: it is evaluated anew at every hour asked for. */
+  readonly mode: 'along_hours' | 'at_each_hour';
+  /** The texts of the query. Their names begin with `q_`, so that those of an evaluation are free. */
+  readonly parameters: QueryParams;
+  readonly whole: WrittenRelation;
+  readonly windows: WrittenRelation;
+  readonly hours: WrittenRelation;
+}
+
+/** Throws a `QueryProblem` where the query does not fit together. */
+export function writeQuery(query: SelectQuery): WrittenQuery {
+  const values = createParameters();
+  let bound = 0;
+  const parameters: Parameters = {
+    ...values,
+    bind: (name, type, value) => {
+      // A name of its own each time: a free one is not searched for.
+      bound += 1;
+      return values.bind(`q_${name}_${bound}`, type, value);
+    },
+  };
+  const { eventPart, firstPart, boundaries, everyPart, eventHour, firstEnd, ends } = OPEN_PARTS;
+  const hourly = isHourly(query);
+  const write = (time: TimeSql) => writeRelation(query, parameters, time, !hourly);
+  const zero = 'toInt64(0)';
+  return {
+    columnNames: query.items.map(({ name }) => name),
+    readsGroups: readsGroups(query),
+    mode: hourly ? 'along_hours' : 'at_each_hour',
+    whole: write({ eventPart: zero, firstPart: zero, boundaries: null, everyPart: zero, hourly: null }),
+    windows: write({ eventPart, firstPart: null, boundaries: null, everyPart, hourly: null }),
+    hours: write({
+      ...{ eventPart, firstPart, everyPart },
+      boundaries: hourly ? boundaries : null,
+      hourly: hourly ? null : { eventHour, firstEnd, ends },
+    }),
+    parameters: parameters.values(),
+  };
+}
+
+function writeRelation(
+  query: SelectQuery,
+  parameters: Parameters,
+  time: TimeSql,
+  isByPart: boolean,
+): WrittenRelation {
+  const names = createNames();
+  const context = { parameters, names, time, scope: [OPEN_PARTS.scope], isByPart };
+  const { from, columns, part, until } = writeSelect(context, query);
+  return { from, columns, part, until, nameCount: names.count() };
+}
+
+function readsGroups(query: SelectQuery): boolean {
+  return queriesIn(query).some((each) => isAggregate(each) || readsGroups(each));
+}

@@ -1,0 +1,204 @@
+/**
+ * Reads the definitions of SQL metrics on a worker thread, and caches the results.
+ *
+ * Owns the thread and its limits of time and memory. A text that exceeds a limit fails for its author only:
+ * the thread is terminated, the next text gets a new one, and cached definitions are served without waiting.
+ */
+import { createRequire } from 'node:module';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { invalid, Refusal } from '../../../core/errors.ts';
+import { PACKAGE_ROOT } from '../../../core/package-root.ts';
+import { createKeptMetrics } from './kept-metrics.ts';
+import type { CheckedSqlMetric } from './read-metric.ts';
+import type { CheckedReport } from './read-report.ts';
+import type { ReadAnswer, ReadQuestion } from './reading-thread.ts';
+
+/** A program of its own (scripts/build.mjs). */
+const BUILT_THREAD = join(PACKAGE_ROOT, 'dist/metering/sql/read/reading-thread.js');
+
+/** A text that was read. */
+interface ReadText {
+  readonly sql: string;
+}
+
+/** What reads texts of one kind. `sql` identifies what was read. */
+export interface MetricReader<Read extends ReadText = CheckedSqlMetric> {
+  /**
+   * As `readSqlMetric`. Refuses also a text that meets a limit (`invalid`), and where too many texts wait
+   * (`overloaded`).
+   */
+  read(sql: string): Promise<Read>;
+  /** Ends the thread; a later `read` starts another. */
+  close(): Promise<void>;
+}
+
+export interface ReadingLimits {
+  /** For one text, from when the thread has it. The longest texts that are let through take 0.05 s. */
+  readonly timeMs: number;
+  readonly memoryMebibytes: number;
+  /** Texts that may wait for the thread. */
+  readonly waitingMax: number;
+}
+
+const LIMITS: ReadingLimits = { timeMs: 2_000, memoryMebibytes: 128, waitingMax: 100 };
+/** Loading the modules of the thread takes 0.1 s on an idle machine. */
+const START_MAX_MS = 30_000;
+
+export function createMetricReader(
+  limits: ReadingLimits = LIMITS,
+  startThread: (limits: ReadingLimits) => Worker = startReadingThread,
+): MetricReader {
+  return createReader(
+    limits,
+    startThread,
+    createKeptMetrics(),
+    (sql) => ({ sql, isAcross: false }),
+    (answer) => (answer.kind === 'metric' ? answer.metric : null),
+  );
+}
+
+/** Reads queries across customers, on a thread of its own; they are seldom asked twice, so nothing is kept. */
+export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader<CheckedReport> {
+  const nothing = { find: () => null, keep: () => undefined };
+  return createReader(
+    limits,
+    startReadingThread,
+    nothing,
+    (sql) => ({ sql, isAcross: true }),
+    (answer) => (answer.kind === 'report' ? answer.report : null),
+  );
+}
+
+function createReader<Read extends ReadText>(
+  limits: ReadingLimits,
+  startThread: (limits: ReadingLimits) => Worker,
+  kept: { find(sql: string): Read | null; keep(read: Read): void },
+  question: (sql: string) => ReadQuestion,
+  readOf: (answer: ReadAnswer) => Read | null,
+): MetricReader<Read> {
+  const waiting = new Map<string, Promise<Read>>();
+  let thread: Promise<Worker> | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const end = async () => {
+    const ending = thread;
+    thread = null;
+    await ending?.then(
+      (worker) => worker.terminate(),
+      () => undefined,
+    );
+  };
+  const start = (): Promise<Worker> => {
+    const worker = startThread(limits);
+    const started = untilReady(worker);
+    // Also of a thread that ends by itself while nobody waits for it.
+    worker
+      .on('error', () => undefined)
+      .once('exit', () => {
+        if (thread === started) thread = null;
+      });
+    return started;
+  };
+  const readOnThread = async (sql: string): Promise<Read> => {
+    try {
+      thread ??= start();
+      const answer = await ask(await thread, question(sql), limits);
+      const read = readOf(answer);
+      if (read !== null) return read;
+      throw answer.kind === 'refused' ? invalid(['sql'], answer.problem) : faultOf(answer);
+    } catch (error) {
+      if (!(error instanceof Refusal)) await end();
+      throw error instanceof LimitMet ? invalid(['sql'], error.message) : error;
+    }
+  };
+  const readNext = async (sql: string): Promise<Read> => {
+    const metric = last.then(() => readOnThread(sql));
+    last = metric.catch(() => undefined);
+    try {
+      kept.keep(await metric);
+      return await metric;
+    } finally {
+      waiting.delete(sql);
+    }
+  };
+
+  return {
+    read: async (sql) => {
+      const known = kept.find(sql) ?? waiting.get(sql);
+      if (known !== undefined) return await known;
+      if (waiting.size >= limits.waitingMax) {
+        throw new Refusal('overloaded', 'too many queries wait to be read, try again later');
+      }
+      const metric = readNext(sql);
+      waiting.set(sql, metric);
+      return await metric;
+    },
+    close: end,
+  };
+}
+
+/** A limit that ended the thread. */
+class LimitMet extends Error {}
+
+function faultOf(answer: ReadAnswer): Error {
+  return new Error(`a query could not be read: ${answer.kind === 'failed' ? answer.reason : answer.kind}`);
+}
+
+/** Starts `reading-thread`, as built or as source, like this module. It never keeps the process alive. */
+function startReadingThread({ memoryMebibytes }: ReadingLimits): Worker {
+  // Options of the process are for its own program.
+  const options = { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMebibytes } };
+  const worker =
+    extname(import.meta.url) === '.ts'
+      ? new Worker(sourceLoader(join(import.meta.dirname, 'reading-thread.ts')), { ...options, eval: true })
+      : new Worker(BUILT_THREAD, options);
+  worker.unref();
+  return worker;
+}
+
+/** Node 20 does not read TypeScript, and the loader of the development tools is not passed on to threads. */
+function sourceLoader(path: string): string {
+  const loader = createRequire(import.meta.url).resolve('tsx/cjs');
+  return `require(${JSON.stringify(loader)}); require(${JSON.stringify(path)});`;
+}
+
+async function untilReady(worker: Worker): Promise<Worker> {
+  const answer = await answerOf(worker, START_MAX_MS, 'the thread that reads queries does not start');
+  if (answer.kind !== 'ready') throw faultOf(answer);
+  return worker;
+}
+
+async function ask(worker: Worker, question: ReadQuestion, { timeMs }: ReadingLimits): Promise<ReadAnswer> {
+  const answer = answerOf(worker, timeMs, `the query takes longer than ${timeMs / 1_000} s to read`);
+  worker.postMessage(question);
+  return await answer;
+}
+
+async function answerOf(worker: Worker, timeMs: number, tooLate: string): Promise<ReadAnswer> {
+  return await new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      worker.off('message', onAnswer).off('error', onError).off('exit', onExit);
+    };
+    const fail = (error: Error) => {
+      stop();
+      reject(error);
+    };
+    const onAnswer = (answer: ReadAnswer) => {
+      stop();
+      resolve(answer);
+    };
+    const onError = (error: Error) => fail(isOutOfMemory(error) ? new LimitMet(TOO_LARGE) : error);
+    const onExit = () => fail(new Error('the thread that reads queries has ended'));
+    // Where this thread was busy until now, an answer that is there already is taken first.
+    const timer = setTimeout(() => setImmediate(() => fail(new LimitMet(tooLate))), timeMs);
+    worker.on('message', onAnswer).on('error', onError).on('exit', onExit);
+  });
+}
+
+const TOO_LARGE = 'the query needs too much memory to read';
+
+function isOutOfMemory(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}

@@ -1,0 +1,95 @@
+/** Reads a query across customers: the grammar, types and SQL of SQL metrics, over views (docs/sql.md). */
+import type { QueryParams } from '../../client/clickhouse.ts';
+import { createParameters } from '../../query/parameters.ts';
+import type { StatementContext } from '../generate/relation.ts';
+import { writeSelect } from '../generate/select-sql.ts';
+import { refuseLongConditions } from '../syntax/expansion.ts';
+import { parseQuery } from '../syntax/parse-query.ts';
+import { patternsIn, type TextPattern } from '../syntax/patterns.ts';
+import type { SelectQuery } from '../syntax/query-syntax.ts';
+import { createNames } from '../values/definitions.ts';
+import { locatingProblems, QueryProblem } from '../values/query-refusal.ts';
+import type { ValueType } from '../values/value.ts';
+import type { ViewName } from '../values/views.ts';
+import { readsOf } from './report-reads.ts';
+
+interface ReportColumn {
+  /** As the analyst named it, or `column_1` after its place. */
+  readonly name: string;
+  readonly type: ValueType;
+  /** Its name in the statement. */
+  readonly sql: string;
+}
+
+/** A query that can be run. Plain data; only this module makes one. */
+export interface CheckedReport {
+  /** As the analyst wrote it. */
+  readonly sql: string;
+  /** What stands after FROM, with placeholders for the views' rows. */
+  readonly from: string;
+  readonly columns: readonly ReportColumn[];
+  /** The column by which rows are ordered; null: in no order. */
+  readonly order: string | null;
+  readonly parameters: QueryParams;
+  readonly nameCount: number;
+  readonly patterns: readonly TextPattern[];
+  readonly views: readonly ViewName[];
+  /** The only customers whose rows the query can show; null: all. */
+  readonly customerIds: readonly string[] | null;
+}
+
+/** So many rows are numbered where the query orders them and gives no LIMIT: more than an answer may have. */
+const ROWS_MAX = 1_000_001;
+/** One part holds all rows. */
+const PART = 'toInt64(0)';
+
+/** Throws an `invalid` refusal for the field `sql` that names line and column and says what is allowed. */
+export function readReport(sql: string): CheckedReport {
+  return locatingProblems(sql, () => {
+    const parsed = parseQuery(sql, true);
+    const query =
+      parsed.orderBy.length > 0 && parsed.limit === null ? { ...parsed, limit: ROWS_MAX } : parsed;
+    refuseLongConditions(query);
+    const { parameters, values } = boundTexts();
+    const names = createNames();
+    const context: StatementContext = {
+      parameters,
+      names,
+      time: { eventPart: PART, firstPart: PART, boundaries: null, everyPart: PART, hourly: null },
+      scope: [],
+      isByPart: true,
+      ordered: query,
+    };
+    const { from, columns, rowNumber = null } = writeSelect(context, query);
+    return {
+      ...{ sql, from, order: rowNumber, parameters: values(), nameCount: names.count() },
+      columns: namedColumns(query, columns),
+      patterns: patternsIn(query),
+      ...readsOf(query),
+    };
+  });
+}
+
+/** Texts and names of the query, as parameters whose names nothing else has. */
+function boundTexts() {
+  const values = createParameters();
+  let bound = 0;
+  const bind: typeof values.bind = (name, type, value) => {
+    bound += 1;
+    return values.bind(`q_${name}_${bound}`, type, value);
+  };
+  return { parameters: { ...values, bind }, values: values.values };
+}
+
+function namedColumns(
+  { items, position }: SelectQuery,
+  columns: ReadonlyArray<{ readonly name: string | null; readonly type: ValueType; readonly sql: string }>,
+): ReportColumn[] {
+  const named = columns.map(({ type, sql }, index) => {
+    const name = items[index]?.name ?? `column_${index + 1}`;
+    return { name, type, sql };
+  });
+  const names = new Set(named.map(({ name }) => name.toLowerCase()));
+  if (names.size < named.length) throw new QueryProblem(position, 'two columns have the same name');
+  return named;
+}

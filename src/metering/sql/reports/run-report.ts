@@ -1,0 +1,125 @@
+/** Runs a query across customers: verified, in a lane of its own, within limits. */
+import { ClickHouseError } from '@clickhouse/client';
+import { invalid, type Refusal } from '../../../core/errors.ts';
+import type { ClickHouse, QueryParams, QuerySettings, StreamedSelect } from '../../client/clickhouse.ts';
+import { GIBIBYTE, type QueryLimits } from '../../query/query-limits.ts';
+import { createReportReader } from '../read/metric-reader.ts';
+import type { CheckedReport } from '../read/read-report.ts';
+import { checkPatterns } from '../run/check-patterns.ts';
+import { type TreeRules, verifyStatement } from '../run/parse-tree.ts';
+import { refusalOf, settingsOf } from '../run/run-statement.ts';
+import { afterBeginning, type ReportRow, rowsOf, wholeParquet } from './answer-rows.ts';
+import { type ReportStatement, textStatement, typedStatement } from './report-sql.ts';
+
+/** One thread, so that other queries are not slowed down. */
+export const REPORT_LIMITS: QueryLimits = {
+  lane: 'reports',
+  executionSeconds: 30,
+  memoryBytes: 2 * GIBIBYTE,
+  rowsRead: 200_000_000,
+  resultRows: 1_000_000,
+  threads: 1,
+};
+/** Of a result, as ClickHouse counts its columns. */
+const RESULT_BYTES_MAX = 512 * 1024 * 1024;
+
+/** A statement may read rows that come with it alone. */
+const RULES: TreeRules = {
+  tables: new Map([
+    ['usage_events', 'customer_ref'],
+    ['event_repeats', 'customer_ref'],
+  ]),
+  readsMin: 0,
+};
+
+/** One for the process, with a thread that the first query starts. */
+const reader = createReportReader();
+
+/** Reads a query off the event loop. Throws as `readReport` does. */
+export async function loadReport(sql: string): Promise<CheckedReport> {
+  return await reader.read(sql);
+}
+
+/** Ends the thread that reads queries; a later query starts it again. */
+export async function closeReportReader(): Promise<void> {
+  await reader.close();
+}
+
+export interface ReportOptions {
+  /** Instead of the usual ones. */
+  readonly limits?: QueryLimits | undefined;
+  /** That whoever asked has gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The rows of a query, a few at a time, while they are read. `rows` are the parameters with the rows of its views. */
+export async function* runReport(
+  clickhouse: ClickHouse,
+  report: CheckedReport,
+  rows: QueryParams,
+  { limits = REPORT_LIMITS, signal }: ReportOptions = {},
+): AsyncGenerator<ReportRow[], void, undefined> {
+  yield* rowsOf(answerOf(clickhouse, report, { ...ROWS, ...textStatement(report), rows, limits, signal }));
+}
+
+/** The answer to a query as a Parquet file, in pieces, while its rows are read. */
+export async function* runParquetReport(
+  clickhouse: ClickHouse,
+  report: CheckedReport,
+  rows: QueryParams,
+  { limits = REPORT_LIMITS, signal }: ReportOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  yield* wholeParquet(
+    answerOf(clickhouse, report, { ...PARQUET, ...typedStatement(report), rows, limits, signal }),
+  );
+}
+
+interface AnswerForm {
+  readonly format: StreamedSelect['format'];
+  readonly settings: QuerySettings;
+}
+
+const ROWS: AnswerForm = { format: 'JSONEachRow', settings: { output_format_json_array_of_rows: 1 } };
+
+/** Rows are held until a group of them is full. Given here, so that files do not depend on a server's profile. */
+const PARQUET: AnswerForm = {
+  format: 'Parquet',
+  settings: {
+    output_format_parquet_row_group_size: 100_000,
+    output_format_parquet_row_group_size_bytes: 32 * 1024 * 1024,
+    output_format_parquet_string_as_string: 1,
+    output_format_parquet_compression_method: 'zstd',
+  },
+};
+
+interface Asked extends AnswerForm, ReportStatement {
+  readonly rows: QueryParams;
+  readonly limits: QueryLimits;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* answerOf(
+  clickhouse: ClickHouse,
+  report: CheckedReport,
+  { sql, format, limits, signal, rows, ...asked }: Asked,
+): AsyncGenerator<Buffer, void, undefined> {
+  const params = { ...report.parameters, ...rows, ...asked.params };
+  const settings = { ...settingsOf(limits), max_result_bytes: RESULT_BYTES_MAX, ...asked.settings };
+  try {
+    await checkPatterns(clickhouse, report);
+    await verifyStatement(clickhouse, sql, params, RULES);
+    const pieces = clickhouse.queryStream({ sql, params, format, settings, signal, lane: 'reports' });
+    yield* afterBeginning(pieces);
+  } catch (error) {
+    throw error instanceof ClickHouseError ? (reportRefusal(error, limits) ?? error) : error;
+  }
+}
+
+function reportRefusal(error: ClickHouseError, limits: QueryLimits): Refusal | null {
+  if (error.type !== 'TOO_MANY_ROWS_OR_BYTES') return refusalOf(error, limits);
+  const bytes = `${RESULT_BYTES_MAX / 1024 ** 2} MiB`;
+  return invalid(
+    ['sql'],
+    `the result has more than ${limits.resultRows} rows or ${bytes}: use LIMIT or group further`,
+  );
+}

@@ -1,0 +1,19 @@
+/** The grammar of names that a query gives. */
+import { QueryProblem } from '../values/query-refusal.ts';
+import type { TokenReader } from './token-reader.ts';
+
+/** `AS name`, or a name alone. */
+export function parseAlias(reader: TokenReader): string | null {
+  const isExplicit = reader.takeWords('AS');
+  if (!isExplicit && !reader.isName()) return null;
+  const { text, position } = reader.expectName('a name for the column');
+  refuseReservedName(text, position);
+  return text;
+}
+
+/** Names that have a meaning of their own everywhere in a query. */
+export function refuseReservedName(name: string, position: number): void {
+  if (['events', 'properties'].includes(name.toLowerCase())) {
+    throw new QueryProblem(position, `the name ${name} is taken: choose another`);
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * The types of a SQL metric. A property has no type of its own: it is a number where a number is needed
+ * and text where text is.
+ */
+import type { Decimal } from '../../../core/decimal.ts';
+import { type Instant, parseRfc3339 } from '../../../core/time.ts';
+import { numbersSql } from '../../query/number-sql.ts';
+import type { Parameters } from '../../query/parameters.ts';
+import type { Definitions } from './definitions.ts';
+import { NUMBER_TYPE } from './exact-sql.ts';
+import { QueryProblem } from './query-refusal.ts';
+
+export type ValueType = 'property' | 'text' | 'number' | 'boolean' | 'timestamp' | 'list' | 'null';
+
+/** A typed piece of SQL. Every value may be NULL. */
+export interface Value {
+  readonly sql: string;
+  readonly type: ValueType;
+  /** What a literal says. */
+  readonly literal?: Decimal | string;
+  /** Of a column, a property or a literal: can be repeated at no cost, also as a number. */
+  readonly isPlain?: true;
+  /** Of a property: the number in it, read below the SELECT that asks for it. */
+  readonly number?: () => string;
+}
+
+/** What it takes to write expressions into one SELECT. */
+export interface Writer {
+  readonly parameters: Parameters;
+  readonly definitions: Definitions;
+}
+
+/** The number that a value is; a property that is not a number becomes NULL, by the rule of all metrics. */
+export function toNumber(writer: Writer, value: Value, position: number): string {
+  if (value.type === 'number') return value.sql;
+  if (value.type === 'null') return `CAST(NULL, '${NUMBER_TYPE}')`;
+  if (value.type === 'property') return value.number?.() ?? parsedNumber(writer.definitions, value.sql);
+  throw new QueryProblem(
+    position,
+    `a number is needed here, not ${DESCRIPTIONS[value.type]}${HINTS[value.type] ?? ''}`,
+  );
+}
+
+const DESCRIPTIONS: Readonly<Record<ValueType, string>> = {
+  property: 'a property',
+  text: 'text',
+  number: 'a number',
+  boolean: 'a condition',
+  timestamp: 'a timestamp',
+  list: 'a list',
+  null: 'NULL',
+};
+
+const HINTS: Partial<Readonly<Record<ValueType, string>>> = {
+  text: ': CAST(… AS DECIMAL) makes one',
+  boolean: ': CASE WHEN … THEN 1 ELSE 0 END makes one',
+};
+
+export function describe(type: ValueType): string {
+  return DESCRIPTIONS[type];
+}
+
+/** The same reading of a number as everywhere in metering. */
+function parsedNumber(definitions: Definitions, text: string): string {
+  return definitions.define(`arrayElement(${numbersSql([`ifNull(${text}, '')`])}, 1)`);
+}
+
+/** A value as text, as it shows in a group or in CAST. */
+export function toText(writer: Writer, value: Value): string {
+  switch (value.type) {
+    case 'property':
+    case 'text':
+      return value.sql;
+    case 'boolean':
+      // The condition stands here once: an expression may hold many such texts inside each other.
+      return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`;
+    case 'timestamp':
+      return `concat(replaceOne(toString(${writer.definitions.define(value.sql)}), ' ', 'T'), 'Z')`;
+    case 'list':
+      return `toJSONString(${value.sql})`;
+    case 'null':
+      return "CAST(NULL, 'Nullable(String)')";
+    default:
+      return `toString(${value.sql})`;
+  }
+}
+
+export function requireBoolean(value: Value, position: number): string {
+  if (value.type === 'boolean') return value.sql;
+  if (value.type === 'null') return "CAST(NULL, 'Nullable(UInt8)')";
+  throw new QueryProblem(position, `a condition is needed here, not ${DESCRIPTIONS[value.type]}`);
+}
+
+/** The one type that several values have together, as the results of CASE. Properties go along with the others. */
+export function commonType(types: readonly ValueType[], position: number): ValueType {
+  const distinct = [...new Set(types)].filter((type) => type !== 'null');
+  const [first, second] = distinct.filter((type) => type !== 'property');
+  if (second !== undefined && first !== undefined) {
+    throw new QueryProblem(position, `${describe(first)} and ${describe(second)} cannot stand in one column`);
+  }
+  if (first === 'boolean' || first === 'timestamp' || first === 'list') {
+    if (distinct.includes('property')) {
+      throw new QueryProblem(position, `${describe(first)} and a property cannot stand in one column`);
+    }
+    return first;
+  }
+  return first ?? distinct[0] ?? 'null';
+}
+
+/** A value as one of `type`, which it has or goes along with. */
+export function convert(writer: Writer, value: Value, type: ValueType, position: number): string {
+  return type === 'number' ? toNumber(writer, value, position) : value.sql;
+}
+
+/** A literal point in time, or null: RFC 3339, or a UTC date with or without a time. */
+export function instantOf(text: string): Instant | null {
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?))?$/.exec(text);
+  return match === null ? parseRfc3339(text) : parseRfc3339(`${match[1]}T${match[2] ?? '00:00:00'}Z`);
+}
