@@ -42,6 +42,7 @@ import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
 import { type SandboxRouteDeps, sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
 import { sqlRoutes } from '../api/routes/sql/routes.ts';
+import { savedQueryRoutes } from '../api/routes/sql/saved-query-routes.ts';
 import { systemRoutes } from '../api/routes/system/routes.ts';
 import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts';
@@ -92,6 +93,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...usageRoutes(deps),
     ...eventRoutes(deps),
     ...sqlRoutes(deps),
+    ...savedQueryRoutes(deps),
     ...billingProviderRoutes(deps),
     ...creditTypeRoutes(deps),
     ...productRoutes(deps),

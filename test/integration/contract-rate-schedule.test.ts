@@ -154,6 +154,22 @@ describe('the rate schedule of a contract', () => {
     expect(overridePrices(await rates(id, { at: day(9) }))).toEqual(Array(5).fill(undefined));
   });
 
+  test('names the override that sets a price: of several multipliers the smallest', async () => {
+    const during = { starting_at: day(10), product_id: plain };
+    const id = await contract(
+      { ...during, type: 'MULTIPLIER', multiplier: 0.95 },
+      { ...during, type: 'MULTIPLIER', multiplier: 0.5 },
+      { ...during, entitled: true },
+    );
+    const read = await api.post('/v2/contracts/get', { customer_id: customer, contract_id: id });
+    const overrides = read.list('data.overrides') as { id: string; multiplier?: number }[];
+    const half = overrides.find(({ multiplier }) => multiplier === 0.5);
+    const [row] = await rates(id, { selectors: [{ product_id: plain }] });
+    expect(row?.override_ids).toEqual([half?.id]);
+    const [other] = await rates(id, { selectors: [{ product_id: tokens }] });
+    expect(other).not.toHaveProperty('override_ids');
+  });
+
   test('neighbouring overrides of one effect are one stretch of time', async () => {
     const half = { type: 'MULTIPLIER', multiplier: 0.5, product_id: plain };
     const id = await contract(
@@ -379,6 +395,7 @@ describe('an OVERWRITE without a rate on the card', () => {
       entitled: true,
       pricing_group_values: medium,
       list_rate: rate,
+      override_ids: [expect.any(String)],
       override_rate: rate,
     });
   });

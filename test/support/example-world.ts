@@ -237,6 +237,10 @@ async function operationIds(api: ApiClient, customer_id: string) {
     }),
     webhook: await createdId(api, '/v1/webhooks/create', { name: 'World', url: 'http://127.0.0.1:9/' }),
     token: await createdId(api, '/v1/tokens/create', { name: 'Of the world', scope: 'read' }),
+    savedQuery: await createdId(api, '/v1/sql/queries/save', {
+      name: 'Of the world',
+      sql: 'SELECT 1 AS one',
+    }),
     notification: await createdId(api, '/v2/notifications/create', {
       name: 'World',
       policy: { type: 'contract.end', offset: '-P1D' },

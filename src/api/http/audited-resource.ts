@@ -20,6 +20,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/packages/, 'package'],
   [/credit-types/, 'credit_type'],
   [/alerts|notifications/, 'alert'],
+  [/sql\/queries/, 'saved_query'],
   [/sandbox/, 'sandbox_clock'],
   [/webhooks/, 'webhook'],
   [/tokens/, 'token'],

@@ -5,6 +5,7 @@ import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { contains, type Interval } from '../../core/time.ts';
 import { periodsUntilNext } from '../periods/subscription-periods.ts';
 import { type QuantityStep, quantitySteps } from '../quantities/subscription-quantities.ts';
+import { bandsOfRate } from '../rates/applied-override.ts';
 import { overridesOfKey, type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
 import { indexOverrides } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
@@ -12,7 +13,7 @@ import { rateBook } from '../rates/rate-schedule.ts';
 import type { PriceBands } from '../rates/tiers.ts';
 import { quantityAt } from '../subscriptions/open-quantities.ts';
 import type { PricedProducts } from '../subscriptions/prices.ts';
-import { bandsOfRate, explainPrice } from './explain-price.ts';
+import { explainPrice } from './explain-price.ts';
 import type { ExplainedPrice } from './explanation.ts';
 
 export interface ChargeTerms {

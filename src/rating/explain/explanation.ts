@@ -2,17 +2,10 @@
 import type { ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { UsageNeed } from '../quantities/usage-need.ts';
+import type { AppliedOverride } from '../rates/applied-override.ts';
 import type { PriceBand } from '../rates/tiers.ts';
-
-/** An override that decides the price of a line. */
-export interface AppliedOverride {
-  readonly override: Override;
-  /** What it multiplies the list price of this line's tier with; null: it replaces the price. */
-  readonly multiplier: Decimal | null;
-}
 
 /** The price of a line in its segment. */
 export interface ExplainedPrice {

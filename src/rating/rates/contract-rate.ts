@@ -1,6 +1,8 @@
 /** The price of a rate under a contract's overrides, and the time for which it is constant. Pure. */
 import type { RateEntry } from '../../core/catalogue.ts';
+import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
+import { appliedOverrides } from './applied-override.ts';
 import { type KeyOverrides, type LineTerms, overridesOfKey, type PricedKey, termsAt } from './line-terms.ts';
 import type { OverrideIndex } from './override-index.ts';
 import { sameRate } from './rate-schedule.ts';
@@ -9,6 +11,8 @@ export interface PricedSegment {
   readonly terms: LineTerms;
   /** True where an override decides the price, even if it changes nothing. */
   readonly isOverridden: boolean;
+  /** The overrides that set the price at the instant, each in some range of quantities. */
+  readonly overrides: readonly Override[];
   /** The time around the instant in which price and entitlement do not change. */
   readonly interval: OpenInterval;
 }
@@ -36,6 +40,7 @@ export function pricedSegment(
   return {
     terms,
     isOverridden: isOverridden(terms),
+    overrides: appliedOverrides(overrides.decisionAt(at), terms),
     interval: stretchAround(at, interval, overrides, holdsAt),
   };
 }

@@ -38,6 +38,7 @@ export const EXAMPLE_IDS = {
   notification: 'c0000000-0000-4000-8000-000000000017',
   billingConfiguration: 'c0000000-0000-4000-8000-000000000018',
   stripeAccount: 'c0000000-0000-4000-8000-000000000019',
+  savedQuery: 'c0000000-0000-4000-8000-00000000001c',
 } as const;
 
 /** Of a job that has failed. */

@@ -85,6 +85,13 @@ export const usageExamples: RequestExamples = {
   querySql: {
     body: { sql: 'SELECT event_type, COUNT(*) AS n FROM events GROUP BY event_type ORDER BY n DESC' },
   },
+  saveQuery: {
+    body: {
+      name: 'Events by type',
+      sql: 'SELECT event_type, COUNT(*) AS n FROM events GROUP BY event_type ORDER BY n DESC',
+    },
+  },
+  deleteSavedQuery: { body: { id: ids.savedQuery } },
   listPendingRepricing: { params: { rate_card_id: ids.managedRateCard } },
   listTokenMargins: { query: november },
   ingest: {

@@ -1,6 +1,6 @@
 /** The functions of SQL metrics, as the checker of queries knows them. An endpoint of this service only. */
 import { z } from 'zod';
-import { listSqlFunctions } from '../../../billing/metrics/sql-functions.ts';
+import { listSqlFunctions, listSqlViews } from '../../../billing/metrics/sql-functions.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 
 const sqlFunction = z
@@ -21,6 +21,14 @@ const sqlFunction = z
 const sqlReference = z.object({
   data: z.object({
     columns: z.array(z.object({ name: z.string(), type: z.string() })),
+    views: z
+      .array(
+        z.object({
+          name: z.string(),
+          columns: z.array(z.object({ name: z.string(), type: z.string(), description: z.string() })),
+        }),
+      )
+      .meta({ description: 'What queries across customers (`POST /v1/sql`) read.' }),
     functions: z.array(sqlFunction),
   }),
 });
@@ -38,13 +46,19 @@ export function sqlReferenceRoutes(): RouteDefinition[] {
       method: 'get',
       path: '/v1/billable-metrics/sql-reference',
       operationId: 'getSqlReference',
-      summary: 'List the columns and functions of SQL metrics',
+      summary: 'List the columns and functions of SQL metrics, and the views of queries across customers',
       tags: ['Billable metrics'],
       scope: 'read',
       response: sqlReference,
       errors: [],
       async handler() {
-        return { data: { columns: COLUMNS, functions: listSqlFunctions().map(functionToWire) } };
+        return {
+          data: {
+            columns: COLUMNS,
+            views: listSqlViews(),
+            functions: listSqlFunctions().map(functionToWire),
+          },
+        };
       },
     }),
   ];

@@ -35,6 +35,14 @@ const contractRate = z
       description: 'The rate of the rate card. Repeats override_rate where only an OVERWRITE sets a price.',
     }),
     override_rate: rateSchema.optional().meta({ description: 'Absent where no override decides.' }),
+    override_ids: z
+      .array(uuid)
+      .optional()
+      .meta({
+        description:
+          'The overrides that set override_rate at the instant: one, or several where each has the smallest multiplier ' +
+          'in some range of quantities.',
+      }),
     commit_rate: commitRate.optional(),
   })
   .meta({
@@ -83,7 +91,7 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
 }
 
 function rateToWireOf(
-  { shown, terms, isOverridden, interval }: ContractRate,
+  { shown, terms, isOverridden, overrides, interval }: ContractRate,
   creditTypes: ReadonlyMap<string, CreditType>,
   fields: CustomFieldsById,
 ): z.input<typeof contractRate> {
@@ -104,7 +112,10 @@ function rateToWireOf(
     ...(billingFrequency === null ? {} : { billing_frequency: billingFrequency }),
     list_rate: rateToWire(entry.rate, pricingGroupValues, creditTypes.get(entry.creditTypeId)),
     ...(isOverridden
-      ? { override_rate: rateToWire(terms.rate, pricingGroupValues, creditTypes.get(terms.creditTypeId)) }
+      ? {
+          override_rate: rateToWire(terms.rate, pricingGroupValues, creditTypes.get(terms.creditTypeId)),
+          override_ids: overrides.map(({ id }) => id),
+        }
       : {}),
     ...(commit === null ? {} : { commit_rate: priceToWire(commit) }),
   };

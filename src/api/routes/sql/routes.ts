@@ -10,11 +10,9 @@ import { checkInput } from '../../http/problems.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { StreamedAnswer } from '../../http/streamed-answer.ts';
 import { csvRows, jsonText } from './answers.ts';
+import { sqlText } from './sql-text.ts';
 
-/** As long as a SQL metric. */
-const QUERY_LENGTH_MAX = 10_000;
-
-const body = z.object({ sql: z.string().min(1).max(QUERY_LENGTH_MAX) }).meta({
+const body = z.object({ sql: sqlText }).meta({
   id: 'SqlQuery',
   example: { sql: 'SELECT customer_id, SUM(total) AS cents FROM invoices GROUP BY customer_id' },
 });

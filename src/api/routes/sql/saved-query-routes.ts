@@ -1,0 +1,91 @@
+/** Saved queries for `POST /v1/sql`. Endpoints of this service only. */
+import { z } from 'zod';
+import { listSavedQueries, removeQuery, saveQuery } from '../../../billing/reports/saved-queries.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, timestamp, uuid } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { sqlText } from './sql-text.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const savedQuery = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    sql: z.string(),
+    saved_by: z.string().meta({ description: 'The name of the token that saved it last.' }),
+    saved_at: timestamp,
+  })
+  .meta({ id: 'SavedQuery' });
+
+const tags = ['SQL'];
+
+export function savedQueryRoutes(deps: Deps): RouteDefinition[] {
+  return [listRoute(deps), saveRoute(deps), deleteRoute(deps)];
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/sql/queries',
+    operationId: 'listSavedQueries',
+    summary: 'List saved SQL queries',
+    description: 'By name.',
+    tags,
+    scope: 'read',
+    query: pageQuery(z.object({ name: z.string() })),
+    response: pageOf(savedQuery),
+    errors: [400],
+    async handler({ query }) {
+      return pageToWire(
+        await listSavedQueries(deps, pageRequest(query)),
+        ({ savedBy, savedAt, id, name, sql }) => ({
+          ...{ id, name, sql, saved_by: savedBy, saved_at: formatInstant(savedAt) },
+        }),
+      );
+    },
+  });
+}
+
+function saveRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/sql/queries/save',
+    operationId: 'saveQuery',
+    summary: 'Save a SQL query under a name',
+    description:
+      'In the place of a query with the same name, which keeps its id. The text is checked when it is run.',
+    tags,
+    scope: 'write',
+    body: z.strictObject({ name: z.string().trim().min(1).max(200), sql: sqlText }).meta({ id: 'SaveQuery' }),
+    response: createdId,
+    errors: [400],
+    async handler({ body, actor }) {
+      return { data: { id: await saveQuery(deps, { ...body, savedBy: actor.name }) } };
+    },
+  });
+}
+
+function deleteRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/sql/queries/delete',
+    operationId: 'deleteSavedQuery',
+    summary: 'Delete a saved SQL query',
+    tags,
+    scope: 'write',
+    body: z.strictObject({ id: uuid }).meta({ id: 'DeleteSavedQuery' }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body: { id } }) {
+      await removeQuery(deps, id);
+      return { data: { id } };
+    },
+  });
+}

@@ -1,0 +1,43 @@
+/** Use cases of saved queries: texts for `POST /v1/sql` under a name, for everybody who may read. */
+import type { Clock } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  deleteQuery,
+  listQueries,
+  type SavedQuery,
+  type SavedQueryPosition,
+  upsertQuery,
+} from '../../store/saved-queries.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** Saves a query, in the place of one with this name. Returns its id. */
+export async function saveQuery(
+  { db, clock }: Deps,
+  query: { readonly name: string; readonly sql: string; readonly savedBy: string },
+): Promise<string> {
+  const now = clock.now();
+  return await db.transaction((tx) =>
+    upsertQuery(tx, { ...query, id: newId(), savedAt: now, createdAt: now }),
+  );
+}
+
+/** By name. */
+export function listSavedQueries(
+  { db }: Pick<Deps, 'db'>,
+  page: PageRequest<SavedQueryPosition>,
+): Promise<Page<SavedQuery, SavedQueryPosition>> {
+  return listQueries(db, page);
+}
+
+/** Refuses an id that no saved query has (`not_found`). */
+export async function removeQuery({ db }: Pick<Deps, 'db'>, id: string): Promise<void> {
+  const isThere = await db.transaction((tx) => deleteQuery(tx, id));
+  if (!isThere) throw notFound('saved query', id);
+}

@@ -1,0 +1,61 @@
+/** Which of the overrides that concern a price sets it. Pure. */
+import type { Rate } from '../../core/catalogue.ts';
+import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
+import type { Override } from '../../core/terms/overrides.ts';
+import type { LineTerms } from './line-terms.ts';
+import type { OverrideDecision } from './overrides.ts';
+import { oneBand, type PriceBands, percentageBands, priceBands } from './tiers.ts';
+
+/** An override that decides a price. */
+export interface AppliedOverride {
+  readonly override: Override;
+  /** What it multiplies the list price of this tier with; null: it replaces the price. */
+  readonly multiplier: Decimal | null;
+}
+
+/** The overrides that set the price in one of its tiers, each once, from the lowest tier upwards. */
+export function appliedOverrides(
+  decision: OverrideDecision,
+  { listed, rate }: Pick<LineTerms, 'listed' | 'rate'>,
+): Override[] {
+  const applied = bandsOfRate(rate).flatMap(
+    ({ startingAt }) => appliedOverride(decision, listed?.rate ?? null, startingAt)?.override ?? [],
+  );
+  return [...new Set(applied)];
+}
+
+/** The prices or percentages of a rate of any type. */
+export function bandsOfRate(rate: Rate): PriceBands {
+  if (rate.rateType === 'SUBSCRIPTION') return oneBand(rate.price);
+  return rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE'
+    ? percentageBands(rate)
+    : priceBands(rate);
+}
+
+/** The one that decides the price of the units just above a quantity. */
+export function appliedOverride(
+  { prices }: OverrideDecision,
+  listRate: Rate | null,
+  quantity: Decimal,
+): AppliedOverride | null {
+  for (const { overwrite, multipliers } of prices) {
+    if (overwrite !== null) return { override: overwrite, multiplier: null };
+    if (multipliers.length === 0 || listRate === null) continue;
+    return multipliers
+      .map((override) => ({ override, multiplier: multiplierAbove(override, quantity) }))
+      .reduce((smallest, one) => (one.multiplier.lt(smallest.multiplier) ? one : smallest));
+  }
+  return null;
+}
+
+/** Above the last sized tier of a TIERED override the list price applies. */
+function multiplierAbove({ type, multiplier, tiers }: Override, quantity: Decimal): Decimal {
+  if (type !== 'TIERED') return multiplier ?? ONE;
+  let bound = ZERO;
+  for (const tier of tiers) {
+    if (tier.size === null) return tier.multiplier;
+    bound = bound.plus(tier.size);
+    if (quantity.lt(bound)) return tier.multiplier;
+  }
+  return ONE;
+}
