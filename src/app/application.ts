@@ -9,7 +9,7 @@ import { ensureFirstToken } from '../access/manage-tokens.ts';
 import { createRateLimits } from '../access/rate-limits.ts';
 import { createRequestRecords } from '../access/request-records.ts';
 import { createAuthenticator } from '../access/tokens.ts';
-import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
+import { createInvoicePdf, type InvoicePdf } from '../api/pdf/invoice-pdf.ts';
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import { createInvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';

@@ -1,6 +1,6 @@
 /** Joins the delivery of invoices: accounts of providers, the workers, and what they send. */
 
-import { stringifyJson } from '../api/http/json.ts';
+import { stringifyJson } from '../api/base/json.ts';
 import { invoiceToWire } from '../api/routes/invoices/output.ts';
 import { viewOf } from '../api/routes/invoices/routes.ts';
 import { learnDefaultAccount, settleDefaultAccount } from '../billing/billing-providers/stripe-accounts.ts';

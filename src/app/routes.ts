@@ -1,6 +1,7 @@
 /** The routes of the API, except ingest and those of the service itself. */
-import type { InvoicePdf } from '../api/documents/invoice-pdf.ts';
+
 import type { RouteDefinition } from '../api/http/route.ts';
+import type { InvoicePdf } from '../api/pdf/invoice-pdf.ts';
 import { alertRoutes } from '../api/routes/alerts/routes.ts';
 import { auditLogRoute } from '../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';

@@ -1,7 +1,7 @@
 /** Invoices, breakdowns and usage groups as CSV (docs/exports.md). */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { JsonNumber } from '../../src/api/http/json.ts';
+import { JsonNumber } from '../../src/api/base/json.ts';
 import { Decimal, sum } from '../../src/core/decimal.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId } from '../support/catalogue-api.ts';

@@ -2,7 +2,7 @@
 import { isNotNull } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JsonNumber, stringifyJson } from '../../src/api/http/json.ts';
+import { JsonNumber, stringifyJson } from '../../src/api/base/json.ts';
 import { type Application, createApplication } from '../../src/app/application.ts';
 import { migrateStores } from '../../src/app/migrate-stores.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { stringifyJson } from '../../src/api/http/json.ts';
+import { stringifyJson } from '../../src/api/base/json.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 
 import { rateCardProductOrder } from '../../src/store/rate-cards.ts';

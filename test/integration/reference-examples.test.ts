@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringifyJson } from '../../src/api/base/json.ts';
 import { escapeHtml } from '../../src/api/http/docs-schema.ts';
 import { EXAMPLE_IDS } from '../../src/api/http/examples/ids.ts';
 import { PATH_EXAMPLES, REQUEST_EXAMPLES } from '../../src/api/http/examples/request-examples.ts';
-import { stringifyJson } from '../../src/api/http/json.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { createExampleWorld, type Replacements, START } from '../support/example-world.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -1,7 +1,7 @@
 /** A line is written with native JSON where that has the same digits as its decimals. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { doubleOf, stringifyJson } from '../../src/api/http/json.ts';
+import { doubleOf, stringifyJson } from '../../src/api/base/json.ts';
 import { type LineItemWire, lineText } from '../../src/api/routes/invoices/line-output.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 

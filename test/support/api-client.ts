@@ -2,7 +2,7 @@
  * The HTTP client of the tests, in process or against a URL. It checks every answer against the schema that its
  * route declares (`contract.ts`).
  */
-import { stringifyJson } from '../../src/api/http/json.ts';
+import { stringifyJson } from '../../src/api/base/json.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { checkAnswer } from './contract.ts';
 

@@ -8,7 +8,7 @@ import { createIdempotency } from '../../src/access/idempotency.ts';
 import { ensureFirstToken } from '../../src/access/manage-tokens.ts';
 import { createRequestRecords } from '../../src/access/request-records.ts';
 import { createAuthenticator } from '../../src/access/tokens.ts';
-import { createInvoicePdf } from '../../src/api/documents/invoice-pdf.ts';
+import { createInvoicePdf } from '../../src/api/pdf/invoice-pdf.ts';
 import { createApp } from '../../src/app/http-app.ts';
 import { applicationRoutes } from '../../src/app/routes.ts';
 import { NO_SELLER } from '../../src/core/seller.ts';

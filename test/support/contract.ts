@@ -3,9 +3,9 @@
  * an `Error` that describes the difference.
  */
 import { z } from 'zod';
+import { JsonNumber, parseJson } from '../../src/api/base/json.ts';
 import { CSV_TYPE } from '../../src/api/http/csv.ts';
 import { errorBody } from '../../src/api/http/errors.ts';
-import { JsonNumber, parseJson } from '../../src/api/http/json.ts';
 import { errorStatusesOf } from '../../src/api/http/openapi.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { parseCsv } from './csv.ts';

@@ -1,5 +1,5 @@
 /** Answers for old data that later versions changed on purpose, undone: what the answer would be without the change. */
-import { stringifyJson } from '../../src/api/http/json.ts';
+import { stringifyJson } from '../../src/api/base/json.ts';
 import { Decimal, sum } from '../../src/core/decimal.ts';
 
 type Undo = (answer: unknown) => unknown;

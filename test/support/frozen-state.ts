@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJson } from '../../src/api/http/json.ts';
+import { parseJson } from '../../src/api/base/json.ts';
 
 export const FROZEN_FOLDER = join(import.meta.dirname, '..', 'frozen');
 

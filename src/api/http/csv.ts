@@ -7,7 +7,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
-import { JsonNumber } from './json.ts';
+import { JsonNumber } from '../base/json.ts';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 export const CSV = 'text/csv';

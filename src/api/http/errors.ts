@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { Refusal, type RefusalKind } from '../../core/errors.ts';
 import { isStoreUnavailable } from '../../core/failures.ts';
-import type { WireWords } from '../wire/names.ts';
+import type { WireWords } from '../base/names.ts';
 import { refusalText } from './problems.ts';
 
 export interface ErrorAnswer {

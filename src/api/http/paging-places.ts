@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
-import { JsonNumber } from './json.ts';
+import { JsonNumber } from '../base/json.ts';
 
 const NAMES = ['limit', 'next_page'] as const;
 

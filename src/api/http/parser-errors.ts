@@ -1,6 +1,6 @@
 /** Answers to requests that Node's HTTP parser cannot read. They reach no route. */
 import type { Duplex } from 'node:stream';
-import { stringifyJson } from './json.ts';
+import { stringifyJson } from '../base/json.ts';
 import type { HttpMetrics } from './metrics.ts';
 
 const ANSWERS: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {

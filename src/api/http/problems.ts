@@ -6,7 +6,7 @@
  */
 import type { z } from 'zod';
 import { type FieldPath, type Problem, Refusal } from '../../core/errors.ts';
-import { joinPath, type WireWords, wirePath } from '../wire/names.ts';
+import { joinPath, type WireWords, wirePath } from '../base/names.ts';
 import { NOT_A_FIELD } from './unknown-fields.ts';
 
 /** Problems named in one message. The first few are enough to act on. */

@@ -9,11 +9,11 @@ import type { Context } from 'hono';
 import type { AuditedRequest, AuditedResult } from '../../access/audit.ts';
 import type { RequestRecord, RequestRecords } from '../../access/request-records.ts';
 import type { Actor } from '../../access/tokens.ts';
+import { stringifyJson } from '../base/json.ts';
 import { streamedForm } from './answer-form.ts';
 import { auditedResource } from './audited-resource.ts';
 import { errorAnswer } from './errors.ts';
 import type { Answer } from './exchange.ts';
-import { stringifyJson } from './json.ts';
 import { addressOf, headerOf } from './request-body.ts';
 import { type RequestContext, type RouteDefinition, takesIdempotencyKey } from './route.ts';
 

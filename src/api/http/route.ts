@@ -7,7 +7,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
-import type { WireWords } from '../wire/names.ts';
+import type { WireWords } from '../base/names.ts';
 import { type CsvTable, csvText, refusePaging } from './csv.ts';
 import { csvReads, onPage } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';

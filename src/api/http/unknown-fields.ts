@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
 import { nearestName } from '../../core/nearest-name.ts';
-import { joinPath } from '../wire/names.ts';
+import { joinPath } from '../base/names.ts';
 import { IGNORED_FIELDS } from './ignored-fields.ts';
 
 const IGNORED = 'is accepted and ignored';

@@ -3,7 +3,7 @@
  * megabytes would be joined and encoded in one go.
  */
 import { eachJsonPart, isLongJson, type JsonForm } from '../../core/json-in-parts.ts';
-import { JsonList, stringifyJson } from './json.ts';
+import { JsonList, stringifyJson } from '../base/json.ts';
 
 const ANSWER: JsonForm = {
   textOf: stringifyJson,

@@ -13,7 +13,7 @@
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/term-names.ts';
 import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
-import { JsonList, JsonText, stringifyJson } from '../http/json.ts';
+import { JsonList, JsonText, stringifyJson } from '../base/json.ts';
 
 /** Whether unknown members of a record are refused or ignored. */
 export type Mode = 'strict' | 'tolerant';

@@ -9,7 +9,7 @@ import { CUSTOM_FIELD_VALUE_LENGTH_MAX } from '../../core/custom-fields.ts';
 import { Decimal, fitsUsage, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
 import { isUuid } from '../../core/ids.ts';
 import { formatInstant, type Instant, isDayAligned, isHourAligned, parseRfc3339 } from '../../core/time.ts';
-import { JsonNumber } from '../http/json.ts';
+import { JsonNumber } from '../base/json.ts';
 
 /** A UUID, in lower case as PostgreSQL writes it. In a path a malformed one answers 404, elsewhere 400. */
 export const uuid = z

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/term-names.ts';
+import { wireName } from '../base/names.ts';
 import {
   type AnyField,
   called,
@@ -19,7 +20,6 @@ import {
   type Kind,
   type Mode,
 } from './description.ts';
-import { wireName } from './names.ts';
 
 const OBJECT_OF = { strict: z.strictObject, tolerant: z.object } as const;
 

@@ -10,7 +10,7 @@ import { sum } from '../../../src/core/decimal.ts';
 import type { InvoiceLine } from '../../../src/core/invoice.ts';
 import { invoiceTotal } from '../../../src/rating/invoice/breakdown.ts';
 import { lineId } from '../../../src/rating/invoice/line-id.ts';
-import { usageLine } from '../api/documents/printed-invoices.ts';
+import { usageLine } from '../api/pdf/printed-invoices.ts';
 
 const amount = fc
   .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 18 }))

@@ -4,9 +4,9 @@ import { getEditHistory, viewEdit } from '../../../billing/contract-views/edit-h
 import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import type { WireWords } from '../../base/names.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
-import type { WireWords } from '../../wire/names.ts';
 import { amendContractBody } from './amendment.ts';
 import { contractEditOutput, editContractBody, editFromWire, editToWire } from './edit.ts';
 

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { currencyOf, inMajorUnits } from '../../../core/currencies.ts';
 import { Decimal } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
+import { JsonList, stringifyJson } from '../../base/json.ts';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
-import { JsonList, stringifyJson } from '../../http/json.ts';
 import type { breakdownSchema, invoiceSchema } from './output.ts';
 
 type InvoiceWire = z.input<typeof invoiceSchema>;

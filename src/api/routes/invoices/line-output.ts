@@ -17,7 +17,7 @@ import {
 import { COMMIT_TYPES, type CommitType } from '../../../core/terms/commits.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import { lineId } from '../../../rating/invoice/line-id.ts';
-import { doubleOf, stringifyJson } from '../../http/json.ts';
+import { doubleOf, stringifyJson } from '../../base/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';

@@ -12,7 +12,7 @@ import { type Invoice, type InvoiceLine, isAppliedLine } from '../../../core/inv
 import type { Page } from '../../../core/paging.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
-import { JsonList } from '../../http/json.ts';
+import { JsonList } from '../../base/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';
 import { externalInvoiceSchema, externalInvoiceToWire } from './external-invoice.ts';

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
 import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import type { Seller } from '../../../core/seller.ts';
-import { invoiceContent } from '../../documents/invoice-content.ts';
-import type { InvoicePdf } from '../../documents/invoice-pdf.ts';
 import { FileAnswer } from '../../http/file-answer.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { invoiceContent } from '../../pdf/invoice-content.ts';
+import type { InvoicePdf } from '../../pdf/invoice-pdf.ts';
 import { uuid } from '../../wire/fields.ts';
 
 export interface InvoicePdfDeps extends InvoiceDeps {

@@ -1,7 +1,7 @@
 /** Drafts of a customer with events that are not sent. */
 import { z } from 'zod';
 import { type PreviewEventsDeps, previewEvents } from '../../../billing/invoices/previews/preview-events.ts';
-import { stringifyJson } from '../../http/json.ts';
+import { stringifyJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
 import { ingestError } from '../ingest/routes.ts';

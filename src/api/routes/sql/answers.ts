@@ -1,7 +1,7 @@
 /** The answer to a query as JSON and as CSV, a few rows at a time. */
 import type { ReportResult } from '../../../billing/reports/run-query.ts';
+import { JsonNumber, stringifyJson } from '../../base/json.ts';
 import { csvTable, csvText } from '../../http/csv.ts';
-import { JsonNumber, stringifyJson } from '../../http/json.ts';
 
 type Column = ReportResult['columns'][number];
 type Row = ReadonlyArray<string | null>;

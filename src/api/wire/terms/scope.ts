@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { RATE_TARGETS } from '../../../core/terms/applicability.ts';
 import { PRORATION_ROUNDING_METHODS } from '../../../core/terms/recurring-commits.ts';
+import { wireName } from '../../base/names.ts';
 import { called, described, kind, list, optional, optionalMany } from '../description.ts';
 import { exact, id, oneOf, text, whole } from '../kinds.ts';
-import { wireName } from '../names.ts';
 import { record, within } from '../record.ts';
 
 export const tags = list(text, { max: 100 });

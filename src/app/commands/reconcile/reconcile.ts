@@ -1,6 +1,6 @@
 /** Asks a running service for its reconciliation, page by page, and prints what it finds. */
 import { z } from 'zod';
-import { parseJson } from '../../../api/http/json.ts';
+import { parseJson } from '../../../api/base/json.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { ask, type RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';

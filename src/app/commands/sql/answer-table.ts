@@ -1,6 +1,6 @@
 /** The answer to a query as lines of a table. */
 import { z } from 'zod';
-import { JsonNumber, parseJson } from '../../../api/http/json.ts';
+import { JsonNumber, parseJson } from '../../../api/base/json.ts';
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.instanceof(JsonNumber), z.null()]);
 const answer = z.object({

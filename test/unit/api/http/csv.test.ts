@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
+import { JsonNumber } from '../../../../src/api/base/json.ts';
 import { PARQUET_TYPE, streamedForm } from '../../../../src/api/http/answer-form.ts';
 import { CSV_TYPE, csvTable, csvText } from '../../../../src/api/http/csv.ts';
-import { JsonNumber } from '../../../../src/api/http/json.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
 import { parseCsv } from '../../../support/csv.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonNumber, parseJson, stringifyJson } from '../../../../src/api/http/json.ts';
+import { JsonNumber, parseJson, stringifyJson } from '../../../../src/api/base/json.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
 
 describe('parseJson', () => {

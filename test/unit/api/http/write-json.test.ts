@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonList, stringifyJson } from '../../../../src/api/http/json.ts';
+import { JsonList, stringifyJson } from '../../../../src/api/base/json.ts';
 import { writeJson } from '../../../../src/api/http/write-json.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
 import { CHUNK_ITEMS } from '../../../../src/core/in-chunks.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseJson } from '../../../../src/api/http/json.ts';
+import { parseJson } from '../../../../src/api/base/json.ts';
 import { checkInput } from '../../../../src/api/http/problems.ts';
 import {
   commaList,

@@ -1,6 +1,6 @@
 /** How names of the domain are spelled on the wire. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { wireName, wirePath } from '../../../../src/api/wire/names.ts';
+import { wireName, wirePath } from '../../../../src/api/base/names.ts';
 import type { FieldPath } from '../../../../src/core/errors.ts';
 
 describe('wireName', () => {

@@ -1,8 +1,8 @@
 /** The PDF of an invoice, read with a viewer's library. */
 import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
-import { invoiceContent } from '../../../../src/api/documents/invoice-content.ts';
-import { createInvoicePdf } from '../../../../src/api/documents/invoice-pdf.ts';
+import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
+import { createInvoicePdf } from '../../../../src/api/pdf/invoice-pdf.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { readPdf } from '../../../support/pdf.ts';
 import { ISSUED_AT, printed, usageLine } from './printed-invoices.ts';

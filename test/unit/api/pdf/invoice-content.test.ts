@@ -1,6 +1,6 @@
 /** What the printed form of an invoice says. */
 import { describe, expect, test } from 'vitest';
-import { invoiceContent } from '../../../../src/api/documents/invoice-content.ts';
+import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
 import { printedAmount, printedNumber, printedTime } from '../../../../src/core/printed-values.ts';

@@ -1,7 +1,7 @@
 /** What a query across customers may say, and what is read for it. */
 import { describe, expect, it } from 'vitest';
-import { readReport } from '../../../../src/metering/sql/read/read-report.ts';
-import { REFUSED_QUERIES } from '../../../support/hostile-queries.ts';
+import { readReport } from '../../../../../src/metering/sql/read/read-report.ts';
+import { REFUSED_QUERIES } from '../../../../support/hostile-queries.ts';
 
 /** Only a metric has a quantity, needs FROM, and must not ask for the time; only the views tell of ingestion. */
 const ALLOWED = new Set([

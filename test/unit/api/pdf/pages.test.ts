@@ -1,7 +1,7 @@
 /** Blocks on pages: in order, none cut, none lost. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { paginate } from '../../../../src/api/documents/pages.ts';
+import { paginate } from '../../../../src/api/pdf/pages.ts';
 
 const FIRST = 60;
 const OTHERS = 100;

@@ -6,7 +6,7 @@ import {
   type ReportRow,
   rowsOf,
   wholeParquet,
-} from '../../../../src/metering/sql/reports/answer-rows.ts';
+} from '../../../../../src/metering/sql/reports/answer-rows.ts';
 
 const row = fc.array(fc.option(fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 3 });
 const rows = fc.array(row, { maxLength: 8 });
