@@ -1,6 +1,6 @@
 /**
- * The floors of src/ (docs/architecture.md): imports point down, and nothing goes in circles. Run it with
- * `npm run floors`.
+ * The floors of src/ (docs/architecture.md) and the order of subjects in them: imports point down, and nothing goes
+ * in circles. Run it with `npm run floors`.
  *
  * A floor may import itself, the floors below it that stand in its list, and of some others their types
  * (`import type`). A new folder of src/ is refused until it has a list here.
@@ -21,6 +21,73 @@ const FLOORS = {
   },
   // The embedded ClickHouse is reached through the same client code as a remote one.
   embedded: { imports: ['metering', 'core'], types: ['store'] },
+};
+
+/**
+ * The order of the subjects in a folder: each imports itself and those before it. A new subject is refused until it
+ * has a place here, as is a file that stands beside the subjects. docs/architecture.md says what each is.
+ */
+export const SUBJECTS = {
+  rating: [
+    'periods',
+    'quantities',
+    'rates',
+    'lines',
+    'balances',
+    'usage',
+    'subscriptions',
+    'scheduled',
+    'composites',
+    'historical',
+    'invoice',
+    'explain',
+    'thresholds',
+    'alerts',
+  ],
+  metering: [
+    'client',
+    'schema',
+    'stored-parts',
+    'ingest',
+    'otlp',
+    'frozen-lines',
+    'query',
+    'sql',
+    'usage',
+    'events',
+  ],
+  'metering/sql': ['values', 'functions', 'syntax', 'generate', 'read', 'run', 'reports'],
+  billing: [
+    'pace',
+    'credit-types',
+    'named-schedules',
+    'invoice-log',
+    'invoice-queue',
+    'custom-fields',
+    'billing-providers',
+    'customers',
+    'metrics',
+    'usage',
+    'products',
+    'rate-cards',
+    'balances',
+    'contracts',
+    'packages',
+    'payment-gates',
+    'invoices',
+    'balance-queries',
+    'thresholds',
+    'contract-views',
+    'commits',
+    'payments',
+    'token-billing',
+    'events',
+    'reports',
+    'alerts',
+    'retention',
+    'erasure',
+  ],
+  api: ['base', 'wire', 'http', 'pdf', 'routes'],
 };
 
 /** The composition, and the program that shows the service. They may import every floor. */
@@ -53,9 +120,31 @@ const floorRules = Object.entries(FLOORS).flatMap(([floor, { imports, types = []
   })),
 ]);
 
+/** What a subject may not import of its folder, and that each has a place in the order. */
+const subjectRules = Object.entries(SUBJECTS).flatMap(([folder, subjects]) => [
+  ...subjects.map((subject, index) => ({
+    name: `order-${folder}-${subject}`,
+    comment: `src/${folder}/${subject} imports no subject that comes after it in SUBJECTS of .dependency-cruiser.mjs.`,
+    severity: 'error',
+    from: { path: folders([`${folder}/${subject}`]) },
+    to: {
+      path: folders([folder]),
+      pathNot: folders(subjects.slice(0, index + 1).map((one) => `${folder}/${one}`)),
+    },
+  })),
+  {
+    name: `order-${folder}-without-a-place`,
+    comment: `Give the subject of this file a place in SUBJECTS of .dependency-cruiser.mjs, under ${folder}.`,
+    severity: 'error',
+    from: { path: folders([folder]), pathNot: folders(subjects.map((one) => `${folder}/${one}`)) },
+    to: {},
+  },
+]);
+
 export default {
   forbidden: [
     ...floorRules,
+    ...subjectRules,
     {
       name: 'config-on-the-ground',
       comment: 'src/config.ts is read by everything, so it imports core only.',
