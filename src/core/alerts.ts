@@ -6,17 +6,74 @@ import type { InvoiceType } from './invoice.ts';
 import { listOf, objectOf } from './terms/values.ts';
 import type { Instant } from './time.ts';
 
-/** What is compared with the threshold. */
-export type AlertSubject =
-  | 'balance'
-  | 'percentage'
-  | 'segment_days'
-  | 'contract_days'
-  | 'seat_balance'
-  | 'spend'
-  | 'period_total'
-  | 'invoice_total'
-  | 'usage';
+/** Members of an alert that only some subjects take. */
+export type AlertMember =
+  | 'billableMetricId'
+  | 'creditTypeId'
+  | 'seatFilter'
+  | 'groupValues'
+  | 'invoiceTypesFilter'
+  | 'alertSpecifiers';
+
+interface AlertSubjectRule {
+  /** Whether it fires at or above its threshold, or at or below it. */
+  readonly fires: 'at_least' | 'at_most';
+  /** Amounts have a unit, US cents unless given; so have balances of which a share is compared. */
+  readonly compares: 'amount' | 'share' | 'days' | 'usage';
+  /** What it is computed from. `balances` are grants with what is left of them. */
+  readonly facts: 'balances' | 'grants' | 'contracts' | 'invoices' | 'usage';
+  /** Whether a customer has one alarm, or several: always, or one for each value of a group key or custom field. */
+  readonly alarms: 'one' | 'several' | 'by_group' | 'by_field';
+  readonly takes: readonly AlertMember[];
+  readonly needs: readonly ('billableMetricId' | 'seatFilter')[];
+  /** The objects whose custom fields narrow it. */
+  readonly fieldsOf: 'nothing' | 'contracts' | 'contracts_and_grants';
+  /** Why an alarm begins, where that is known. */
+  readonly trigger: 'usage' | 'invoice_generation' | null;
+}
+
+/** What is compared with the threshold. Every other table of subjects is a full record. */
+const ALERT_SUBJECTS = {
+  balance: {
+    ...{ fires: 'at_most', compares: 'amount', facts: 'balances', alarms: 'by_field', trigger: null },
+    ...{ takes: ['creditTypeId', 'alertSpecifiers'], needs: [], fieldsOf: 'contracts_and_grants' },
+  },
+  percentage: {
+    ...{ fires: 'at_most', compares: 'share', facts: 'balances', alarms: 'one', trigger: null },
+    ...{ takes: ['creditTypeId'], needs: [], fieldsOf: 'contracts_and_grants' },
+  },
+  segment_days: {
+    ...{ fires: 'at_most', compares: 'days', facts: 'grants', alarms: 'several', trigger: null },
+    ...{ takes: ['creditTypeId'], needs: [], fieldsOf: 'contracts_and_grants' },
+  },
+  contract_days: {
+    ...{ fires: 'at_most', compares: 'days', facts: 'contracts', alarms: 'several', trigger: null },
+    ...{ takes: [], needs: [], fieldsOf: 'nothing' },
+  },
+  seat_balance: {
+    ...{ fires: 'at_most', compares: 'amount', facts: 'balances', alarms: 'several', trigger: null },
+    ...{ takes: ['creditTypeId', 'seatFilter'], needs: ['seatFilter'], fieldsOf: 'nothing' },
+  },
+  spend: {
+    ...{ fires: 'at_least', compares: 'amount', facts: 'invoices', alarms: 'by_group', trigger: 'usage' },
+    ...{ takes: ['creditTypeId', 'groupValues'], needs: [], fieldsOf: 'contracts' },
+  },
+  period_total: {
+    ...{ fires: 'at_least', compares: 'amount', facts: 'invoices', alarms: 'one', trigger: null },
+    ...{ takes: ['creditTypeId'], needs: [], fieldsOf: 'nothing' },
+  },
+  invoice_total: {
+    ...{ fires: 'at_least', compares: 'amount', facts: 'invoices', alarms: 'several' },
+    ...{ takes: ['creditTypeId', 'invoiceTypesFilter'], needs: [], fieldsOf: 'nothing' },
+    trigger: 'invoice_generation',
+  },
+  usage: {
+    ...{ fires: 'at_least', compares: 'usage', facts: 'usage', alarms: 'one', trigger: 'usage' },
+    ...{ takes: ['billableMetricId'], needs: ['billableMetricId'], fieldsOf: 'nothing' },
+  },
+} as const satisfies Readonly<Record<string, AlertSubjectRule>>;
+
+export type AlertSubject = keyof typeof ALERT_SUBJECTS;
 
 /** Which balances count. */
 type AlertGrants = 'commits' | 'credits' | 'both';
@@ -27,7 +84,7 @@ interface AlertRule {
   readonly grants: AlertGrants | null;
 }
 
-/** By type. Low values of balances and days fire at or below the threshold, the others at or above it. */
+/** By type: what it compares, and of which balances. */
 export const ALERT_RULES = {
   low_credit_balance_reached: { subject: 'balance', grants: 'credits' },
   spend_threshold_reached: { subject: 'spend', grants: null },
@@ -50,11 +107,19 @@ export type AlertType = keyof typeof ALERT_RULES;
 
 export const ALERT_TYPES = Object.keys(ALERT_RULES) as [AlertType, ...AlertType[]];
 
-const SUBJECTS_AT_LEAST: readonly AlertSubject[] = ['spend', 'period_total', 'invoice_total', 'usage'];
+/** How alerts of a type behave. */
+export function subjectRule(type: AlertType): AlertSubjectRule {
+  return ALERT_SUBJECTS[ALERT_RULES[type].subject];
+}
 
 /** Whether it fires at or above its threshold, and not at or below it. */
 export function firesAtLeast(type: AlertType): boolean {
-  return SUBJECTS_AT_LEAST.includes(ALERT_RULES[type].subject);
+  return subjectRule(type).fires === 'at_least';
+}
+
+/** The types that take a member. */
+export function alertTypesTaking(member: AlertMember): AlertType[] {
+  return ALERT_TYPES.filter((type) => subjectRule(type).takes.includes(member));
 }
 
 export const ALERT_FIELD_ENTITIES = [
@@ -145,10 +210,10 @@ export function keyedGroup({ filters: { groupValues } }: Pick<Alert, 'filters'>)
 
 /** Whether a customer has several alarms of it: by seat, segment, contract, invoice, or value. */
 export function hasTargets(alert: Pick<Alert, 'type' | 'filters'>): boolean {
-  const { subject } = ALERT_RULES[alert.type];
-  if (subject === 'spend') return keyedGroup(alert) !== null;
-  if (subject === 'balance') return keyedField(alert) !== null;
-  return ['segment_days', 'contract_days', 'seat_balance', 'invoice_total'].includes(subject);
+  const { alarms } = subjectRule(alert.type);
+  if (alarms === 'by_group') return keyedGroup(alert) !== null;
+  if (alarms === 'by_field') return keyedField(alert) !== null;
+  return alarms === 'several';
 }
 
 export const ALERT_STATES = ['evaluating', 'ok', 'in_alarm'] as const;

@@ -1,8 +1,36 @@
 /** The definition of a billable metric, as metering compiles it and the store keeps it. */
 import type { Instant } from './time.ts';
 
-export const AGGREGATIONS = ['COUNT', 'SUM', 'MAX', 'UNIQUE', 'LATEST'] as const;
-export type Aggregation = (typeof AGGREGATIONS)[number];
+interface AggregationRule {
+  /**
+   * What an event must have in the property of the aggregation key: nothing, because there is no key; any text; or a
+   * decimal number.
+   */
+  readonly reads: 'nothing' | 'text' | 'number';
+}
+
+/** The aggregations. Every other table of them is a full record, so that a new one does not compile until all have it. */
+export const AGGREGATION_RULES = {
+  COUNT: { reads: 'nothing' },
+  SUM: { reads: 'number' },
+  MAX: { reads: 'number' },
+  UNIQUE: { reads: 'text' },
+  LATEST: { reads: 'number' },
+} as const satisfies Readonly<Record<string, AggregationRule>>;
+
+export type Aggregation = keyof typeof AGGREGATION_RULES;
+
+export const AGGREGATIONS = Object.keys(AGGREGATION_RULES) as [Aggregation, ...Aggregation[]];
+
+/** The aggregations that read this. */
+export function aggregationsReading(reads: AggregationRule['reads']): Aggregation[] {
+  return AGGREGATIONS.filter((aggregation) => AGGREGATION_RULES[aggregation].reads === reads);
+}
+
+/** Whether it has an aggregation key, the property that it reads. */
+export function readsProperty(aggregation: Aggregation): boolean {
+  return AGGREGATION_RULES[aggregation].reads !== 'nothing';
+}
 
 export interface EventTypeFilter {
   readonly inValues: readonly string[] | null;
@@ -24,7 +52,7 @@ export interface StreamingMetric {
   readonly eventTypeFilter: EventTypeFilter | null;
   readonly propertyFilters: readonly PropertyFilter[];
   readonly aggregation: Aggregation;
-  /** Null for COUNT only. */
+  /** Null for an aggregation that reads no property. */
   readonly aggregationKey: string | null;
   /** Each inner list is one key: simple (one property) or compound (several). */
   readonly groupKeys: readonly (readonly string[])[];

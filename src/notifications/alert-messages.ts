@@ -9,6 +9,7 @@ import {
   valueOfTarget,
 } from '../core/alerts.ts';
 import type { Decimal } from '../core/decimal.ts';
+import type { InvoiceType } from '../core/invoice.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Transaction } from '../store/database.ts';
 import { ALERT_MESSAGE_TYPES, type AlertMessageType, alertMessageType } from './message-types.ts';
@@ -26,17 +27,19 @@ export interface AlertEvent {
   readonly details: TargetDetails;
 }
 
-const VALUE_NAMES: Readonly<Record<AlertSubject, string>> = {
-  balance: 'remaining_balance',
-  percentage: 'remaining_percentage',
-  segment_days: 'remaining_days',
-  contract_days: 'remaining_days',
-  seat_balance: 'remaining_balance',
-  spend: 'current_spend',
-  period_total: 'invoice_total',
-  invoice_total: 'invoice_total',
-  usage: 'current_usage',
-};
+/** How messages name the compared value, and the type of invoices that it is always of. */
+const VALUES: Readonly<Record<AlertSubject, { readonly name: string; readonly invoiceType?: InvoiceType }>> =
+  {
+    balance: { name: 'remaining_balance' },
+    percentage: { name: 'remaining_percentage' },
+    segment_days: { name: 'remaining_days' },
+    contract_days: { name: 'remaining_days' },
+    seat_balance: { name: 'remaining_balance' },
+    spend: { name: 'current_spend', invoiceType: 'USAGE' },
+    period_total: { name: 'invoice_total' },
+    invoice_total: { name: 'invoice_total' },
+    usage: { name: 'current_usage' },
+  };
 
 /** Tells of alarms, in the transaction that stores their states. */
 export async function publishAlerts(
@@ -59,7 +62,7 @@ function typeOf({ alert, kind }: AlertEvent): AlertMessageType {
 
 function messageOf(event: AlertEvent, now: Instant): Message {
   const { alert, customerId, value, triggeredBy, details } = event;
-  const { subject } = ALERT_RULES[alert.type];
+  const { name, invoiceType = details.invoiceType } = VALUES[ALERT_RULES[alert.type].subject];
   const properties = {
     customer_id: customerId,
     alert_id: alert.id,
@@ -68,13 +71,13 @@ function messageOf(event: AlertEvent, now: Instant): Message {
     threshold: alert.threshold,
     credit_type_id: alert.creditTypeId ?? undefined,
     billable_metric_id: alert.billableMetricId ?? undefined,
-    [VALUE_NAMES[subject]]: value,
+    [name]: value,
     commit_id: details.commitId,
     credit_id: details.creditId,
     segment_id: details.segmentId,
     contract_id: details.contractId,
     invoice_id: details.invoiceId,
-    invoice_type: subject === 'spend' ? 'USAGE' : details.invoiceType,
+    invoice_type: invoiceType,
     ...partOf(event),
     triggered_by: triggeredBy ?? undefined,
   };

@@ -1,6 +1,8 @@
 /** The properties of events that prices depend on, for those who estimate what events cost before they are rated. */
-import { type SQL, sql } from 'drizzle-orm';
+import { inArray, type SQL, sql } from 'drizzle-orm';
+import { alertTypesTaking } from '../core/alerts.ts';
 import { QUANTITY_NAMES_MAX, type QuantityNames } from '../core/event-quantities.ts';
+import { aggregationsReading } from '../core/metric.ts';
 import type { Database } from './database.ts';
 import { alerts } from './schema/alerts.ts';
 import { billableMetrics } from './schema/billable-metrics.ts';
@@ -15,7 +17,7 @@ const IS_COUNTED = sql`(
 
 const AMOUNTS = sql`
   select aggregation_key as name from ${billableMetrics}
-  where ${IS_COUNTED} and aggregation in ('SUM', 'MAX', 'LATEST')`;
+  where ${IS_COUNTED} and ${inArray(billableMetrics.aggregation, aggregationsReading('number'))}`;
 
 const OF_METRICS = sql`
   select filter->>'name' as name from ${billableMetrics}, jsonb_array_elements(property_filters) as filter
@@ -32,9 +34,9 @@ const OF_TERMS = sql`
 /** Which part of the usage an alert looks at. */
 const OF_ALERTS = sql`
   select entry->>'key' as name from ${alerts}, jsonb_array_elements(filters->'groupValues') as entry
-  where archived_at is null and type = 'spend_threshold_reached' and filters->'groupValues' <> '[]'
+  where archived_at is null and ${inArray(alerts.type, alertTypesTaking('groupValues'))} and filters->'groupValues' <> '[]'
   union select filters->'seat'->>'groupKey' from ${alerts}
-  where archived_at is null and type = 'low_remaining_seat_balance_reached'`;
+  where archived_at is null and ${inArray(alerts.type, alertTypesTaking('seatFilter'))}`;
 
 /**
  * What metrics add up, and what metrics, terms and alerts tell usage apart by. Without what SQL metrics look at. Of more

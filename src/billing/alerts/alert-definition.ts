@@ -4,7 +4,8 @@ import {
   type Alert,
   type AlertFieldFilter,
   type AlertFilters,
-  type AlertSubject,
+  type AlertMember,
+  subjectRule,
 } from '../../core/alerts.ts';
 import { USD_CENTS } from '../../core/credit-types.ts';
 import { invalid } from '../../core/errors.ts';
@@ -24,35 +25,27 @@ export type NewAlert = Pick<
   | 'createdBy'
 >;
 
-/** Types with amounts in a unit, which is US cents unless given. */
-const WITH_UNIT: readonly AlertSubject[] = [
-  'balance',
-  'percentage',
-  'seat_balance',
-  'spend',
-  'period_total',
-  'invoice_total',
-];
-
-/** The unit of the compared amounts. Null: none, or of days, any. */
+/** The unit of the compared amounts, US cents unless given. Null: none, or of days, any. */
 export function unitOf({ type, creditTypeId }: NewAlert): string | null {
-  return creditTypeId ?? (WITH_UNIT.includes(ALERT_RULES[type].subject) ? USD_CENTS.id : null);
+  const { compares } = subjectRule(type);
+  return creditTypeId ?? (compares === 'amount' || compares === 'share' ? USD_CENTS.id : null);
 }
 
 /** Refuses (`invalid`) what the type does not take, and what it needs and has not. */
 export function checkDefinition(alert: NewAlert): void {
-  const { subject } = ALERT_RULES[alert.type];
-  const { billableMetricId, filters, type } = alert;
-  if (subject === 'usage' && billableMetricId === null) throw invalid(['billableMetricId'], 'is required');
-  if (subject === 'seat_balance' && filters.seat === null) throw invalid(['seatFilter'], 'is required');
-  const refuse = (name: string, isGiven: boolean, subjects: readonly AlertSubject[]) => {
-    if (isGiven && !subjects.includes(subject)) throw invalid([name], `is not for alerts of type ${type}`);
-  };
-  refuse('billableMetricId', billableMetricId !== null, ['usage']);
-  refuse('seatFilter', filters.seat !== null, ['seat_balance']);
-  refuse('groupValues', filters.groupValues.length > 0, ['spend']);
-  refuse('invoiceTypesFilter', filters.invoiceTypes.length > 0, ['invoice_total']);
-  refuse('creditTypeId', alert.creditTypeId !== null, [...WITH_UNIT, 'segment_days']);
+  const { filters, type } = alert;
+  const { takes, needs } = subjectRule(type);
+  const isGiven = new Map<AlertMember, boolean>([
+    ['billableMetricId', alert.billableMetricId !== null],
+    ['seatFilter', filters.seat !== null],
+    ['groupValues', filters.groupValues.length > 0],
+    ['invoiceTypesFilter', filters.invoiceTypes.length > 0],
+    ['creditTypeId', alert.creditTypeId !== null],
+  ]);
+  for (const name of needs) if (!isGiven.get(name)) throw invalid([name], 'is required');
+  for (const [name, given] of isGiven) {
+    if (given && !takes.includes(name)) throw invalid([name], `is not for alerts of type ${type}`);
+  }
   checkGroupValues(filters);
   checkFieldFilters(alert);
   checkSpecifiers(alert);
@@ -78,15 +71,17 @@ function checkFieldFilters({ type, filters: { customFieldFilters } }: NewAlert):
 
 /** The objects whose custom fields narrow alerts of the type. */
 function entitiesOf(type: Alert['type']): readonly AlertFieldFilter['entity'][] {
-  const { subject, grants } = ALERT_RULES[type];
-  if (subject === 'spend') return ['Contract'];
-  if (grants === null || subject === 'seat_balance') return [];
+  const { fieldsOf } = subjectRule(type);
+  if (fieldsOf === 'nothing') return [];
+  if (fieldsOf === 'contracts') return ['Contract'];
+  const { grants } = ALERT_RULES[type];
   if (grants === 'both') return ['Contract', 'Commit', 'ContractCredit', 'ContractCreditOrCommit'];
   return ['Contract', grants === 'commits' ? 'Commit' : 'ContractCredit', 'ContractCreditOrCommit'];
 }
 
 function checkSpecifiers({ type, filters: { specifiers } }: NewAlert): void {
-  if (specifiers.length > 0 && type !== 'low_remaining_contract_credit_and_commit_balance_reached') {
+  const isTaken = subjectRule(type).takes.includes('alertSpecifiers') && ALERT_RULES[type].grants === 'both';
+  if (specifiers.length > 0 && !isTaken) {
     throw invalid(['alertSpecifiers'], `is not for alerts of type ${type}`);
   }
   const keyed = specifiers.flatMap(({ customFieldFilters }) =>

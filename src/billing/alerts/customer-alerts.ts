@@ -1,11 +1,10 @@
 /** The states of alerts as clients see them, and their reset. */
 import {
-  ALERT_RULES,
   type Alert,
   type AlertState,
-  type AlertSubject,
   keyedField,
   keyedGroup,
+  subjectRule,
   valueTarget,
   WHOLE_TARGET,
 } from '../../core/alerts.ts';
@@ -48,15 +47,9 @@ interface AskedAlarm {
   readonly seatId: string | null;
 }
 
-/** Why an alarm of a subject begins, where the subject tells. */
-const TRIGGERS: Readonly<Partial<Record<AlertSubject, string>>> = {
-  spend: 'usage',
-  usage: 'usage',
-  invoice_total: 'invoice_generation',
-};
-
+/** Why an alarm begins, where its subject tells. */
 export function triggerOf({ type }: Pick<Alert, 'type'>): string | null {
-  return TRIGGERS[ALERT_RULES[type].subject] ?? null;
+  return subjectRule(type).trigger;
 }
 
 /**

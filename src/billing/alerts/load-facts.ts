@@ -2,7 +2,7 @@
  * Loads what alerts are compared with, of many customers at one moment: one computation of drafts for all of their
  * alerts. What no alert of them needs is not loaded.
  */
-import { ALERT_RULES, type Alert, type AlertSubject } from '../../core/alerts.ts';
+import { type Alert, subjectRule } from '../../core/alerts.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant } from '../../core/time.ts';
@@ -17,9 +17,7 @@ import { loadGrantFacts } from './grant-facts.ts';
 import { loadInvoiceFacts } from './invoice-facts.ts';
 import { loadUsageFacts } from './usage-facts.ts';
 
-const OF_INVOICES: readonly AlertSubject[] = ['spend', 'period_total', 'invoice_total'];
-const OF_BALANCES: readonly AlertSubject[] = ['balance', 'percentage', 'seat_balance'];
-const OF_GRANTS: readonly AlertSubject[] = [...OF_BALANCES, 'segment_days'];
+type Facts = ReturnType<typeof subjectRule>['facts'];
 
 export interface CustomerAlerts {
   readonly customerId: string;
@@ -34,14 +32,16 @@ export async function loadAlertFacts(
 ): Promise<Map<string, AlertFacts>> {
   const { db } = deps;
   const customerIds = customers.map(({ customerId }) => customerId);
-  const idsOf = (subjects: readonly AlertSubject[]) =>
-    customers.filter(({ alerts }) => looksAt(alerts, subjects)).map(({ customerId }) => customerId);
+  const idsOf = (...facts: readonly Facts[]) =>
+    customers
+      .filter(({ alerts }) => alerts.some((alert) => facts.includes(subjectRule(alert.type).facts)))
+      .map(({ customerId }) => customerId);
   const contracts = await loadContracts(db, { customerIds });
-  const withGrants = idsOf(OF_GRANTS);
+  const withGrants = idsOf('grants', 'balances');
   const commits =
     withGrants.length === 0 ? [] : await loadCommits(db, { customerIds: withGrants, includeArchived: false });
-  const withBalances = new Set(idsOf(OF_BALANCES));
-  const withInvoices = new Set(idsOf(OF_INVOICES));
+  const withBalances = new Set(idsOf('balances'));
+  const withInvoices = new Set(idsOf('invoices'));
   const owners = new Set(commits.map((commit) => commit.customerId));
   const drafted = (id: string) => withInvoices.has(id) || (withBalances.has(id) && owners.has(id));
   const billed = contracts.filter(({ customerId }) => drafted(customerId));
@@ -67,10 +67,6 @@ export async function loadAlertFacts(
       },
     ]),
   );
-}
-
-function looksAt(alerts: readonly Alert[], subjects: readonly AlertSubject[]): boolean {
-  return alerts.some(({ type }) => subjects.includes(ALERT_RULES[type].subject));
 }
 
 function isInForce({ startingAt: start, endingBefore: end }: Contract, now: Instant): boolean {

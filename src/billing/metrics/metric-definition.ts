@@ -5,7 +5,7 @@
  * has them.
  */
 import { invalid, words } from '../../core/errors.ts';
-import type { PropertyFilter, StreamingDefinition } from '../../core/metric.ts';
+import { type PropertyFilter, readsProperty, type StreamingDefinition } from '../../core/metric.ts';
 import { UNUSABLE_NAME } from '../../core/own-value.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { checkSqlMetric } from '../../metering/sql/run/sql-metric.ts';
@@ -61,7 +61,7 @@ function checkPresence({ propertyFilters }: StreamingDefinition): void {
 }
 
 function checkAggregationKey({ aggregation, aggregationKey, propertyFilters }: StreamingDefinition): void {
-  if (aggregation === 'COUNT') return;
+  if (!readsProperty(aggregation)) return;
   if (aggregationKey === null) {
     throw invalid(['aggregationKey'], words`is required with ${['aggregation']} ${aggregation}`);
   }

@@ -4,7 +4,12 @@
  * The same rules as `query/match-sql.ts`, in TypeScript; a property test compares the two.
  */
 import { parseUsageDecimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
-import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import {
+  AGGREGATION_RULES,
+  type PropertyFilter,
+  readsProperty,
+  type StreamingMetric,
+} from '../../core/metric.ts';
 import type { PropertyReader } from './nested-properties.ts';
 import type { StoredEvent } from './stored-event.ts';
 
@@ -15,7 +20,7 @@ export function propertiesToMatch({
   aggregationKey,
 }: StreamingMetric): string[] {
   const names = propertyFilters.map(({ name }) => name);
-  return aggregation === 'COUNT' || aggregationKey === null ? names : [...names, aggregationKey];
+  return readsProperty(aggregation) && aggregationKey !== null ? [...names, aggregationKey] : names;
 }
 
 /** The first rule of the metric that the event fails, for people to read; null where it passes them all. */
@@ -68,11 +73,12 @@ function aggregationKeyProblem(
   event: StoredEvent,
   propertyOf: PropertyReader,
 ): string | null {
-  if (aggregation === 'COUNT' || aggregationKey === null) return null;
+  const { reads } = AGGREGATION_RULES[aggregation];
+  if (reads === 'nothing' || aggregationKey === null) return null;
   const name = `property ${quoted(aggregationKey)}`;
   const value = propertyOf(event, aggregationKey);
   if (value === null) return `${name} is missing, it is the aggregation_key`;
-  if (aggregation === 'UNIQUE' || parseUsageDecimal(value) !== null) return null;
+  if (reads === 'text' || parseUsageDecimal(value) !== null) return null;
   return (
     `${name} is ${quoted(value)}, which ${aggregation} cannot count: it takes decimal numbers with at most ` +
     `${USAGE_INTEGER_DIGITS_MAX} digits before and ${USAGE_SCALE_MAX} after the point`

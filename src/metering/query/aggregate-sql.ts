@@ -1,6 +1,4 @@
 /** The aggregate of a metric over the events of one row of the result, in SQL. Its column is exact text. */
-
-import { unreachable } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
 
 /**
@@ -15,23 +13,51 @@ export const ORDER_OF_EVENTS = `concat(
     transaction_id
   )`;
 
-/**
- * LATEST: the greatest timestamp wins, then the last ingested, then the greatest transaction id. It
- * gives back the text as it was sent; the others give plain decimal text.
- */
+/** How the queries of usage compute an aggregation. */
+interface AggregateSql {
+  /** Over the events of one row of the result: exact text. */
+  readonly sql: string;
+  /** Whether `sql` takes the text of a number as it was sent, and not its value. */
+  readonly takesNumberAsText: boolean;
+  /** Whether a window counts the values that were first seen in it, and is not aggregated on its own. */
+  readonly countsFirstSeen: boolean;
+  /**
+   * Over the events that match, where a statement reads several metrics. `number` gives the number of an event. Null: it
+   * takes more of an event than whether it matches and one number.
+   */
+  readonly shared: ((match: string, number: () => string) => string) | null;
+}
+
+const EACH_WINDOW = { takesNumberAsText: false, countsFirstSeen: false } as const;
+
+export const AGGREGATES = {
+  COUNT: { ...EACH_WINDOW, sql: 'toString(count())', shared: (match) => `countIf(${match})` },
+  SUM: {
+    ...EACH_WINDOW,
+    sql: 'toString(sum(value_number))',
+    shared: (match, number) => `sumIf(${number()}, ${match})`,
+  },
+  MAX: {
+    ...EACH_WINDOW,
+    sql: 'toString(max(value_number))',
+    shared: (match, number) => `maxIf(${number()}, ${match})`,
+  },
+  UNIQUE: {
+    sql: 'toString(uniqExact(value_text))',
+    takesNumberAsText: false,
+    countsFirstSeen: true,
+    shared: null,
+  },
+  // The greatest timestamp wins, then the last ingested, then the greatest transaction id.
+  LATEST: {
+    sql: `argMax(value_text, ${ORDER_OF_EVENTS})`,
+    takesNumberAsText: true,
+    countsFirstSeen: false,
+    shared: null,
+  },
+} as const satisfies Readonly<Record<Aggregation, AggregateSql>>;
+
+/** Exact text: LATEST gives back what was sent, the others plain decimals. */
 export function aggregateSql(aggregation: Aggregation): string {
-  switch (aggregation) {
-    case 'COUNT':
-      return 'toString(count())';
-    case 'SUM':
-      return 'toString(sum(value_number))';
-    case 'MAX':
-      return 'toString(max(value_number))';
-    case 'UNIQUE':
-      return 'toString(uniqExact(value_text))';
-    case 'LATEST':
-      return `argMax(value_text, ${ORDER_OF_EVENTS})`;
-    default:
-      return unreachable(aggregation);
-  }
+  return AGGREGATES[aggregation].sql;
 }

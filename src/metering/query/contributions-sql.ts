@@ -2,8 +2,7 @@
  * What each event contributes to a streaming metric: by how much it changes V(t), in the order of events. Summed by
  * hour and by the values of properties (docs/spend-breakdowns.md). Contributions of an hour add up to the change of V.
  */
-import { unreachable } from '../../core/errors.ts';
-import type { StreamingMetric } from '../../core/metric.ts';
+import type { Aggregation, StreamingMetric } from '../../core/metric.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';
 import { ORDER_OF_EVENTS } from './aggregate-sql.ts';
 import type { CompiledQuery } from './groups-sql.ts';
@@ -31,15 +30,15 @@ export interface ContributionsQuery {
 export function compileContributions(query: ContributionsQuery): CompiledQuery {
   const { metric, customer, within, groupBy } = query;
   const parameters = createParameters();
-  // Only counters that remember depend on earlier events.
-  const period = metric.aggregation === 'COUNT' || metric.aggregation === 'SUM' ? within : query.period;
+  const { dependsOnEarlier, changes: changesOf } = CONTRIBUTIONS[metric.aggregation];
+  const period = dependsOnEarlier ? query.period : within;
   const events = withShares(
     parameters,
     query.properties,
     lineEvents(parameters, { ...query, customers: [customer], period }, 'exact'),
   );
   const groups = groupBy.map((_, index) => `group_${index}`);
-  const { from, value, changes } = changesSql(metric, events, groups);
+  const { from, value, changes } = changesOf(events, groups);
   const sql = renderStatement({
     definitions: from === null ? events.definitions : [],
     columns: [
@@ -106,28 +105,42 @@ interface ChangesSql {
   readonly changes: readonly string[];
 }
 
-function changesSql(metric: StreamingMetric, events: LineEvents, groups: readonly string[]): ChangesSql {
-  switch (metric.aggregation) {
-    case 'COUNT':
-      return { from: null, value: 'count()', changes: [] };
-    case 'SUM':
-      return { from: null, value: 'sum(value_number)', changes: [] };
-    case 'UNIQUE':
-      return { from: firstEventsSql(events, groups), value: 'count()', changes: [] };
-    case 'MAX':
-      return stepwise(events, groups, {
+interface Contributions {
+  /** Whether what an event changes depends on the events before it. */
+  readonly dependsOnEarlier: boolean;
+  changes(events: LineEvents, groups: readonly string[]): ChangesSql;
+}
+
+const CONTRIBUTIONS: Readonly<Record<Aggregation, Contributions>> = {
+  COUNT: {
+    dependsOnEarlier: false,
+    changes: () => ({ from: null, value: 'count()', changes: [] }),
+  },
+  SUM: {
+    dependsOnEarlier: false,
+    changes: () => ({ from: null, value: 'sum(value_number)', changes: [] }),
+  },
+  UNIQUE: {
+    dependsOnEarlier: true,
+    changes: (events, groups) => ({ from: firstEventsSql(events, groups), value: 'count()', changes: [] }),
+  },
+  MAX: {
+    dependsOnEarlier: true,
+    changes: (events, groups) =>
+      stepwise(events, groups, {
         before: `max(value_number) OVER (${eventOrder(groups)} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`,
         change: `if(value_number > value_before, value_number - value_before, ${NOTHING})`,
-      });
-    case 'LATEST':
-      return stepwise(events, groups, {
+      }),
+  },
+  LATEST: {
+    dependsOnEarlier: true,
+    changes: (events, groups) =>
+      stepwise(events, groups, {
         before: `lagInFrame(value_number) OVER (${eventOrder(groups)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
         change: 'value_number - value_before',
-      });
-    default:
-      return unreachable(metric.aggregation);
-  }
-}
+      }),
+  },
+};
 
 const NOTHING = 'toDecimal256(0, 30)';
 

@@ -1,5 +1,11 @@
 /** Which events match a metric, in SQL: its event types, its property filters and what its aggregation needs. */
-import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import {
+  AGGREGATION_RULES,
+  type PropertyFilter,
+  readsProperty,
+  type StreamingMetric,
+} from '../../core/metric.ts';
+import { AGGREGATES } from './aggregate-sql.ts';
 import { type NumberReader, numberDefinitions } from './number-sql.ts';
 import type { Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
@@ -47,7 +53,7 @@ export function guaranteesProperty(metric: StreamingMetric, name: string): boole
 }
 
 function needsProperty({ aggregation, aggregationKey }: StreamingMetric, name: string): boolean {
-  return aggregation !== 'COUNT' && aggregationKey === name;
+  return readsProperty(aggregation) && aggregationKey === name;
 }
 
 /** `property IN values`; an absent property is in no list. */
@@ -97,11 +103,12 @@ function keySql(
   { aggregation, aggregationKey }: StreamingMetric,
   numbers: NumberReader,
 ): MatchSql {
-  if (aggregation === 'COUNT' || aggregationKey === null) return { definitions: [], conditions: [] };
+  const { reads } = AGGREGATION_RULES[aggregation];
+  if (reads === 'nothing' || aggregationKey === null) return { definitions: [], conditions: [] };
   const { text, isPresent } = propertySql(parameters, aggregationKey);
-  if (aggregation === 'UNIQUE') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
+  if (reads === 'text') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
   // Text that is empty or absent is no number, so presence needs no condition of its own.
-  const isNumber = aggregation === 'LATEST' ? 'value_is_number' : 'isNotNull(value_number)';
+  const isNumber = AGGREGATES[aggregation].takesNumberAsText ? 'value_is_number' : 'isNotNull(value_number)';
   const condition = numbers === 'whole' ? "value_text != ''" : isNumber;
   return { definitions: numberDefinitions(text, numbers), conditions: [condition] };
 }

@@ -5,6 +5,7 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import type { StreamingMetric } from '../../core/metric.ts';
+import { AGGREGATES } from './aggregate-sql.ts';
 import type { NumberReader } from './number-sql.ts';
 
 /** The code of `throwIf`. No other part of these statements uses it. */
@@ -16,8 +17,8 @@ const METRICS_MAX = 10_000;
 
 /**
  * Calls `read` with the reader that fits the metrics of a statement, and again if it was not the right one. `read`
- * aggregates `value_number`, unless the metric needs no number. LATEST has its text aggregated, which has to be checked for
- * itself.
+ * aggregates `value_number`, unless the metric needs no number. Where the text of a number is aggregated, it has to be
+ * checked for itself.
  */
 export async function readNumbers<Answer>(
   metrics: readonly StreamingMetric[],
@@ -27,7 +28,8 @@ export async function readNumbers<Answer>(
   // The engine does not say which of several it was.
   const together = ids.join(' ');
   const isKnown = [together, ...ids].some((known) => withOtherTexts.has(known));
-  if (isKnown || metrics.some(({ aggregation }) => aggregation === 'LATEST')) return await read('exact');
+  if (isKnown || metrics.some(({ aggregation }) => AGGREGATES[aggregation].takesNumberAsText))
+    return await read('exact');
   try {
     return await read('whole');
   } catch (error) {

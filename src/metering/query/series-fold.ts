@@ -1,6 +1,5 @@
 /** Accumulates the values of windows to V(t) (core/usage-series.ts). Pure and exact. */
 import { type Decimal, maximum } from '../../core/decimal.ts';
-import { unreachable } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
@@ -27,29 +26,28 @@ export interface SeriesFold {
 
 /** `cumulativeSteps` of windows that are added one by one. */
 export function createSeriesFold(aggregation: Aggregation): SeriesFold {
+  const accumulate = ACCUMULATE[aggregation];
   const steps: UsageStep[] = [];
   let current: Decimal | null = null;
   return {
     steps,
     add(at, value) {
-      const next: Decimal = current === null ? value : accumulated(aggregation, current, value);
+      const next: Decimal = current === null ? value : accumulate(current, value);
       if (current === null || !next.eq(current)) steps.push({ at, value: next });
       current = next;
     },
   };
 }
 
-function accumulated(aggregation: Aggregation, before: Decimal, value: Decimal): Decimal {
-  switch (aggregation) {
-    case 'COUNT':
-    case 'SUM':
-    case 'UNIQUE':
-      return before.plus(value);
-    case 'MAX':
-      return maximum(before, value);
-    case 'LATEST':
-      return value;
-    default:
-      return unreachable(aggregation);
-  }
-}
+type Accumulate = (before: Decimal, value: Decimal) => Decimal;
+
+const add: Accumulate = (before, value) => before.plus(value);
+
+/** V after a window, from V before it and the value of the window. */
+const ACCUMULATE: Readonly<Record<Aggregation, Accumulate>> = {
+  COUNT: add,
+  SUM: add,
+  UNIQUE: add,
+  MAX: maximum,
+  LATEST: (_before, value) => value,
+};

@@ -7,9 +7,9 @@
  * itself does, and lists in JSON cost more to write and to read than texts.
  */
 import { assert } from '../../core/errors.ts';
-import type { Aggregation, StreamingMetric } from '../../core/metric.ts';
+import { type Aggregation, readsProperty, type StreamingMetric } from '../../core/metric.ts';
 import { HOUR_MS, type Instant, type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
-import { aggregateSql } from './aggregate-sql.ts';
+import { AGGREGATES, aggregateSql } from './aggregate-sql.ts';
 import { type CompiledQuery, ingestedCondition } from './groups-sql.ts';
 import { type KeySlice, sliceConditions } from './key-slice.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
@@ -70,7 +70,7 @@ export function compileUsageSeries(
   const groups = groupBy.map((_, index) => `group_${index}`);
   const keys = [...(customers.length > 1 ? ['owner'] : []), ...groups];
   // Counting does not read the numbers.
-  const reader = aggregationOf(request) === 'COUNT' ? 'exact' : numbers;
+  const reader = readsProperty(aggregationOf(request)) ? numbers : 'exact';
   const perWindow = windowsStatement(parameters, request, keys, windows.startSql, reader);
   const sql = renderStatement({
     definitions: ['arraySort(groupArray((window_offset, value))) AS windows'],
@@ -126,7 +126,7 @@ function windowsStatement(
   const rowKeys = [...keys, 'window_seconds'];
   const offset = windowOffsetSql(parameters, period);
   const aggregation = aggregationOf(request);
-  if (aggregation === 'UNIQUE') {
+  if (AGGREGATES[aggregation].countsFirstSeen) {
     return renderStatement({
       definitions: [],
       columns: [...keys, offset, 'toString(count()) AS value'],

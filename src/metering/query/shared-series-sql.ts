@@ -2,8 +2,9 @@
  * The query behind `readSharedSeries`: the series of several metrics in one statement, which reads each event once. A row
  * for each line and window in which an event matched a metric; empty text for the metrics that none matched.
  */
-import { assert, unreachable } from '../../core/errors.ts';
-import type { StreamingMetric } from '../../core/metric.ts';
+import { assert } from '../../core/errors.ts';
+import { type Aggregation, readsProperty, type StreamingMetric } from '../../core/metric.ts';
+import { AGGREGATES } from './aggregate-sql.ts';
 import { eventConditions } from './match-sql.ts';
 import { type NumberReader, numbersSql, wholeNumberSql, wholeTextSql } from './number-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
@@ -25,11 +26,15 @@ export interface SharedSeriesRequest
   readonly rowsMax: number;
 }
 
-/** UNIQUE and LATEST need more of an event than whether it matches and one number. */
-export type SharingMetric = StreamingMetric & { readonly aggregation: 'COUNT' | 'SUM' | 'MAX' };
+/** The aggregations that take no more of an event than whether it matches and one number. */
+type SharedAggregation = {
+  [Each in Aggregation]: (typeof AGGREGATES)[Each]['shared'] extends null ? never : Each;
+}[Aggregation];
+
+export type SharingMetric = StreamingMetric & { readonly aggregation: SharedAggregation };
 
 export function canShare(metric: StreamingMetric): metric is SharingMetric {
-  return metric.aggregation !== 'UNIQUE' && metric.aggregation !== 'LATEST';
+  return AGGREGATES[metric.aggregation].shared !== null;
 }
 
 /**
@@ -84,12 +89,12 @@ function numbersOf(
   metrics: readonly SharingMetric[],
   reader: NumberReader,
 ): NumbersSql {
-  const reading = metrics.filter(({ aggregation }) => aggregation !== 'COUNT');
+  const reading = metrics.filter(({ aggregation }) => readsProperty(aggregation));
   const names = [...new Set(reading.flatMap(({ aggregationKey }) => aggregationKey ?? []))];
   const texts = names.map((name) => propertySql(parameters, name).text);
   const placeOf = ({ aggregationKey }: SharingMetric) => names.indexOf(aggregationKey ?? '');
   const conditions = (sqlOf: (place: number) => string) => (metric: SharingMetric) =>
-    metric.aggregation === 'COUNT' ? [] : [sqlOf(placeOf(metric))];
+    readsProperty(metric.aggregation) ? [sqlOf(placeOf(metric))] : [];
   if (reader === 'whole') {
     return {
       definitions: texts.map((text, place) => `${text} AS text_${place}`),
@@ -121,22 +126,5 @@ function anyEvent(metrics: readonly SharingMetric[]): StreamingMetric {
 
 /** Empty text where no event matched. */
 function valueSql({ aggregation }: SharingMetric, match: string, number: () => string): string {
-  return `if(countIf(${match}) = 0, '', toString(${aggregateSql(aggregation, match, number)}))`;
-}
-
-function aggregateSql(
-  aggregation: SharingMetric['aggregation'],
-  match: string,
-  number: () => string,
-): string {
-  switch (aggregation) {
-    case 'COUNT':
-      return `countIf(${match})`;
-    case 'SUM':
-      return `sumIf(${number()}, ${match})`;
-    case 'MAX':
-      return `maxIf(${number()}, ${match})`;
-    default:
-      return unreachable(aggregation);
-  }
+  return `if(countIf(${match}) = 0, '', toString(${AGGREGATES[aggregation].shared(match, number)}))`;
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { assert, type Refusal } from '../../core/errors.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
+import { AGGREGATES } from './aggregate-sql.ts';
 import {
   lineOfTexts,
   NOTHING_PACKED,
@@ -53,9 +54,9 @@ export async function readPackedSeries(
   const { metric, customers, groupBy, rowsMax = USAGE_ROWS_MAX } = request;
   const linesOf = new Map<string, PackedLine[]>(customers.map(({ customerId }) => [customerId, []]));
   assert(linesOf.size === customers.length, 'no customer is asked for twice');
-  // UNIQUE groups by values before it counts them in windows.
   const aggregation = aggregationOf(request);
-  const groupsMax = aggregation === 'UNIQUE' ? null : rowsMax;
+  // Values are grouped by before they are counted in windows.
+  const groupsMax = AGGREGATES[aggregation].countsFirstSeen ? null : rowsMax;
   const owners = customers.filter(({ refs }) => refs.length > 0);
   if (owners.length === 0) return new Map([...linesOf.keys()].map((id) => [id, NOTHING_PACKED]));
   const { lines, windowEnd } = await readNumbers([metric], async (numbers) => {

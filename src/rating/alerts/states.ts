@@ -1,11 +1,11 @@
 /** The state machine of an alert of one customer (docs/notifications.md, "Alerts"). Pure. */
 import {
-  ALERT_RULES,
   type Alert,
   type AlertState,
   firesAtLeast,
   hasTargets,
   keyedField,
+  subjectRule,
   type TargetDetails,
   WHOLE_TARGET,
 } from '../../core/alerts.ts';
@@ -93,7 +93,7 @@ function isNewPeriod(before: TargetState, { since }: Reading): boolean {
  * word.
  */
 function endGone(alert: Alert, before: AlertStates, readings: readonly Reading[], turns: AlertTurn[]): void {
-  if (ALERT_RULES[alert.type].subject !== 'spend') return;
+  if (subjectRule(alert.type).alarms !== 'by_group') return;
   const present = new Set(readings.map(({ target }) => target));
   for (const [target, { isTold }] of before) {
     if (!isTold || target === WHOLE_TARGET || present.has(target)) continue;

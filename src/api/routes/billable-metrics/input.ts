@@ -10,7 +10,7 @@ import {
 } from '../../../billing/metrics/definition-limits.ts';
 import type { MetricDefinition } from '../../../billing/metrics/metric-definition.ts';
 import { invalid } from '../../../core/errors.ts';
-import { AGGREGATIONS } from '../../../core/metric.ts';
+import { AGGREGATIONS, aggregationsReading } from '../../../core/metric.ts';
 import { enumIn } from '../../wire/fields.ts';
 
 const name = z.string().min(1).max(NAME_LENGTH_MAX);
@@ -39,7 +39,9 @@ export const definitionBody = z.object({
     .nullish()
     .meta({ description: 'All must pass.' }),
   aggregation_type: enumIn(AGGREGATIONS).nullish(),
-  aggregation_key: name.nullish().meta({ description: 'Required except for COUNT.' }),
+  aggregation_key: name
+    .nullish()
+    .meta({ description: `Required except for ${aggregationsReading('nothing').join(', ')}.` }),
   group_keys: z
     .array(z.array(name).min(1).max(NAMES_PER_GROUP_KEY_MAX))
     .max(GROUP_KEYS_MAX)
