@@ -20,13 +20,9 @@ import { draftMoment } from './draft-moment.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, termsOf } from './invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices } from './plan-invoices.ts';
-import {
-  type RateDeps,
-  type RatedTarget,
-  type RecordedWindows,
-  rateTarget,
-  UnratableError,
-} from './rate-target.ts';
+import type { RateDeps, RecordedWindows } from './rate-target/plan-rating.ts';
+import { type RatedTarget, rateTarget } from './rate-target/rate-target.ts';
+import { UnratableError } from './rate-target/unratable.ts';
 import type { ScheduledDraft } from './scheduled/drafts.ts';
 import { createScheduledDraws, type ScheduledDraws } from './scheduled/drawing.ts';
 import { unpricedWarnings } from './unpriced-warnings.ts';
@@ -231,7 +227,7 @@ export async function computeOne(
   book: BalanceBook,
 ): Promise<ComputedInvoice> {
   const { contract } = target;
-  const rated = await rateTarget(deps, target, context, usage, windows, book);
+  const rated = await rateTarget(deps, { target, context, usage, windows, book });
   const { lines, problems, hours, deductions, balances } = rated;
   const warnings = [...rated.warnings, ...unpricedWarnings(context.unpriced, target)];
   const { terms: card } = cardOf(context, contract);

@@ -18,12 +18,15 @@ import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import { countedUpToOf, type IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 import { withCountedCharges, withEarlierCharges } from './issued-charges.ts';
-import { type RateDeps, rateTarget } from './rate-target.ts';
+import type { RateDeps } from './rate-target/plan-rating.ts';
+import { rateTarget } from './rate-target/rate-target.ts';
 import { NO_EVENT, readUsageAnswers } from './usage-answers.ts';
 
 interface Deps extends RateDeps {
   readonly db: Database;
 }
+
+const WHOLE = { size: null, within: null } as const;
 
 /**
  * The late usage of an invoice. Null if the usage cannot be computed any more, for example because it exceeds
@@ -43,7 +46,7 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
     !warnings.some((warning) => warning.kind === 'too_many_lines' && warning.productId === productId);
   try {
     const usage = await readUsageAnswers(deps.clickhouse, [target], context);
-    const now = await rateTarget(deps, target, context, usage, { size: null, within: null });
+    const now = await rateTarget(deps, { target, context, usage, windows: WHOLE });
     // Lines that cannot be computed or listed any more are not usage that was taken back.
     if (now.problems.length > 0 || now.unlisted.some(({ productId }) => wasListed(productId))) return null;
     // Late events that cannot be counted have no quantity.
@@ -72,7 +75,7 @@ async function billedLines(
   if (!lines.some((line) => isUsageLine(line) && line.payer !== null)) return lines;
   const countedUpTo = (await countedUpToOf(deps.db, [id])).get(id) ?? NO_EVENT;
   const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
-  return (await rateTarget(deps, target, context, usage, { size: null, within: null })).lines;
+  return (await rateTarget(deps, { target, context, usage, windows: WHOLE })).lines;
 }
 
 /** One text for the events that a computation has left out. */

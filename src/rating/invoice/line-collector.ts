@@ -17,7 +17,7 @@ export interface UnlistedProduct {
   readonly lineCount: number;
 }
 
-interface CollectedLines extends UsageRating {
+export interface CollectedLines extends UsageRating {
   readonly unlisted: readonly UnlistedProduct[];
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { ComputedInvoice } from '../../../src/billing/invoices/compute.ts';
 import { freezeHours } from '../../../src/billing/invoices/freeze.ts';
-import { rateTarget } from '../../../src/billing/invoices/rate-target.ts';
+import { rateTarget } from '../../../src/billing/invoices/rate-target/rate-target.ts';
 import type { Product } from '../../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../../src/core/credit-types.ts';
 import { ONE } from '../../../src/core/decimal.ts';
@@ -94,7 +94,10 @@ async function rated() {
     contract: { id: 'contract', customerId: 'customer', rateCardId: 'card' },
     period: PERIOD,
   };
-  return rateTarget({ clickhouse }, target, context, answers, { size: 'hour', within: null });
+  return rateTarget(
+    { clickhouse },
+    { target, context, usage: answers, windows: { size: 'hour', within: null } },
+  );
 }
 
 test('a draft has the other products, and a warning that names the metric and the limit', async () => {

@@ -22,7 +22,7 @@ import { contractsOf, draftPlacesOf, type SnapshotDeps } from '../draft-places.t
 import { frozenInput } from '../frozen-input.ts';
 import type { InvoiceContext, UsageTarget } from '../invoice-context.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
-import { rateTarget } from '../rate-target.ts';
+import { rateTarget } from '../rate-target/rate-target.ts';
 import { requireCustomer } from '../read-invoices.ts';
 import type { ScheduledDraft } from '../scheduled/drafts.ts';
 import { drawnScheduledDrafts } from '../scheduled/drawn-drafts.ts';
@@ -184,7 +184,10 @@ async function unpaidLines(
 ): Promise<readonly RatedLine[] | null> {
   const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
   const unpaid = withUnpaidCharges(context, target);
-  const rated = await rateTarget(deps, target, unpaid, usage, { size: 'hour', within: null });
+  const rated = await rateTarget(deps, {
+    ...{ target, usage, context: unpaid },
+    windows: { size: 'hour', within: null },
+  });
   return rated.hours === null ? rated.lines : null;
 }
 

@@ -6,7 +6,8 @@ import { createBooks } from '../../balances/books.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
 import { cardOf, type InvoiceContext } from '../invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices } from '../plan-invoices.ts';
-import { type RatedTarget, rateTarget, UnratableError } from '../rate-target.ts';
+import { type RatedTarget, rateTarget } from '../rate-target/rate-target.ts';
+import { UnratableError } from '../rate-target/unratable.ts';
 import { readUsageAnswers, type UsageAnswers } from '../usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
 import { type Difference, differencesOf } from './difference.ts';
@@ -49,14 +50,10 @@ export async function* reconcileDrafts(
   };
   for (const { target, isWanted } of planned) {
     const rate: Rate = (size) =>
-      rateTarget(
-        deps,
-        target,
-        context,
-        usage,
-        { size, within: null },
-        books[size ?? 'whole'](target.contract.customerId),
-      );
+      rateTarget(deps, {
+        ...{ target, context, usage, windows: { size, within: null } },
+        book: books[size ?? 'whole'](target.contract.customerId),
+      });
     if (isWanted) yield await reconcileDraft(deps, target, context, usage, rate, now);
     else await rateAll(rate);
   }

@@ -28,7 +28,9 @@ import { loadDividedCommits } from '../../balances/seat-shares.ts';
 import { frozenInput } from '../frozen-input.ts';
 import { type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { findLateUsage } from '../late-usage.ts';
-import { type RateDeps, rateTarget, UnratableError } from '../rate-target.ts';
+import type { RateDeps } from '../rate-target/plan-rating.ts';
+import { rateTarget } from '../rate-target/rate-target.ts';
+import { UnratableError } from '../rate-target/unratable.ts';
 import { NOTHING_JOINED } from '../scheduled/joined-lines.ts';
 import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
@@ -116,9 +118,9 @@ async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recom
   const context = withIssuedCharges(input.context, target, charges);
   try {
     const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
-    const hourly = { size: 'hour', within: null } as const;
+    const windows = { size: 'hour', within: null } as const;
     const book = bookOfOffered(balances, takenBy(charges));
-    const now = await rateTarget(deps, target, context, usage, hourly, book);
+    const now = await rateTarget(deps, { target, context, usage, windows, book });
     const [problem] = now.problems;
     if (problem !== undefined) return { ...NOT_RECOMPUTED, unchecked: problem.message };
     const leftOut = new Set([

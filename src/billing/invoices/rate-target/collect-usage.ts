@@ -1,0 +1,45 @@
+/** The first step of rating: the usage is read and priced, line key by line key. */
+import { afterOtherWork } from '../../../core/in-chunks.ts';
+import type { ClaimedSegment } from '../../../rating/balances/coverage.ts';
+import type { ChargedKey } from '../../../rating/invoice/charged-keys.ts';
+import { type CollectedLines, createLineCollector } from '../../../rating/invoice/line-collector.ts';
+import { createUsageNotes, type UsageNotes } from '../usage-notes.ts';
+import { meteredUsage } from '../usage-slices.ts';
+import type { RatingPlan } from './plan-rating.ts';
+import { eachRated, rated } from './unratable.ts';
+
+export interface CollectedUsage {
+  /** Before balances pay. */
+  readonly collected: CollectedLines;
+  /** What balances may pay of usage. */
+  readonly claims: readonly ClaimedSegment[];
+  /** The keys whose lines are made after drawdown. None of slices, which are read and rated again. */
+  readonly claiming: readonly ChargedKey[];
+  /** What could not be counted. */
+  readonly notes: UsageNotes;
+}
+
+export async function collectUsage({
+  target,
+  context,
+  rater,
+  isSliced,
+  linesMax,
+  readUsage,
+}: RatingPlan): Promise<CollectedUsage> {
+  const notes = createUsageNotes(context, target.period);
+  const collector = createLineCollector(linesMax);
+  const claims: ClaimedSegment[] = [];
+  const claiming: ChargedKey[] = [];
+  for await (const { groupKeys, answers } of readUsage()) {
+    notes.add(answers);
+    for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
+      collector.add([keys]);
+      for (const claim of keys.claims) claims.push(claim);
+      // Slices are read and rated again: what they charge is too much to keep.
+      if (!isSliced) for (const key of keys.claiming) claiming.push(key);
+      await afterOtherWork();
+    }
+  }
+  return { collected: rated(() => collector.result()), claims, claiming, notes };
+}

@@ -1,0 +1,129 @@
+/** What the steps of rating an invoice have in common, from its terms. Pure. */
+import { INVOICE_LINES_MAX_DEFAULT } from '../../../core/invoice.ts';
+import type { Instant, Interval } from '../../../core/time.ts';
+import type { UsageSeries } from '../../../core/usage-series.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { type BalanceBook, NO_BALANCES } from '../../../rating/balances/balance-book.ts';
+import { type WindowSize, windowBoundaries } from '../../../rating/invoice/breakdown.ts';
+import {
+  createInvoiceRater,
+  type InvoiceRater,
+  type InvoiceTermsInput,
+} from '../../../rating/invoice/rate-invoice.ts';
+import type { PricedCharge } from '../../../rating/scheduled/charge-lines.ts';
+import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
+import { ratedProducts } from '../priced-card.ts';
+import { type JoinedSchedule, joinedCharges, NOTHING_JOINED } from '../scheduled/joined-lines.ts';
+import { isTooLarge, needGroups, readGroups, seriesOf } from '../target-usage.ts';
+import type { UsageAnswers } from '../usage-answers.ts';
+import { rated } from './unratable.ts';
+
+/** Which windows lines record: one for the whole period where the size is null. */
+export interface RecordedWindows {
+  readonly size: WindowSize | null;
+  /** Only windows in this time are needed; the others may be joined. Null for all. */
+  readonly within: Interval | null;
+  /**
+   * Default: everything. `lines`: without the balances that it found. `deductions`: only what it takes from balances,
+   * with lines and warnings as they come.
+   */
+  readonly wanted?: 'lines' | 'deductions';
+}
+
+export interface RateDeps {
+  readonly clickhouse: ClickHouse;
+  /** Default: `INVOICE_LINES_MAX_DEFAULT`. */
+  readonly invoiceLinesMax?: number;
+}
+
+/** An invoice to rate. */
+export interface TargetToRate {
+  readonly target: UsageTarget;
+  readonly context: InvoiceContext;
+  readonly usage: UsageAnswers;
+  readonly windows: RecordedWindows;
+  /** Of a customer with balances: what the invoice takes from them it takes from the book. Default: no balances. */
+  readonly book?: BalanceBook;
+}
+
+export interface RatingPlan extends Required<TargetToRate> {
+  readonly linesMax: number;
+  readonly card: ReturnType<typeof cardOf>;
+  /** The usage does not fit in memory: it is read in slices of line keys, once more for each step that needs it. */
+  readonly isSliced: boolean;
+  /** The hours of lines are computed after them, from slices. */
+  readonly hasLaterHours: boolean;
+  /** Lines of keys with a claim are made after drawdown. Otherwise they are made before, and those that are paid again. */
+  readonly isAfterDrawdown: boolean;
+  readonly buckets: ReturnType<BalanceBook['bucketsOf']>;
+  readonly input: InvoiceTermsInput;
+  readonly rater: InvoiceRater;
+  readonly joined: JoinedSchedule;
+  /** Of subscriptions. */
+  readonly charges: readonly PricedCharge[];
+  /** All usage, group by group; slices are read anew at each call. */
+  readUsage(): ReturnType<typeof readGroups>;
+}
+
+export function planRating(deps: RateDeps, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
+  const { target, context, usage, windows } = one;
+  const { contract, period } = target;
+  const groups = rated(() => needGroups(target, context));
+  const isSliced = groups.some((group) => isTooLarge(group, target, usage));
+  const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
+  const card = cardOf(context, contract);
+  // Composites count what lines cost before drawdown.
+  const isAfterDrawdown = !isSliced && card.composites.length === 0;
+  const buckets = book.bucketsOf(contract.id, period);
+  const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
+  const input = rated(() => ({
+    ...ratingInput(target, context, boundaries, isSliced ? null : seriesOf(groups, target, usage)),
+    buckets,
+    isAfterDrawdown,
+  }));
+  const joined = context.joined.get(contract.id) ?? NOTHING_JOINED;
+  return {
+    ...one,
+    ...{ book, card, isSliced, hasLaterHours, isAfterDrawdown, buckets, input, joined },
+    linesMax: deps.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT,
+    rater: rated(() => createInvoiceRater(input)),
+    charges: rated(() => joinedCharges(joined, period)),
+    readUsage: () => readGroups(deps.clickhouse, target, context, usage, groups),
+  };
+}
+
+/** What rating needs besides usage. `usage` null: for whatever usage there may be. */
+export function ratingInput(
+  { contract, period }: UsageTarget,
+  context: InvoiceContext,
+  boundaries: readonly Instant[],
+  usage: readonly UsageSeries[] | null = null,
+): InvoiceTermsInput {
+  const card = cardOf(context, contract);
+  const { terms, composites, conversions } = card;
+  const { overrides, multiplierPrioritization, usageFilters } = termsOf(context, contract);
+  const products = usage === null ? card.products : ratedProducts(card, overrides, usage);
+  return {
+    period,
+    boundaries,
+    products,
+    composites,
+    worths: new Map([...conversions].map(([unit, one]) => [unit, one.fiatPerCustomCredit])),
+    usageFilters,
+    fiatCreditTypeId: terms.fiatCreditTypeId,
+    productOrder: terms.productOrder,
+    overrides: { overrides, prioritization: multiplierPrioritization },
+  };
+}
+
+function boundariesOf(
+  period: Interval,
+  size: WindowSize | null,
+  within: Interval | null,
+): readonly Instant[] {
+  const { start, end } = period;
+  if (size === null) return [start, end];
+  const all = windowBoundaries(period, size);
+  if (within === null) return all;
+  return all.filter((at) => at === start || at === end || (at >= within.start && at <= within.end));
+}

@@ -1,0 +1,44 @@
+/**
+ * Computes the lines of one invoice from metered usage and terms, for drafts, finalization and late usage, in three
+ * steps: usage is collected, balances are drawn down, lines are made.
+ *
+ * Line keys do not depend on each other, so usage that is too large for memory is rated slice by slice: of each line
+ * only what the invoice shows is kept. The hours of such lines, which are frozen when the invoice is issued, are
+ * computed by a second pass over the slices.
+ */
+import type { Refusal } from '../../../core/errors.ts';
+import { afterOtherWork } from '../../../core/in-chunks.ts';
+import type { OfferedBalance } from '../../../core/invoice-balances.ts';
+import { deductionsOf } from '../../../rating/balances/draw-down.ts';
+import { offeredBalances } from '../../../rating/balances/offered-balances.ts';
+import type { UnlistedProduct } from '../../../rating/invoice/line-collector.ts';
+import { collectUsage } from './collect-usage.ts';
+import { drawDown } from './draw-down.ts';
+import { type MadeLines, makeLines } from './make-lines.ts';
+import { planRating, type RateDeps, type TargetToRate } from './plan-rating.ts';
+import { rated } from './unratable.ts';
+
+export interface RatedTarget extends MadeLines {
+  /** Those that may pay for something on it, as it found them, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
+  /** Why metrics could not be evaluated. Products that need one of them have no lines. */
+  readonly problems: readonly Refusal[];
+  /** Products with too many lines, which have none. */
+  readonly unlisted: readonly UnlistedProduct[];
+}
+
+export async function rateTarget(deps: RateDeps, one: TargetToRate): Promise<RatedTarget> {
+  const plan = planRating(deps, one);
+  const { wanted } = one.windows;
+  // As the invoice finds them, before it draws on them.
+  const balances = wanted === undefined ? offeredBalances(plan.buckets, plan.book) : [];
+  const usage = await collectUsage(plan);
+  const drawn = rated(() => drawDown(plan, usage));
+  await afterOtherWork();
+  // What conversions take from balances depends on the lines.
+  const needsLines = wanted !== 'deductions' || plan.card.conversions.size > 0;
+  const made = needsLines
+    ? await makeLines(plan, drawn, usage.notes)
+    : { lines: [], deductions: deductionsOf(drawn.covered), warnings: [], hours: null };
+  return { ...made, balances, unlisted: drawn.unlisted, problems: usage.notes.problems() };
+}

@@ -1,0 +1,25 @@
+/** Failures of the pure part of rating, which are told apart from failures to read usage. */
+
+/** The terms of a target cannot be rated, which is a bug. Unlike a failure to read usage, it is its own alone. */
+export class UnratableError extends Error {
+  override readonly name = 'UnratableError';
+}
+
+/** Runs a pure calculation. */
+export function rated<Result>(calculate: () => Result): Result {
+  try {
+    return calculate();
+  } catch (error) {
+    throw new UnratableError('the terms of an invoice cannot be rated', { cause: error });
+  }
+}
+
+/** The parts of a calculation, each made when it is asked for. */
+export function* eachRated<Part>(parts: Iterable<Part>): Generator<Part, void, undefined> {
+  const iterator = parts[Symbol.iterator]();
+  for (;;) {
+    const next = rated(() => iterator.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
