@@ -2,8 +2,9 @@
  * The HTTP server with its limits of time and connections, which slow and vanished clients run into instead of using
  * the server up (docs/limits.md).
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { withOpenRequests } from '../api/http/open-requests.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 
 export interface HttpLimits {
@@ -34,23 +35,20 @@ const PROBE_AFTER_MS = MINUTE_MS;
 
 type Fetch = (request: Request, bindings?: object) => Response | Promise<Response>;
 
-export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS): ServerType {
-  const server = createAdaptorServer({
-    fetch,
-    createServer,
-    // It would give a client half a second to end what it sends.
-    autoCleanupIncoming: false,
-    serverOptions: {
-      headersTimeout: limits.headersMs,
-      requestTimeout: limits.requestMs,
-      keepAliveTimeout: limits.keepAliveMs,
-      connectionsCheckingInterval: limits.checkMs,
-      keepAlive: true,
-      keepAliveInitialDelay: PROBE_AFTER_MS,
-    },
-  });
+export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS): Server {
+  // The adaptor would give a client half a second to end what it sends.
+  const listener = getRequestListener(fetch, { autoCleanupIncoming: false });
+  const options = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkMs,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+  };
+  const server = createServer(options, withOpenRequests(listener));
   server.maxConnections = limits.connectionsMax;
-  if ('setTimeout' in server) server.setTimeout(limits.silenceMs);
+  server.setTimeout(limits.silenceMs);
   server.on('request', dropRest);
   return server;
 }

@@ -10,6 +10,7 @@ import zlib from 'node:zlib';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/errors.ts';
 import type { BodyBudget } from './body-budget.ts';
+import { isGivenUp } from './open-requests.ts';
 
 /** The Node request of a context, if there is one. */
 function incomingOf(context: Context): IncomingMessage | undefined {
@@ -173,6 +174,10 @@ function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLim
       }
     };
     const onEnd = (): void => {
+      if (isGivenUp(incoming)) {
+        onCut();
+        return;
+      }
       settle();
       share.complete();
       const [only] = chunks;
