@@ -29,6 +29,8 @@ const PROGRAMS = [
   'app/commands/token.ts',
   'demo/main.ts',
   'demo/stop-with-parent.ts',
+  'metering/ingest/known-ids/merging-thread.ts',
+  'metering/ingest/known-ids/reading-thread.ts',
   'metering/sql/read/reading-thread.ts',
 ];
 

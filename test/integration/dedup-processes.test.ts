@@ -220,8 +220,7 @@ describe.each([
       await Promise.all([first.tidied(), second.tidied()]);
     }
     const third = await startProcess(clock);
-    // A process that only follows may keep them in memory longer.
-    const inFiles = [first, third].map((each) => each.stats().knownIds.filtered.ids);
+    const inFiles = [first, second, third].map((each) => each.stats().knownIds.filtered.ids);
     if (hasFiles) expect(Math.min(...inFiles)).toBeGreaterThan(2);
     for (const each of [first, second, third]) {
       for (const id of ids) {

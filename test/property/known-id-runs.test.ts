@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createDeduplicationIndex } from '../../src/metering/ingest/deduplication-index.ts';
 import { findInRuns } from '../../src/metering/ingest/known-ids/find-in-runs.ts';
+import { mergeOnThread } from '../../src/metering/ingest/known-ids/merge-on-thread.ts';
 import { mergeRuns } from '../../src/metering/ingest/known-ids/merge-runs.ts';
 import type { Run } from '../../src/metering/ingest/known-ids/run.ts';
 import { writeRun } from '../../src/metering/ingest/known-ids/spill.ts';
@@ -26,13 +27,15 @@ const accepted = fc.record({
 });
 const contents = fc.array(fc.array(accepted, { maxLength: 1_500 }), { minLength: 1, maxLength: 4 });
 
+interface AcceptedId {
+  readonly hash: readonly [number, number, number];
+  readonly second: number;
+  readonly ahead: number;
+}
+
 type Model = Map<string, { readonly seconds: number; readonly aheadUnits: number }>;
 
-async function makeRun(
-  directory: string,
-  ids: readonly (typeof accepted extends fc.Arbitrary<infer T> ? T : never)[],
-  number: number,
-) {
+async function makeRun(directory: string, ids: readonly AcceptedId[], number: number) {
   const from = T0 + number * SECONDS_PER_RUN;
   const index = createDeduplicationIndex(WINDOW);
   const model: Model = new Map();
@@ -87,4 +90,29 @@ it('find every id that was accepted and no other one, before and after they are 
     }),
     { numRuns: timesOf(25) },
   );
+});
+
+it('find every id in a run that a thread has merged, and none is made where the merge is given up', async () => {
+  const directory = await createTestDirectory();
+  const ids = (number: number) =>
+    Array.from(
+      { length: 1_000 },
+      (_, i): AcceptedId => ({
+        hash: [Math.imul(i + 1, 2_654_435_761) >>> 0, i * 7, number],
+        ...{ second: i % SECONDS_PER_RUN, ahead: 0 },
+      }),
+    );
+  const made = [await makeRun(directory, ids(0), 0), await makeRun(directory, ids(1), 1)];
+  const runs = made.map(({ run }) => run);
+  const models = made.map(({ model }) => model);
+  const options = { directory, oldestSeconds: T0 - 1, idsMin: 0 };
+  const merged = await mergeOnThread(runs, { ...options, signal: new AbortController().signal });
+  expect(merged.ids).toBe(2_000);
+  await expectFound(
+    [merged],
+    models,
+    models.flatMap((model) => [...model.keys()]),
+  );
+  await expect(mergeOnThread(runs, { ...options, signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+  for (const run of [...runs, merged]) await run.close();
 });

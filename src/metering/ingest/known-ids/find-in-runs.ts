@@ -1,80 +1,103 @@
 /**
  * Reads from the files of runs when ids were accepted. The pages that many ids need are read once, in the order in which
- * they lie in their file, some at a time: a queue of thousands would keep inserts from the worker threads of Node.
+ * they lie in their file.
  */
 import type { Acceptance } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
-import { pageBuffer, type Run } from './run.ts';
-
-const READS_AT_ONCE = 8;
-
-/** A page that has to be read, and the ids that it may have, by their places in the hashes. */
-interface Page {
-  readonly run: Run;
-  readonly page: number;
-  readonly places: number[];
-}
+import { type PageReads, WORDS_PER_FOUND, WORDS_PER_LOOKUP, WORDS_PER_READ } from './page-reads.ts';
+import { readOnThread } from './read-on-thread.ts';
+import type { Run } from './run.ts';
 
 export interface FoundInRuns {
   /** Of each hash when it was accepted, as far as the runs say that could be read. */
   readonly acceptances: readonly (readonly Acceptance[])[];
   /** The runs of which a page could not be read, and the places of the hashes that it may have. */
   readonly unread: ReadonlyMap<Run, readonly number[]>;
-  readonly errors: readonly unknown[];
+  /** Why the first of them could not. */
+  readonly problem: string | null;
 }
 
-/** Looks for `count` hashes. Never throws. */
+const NONE: readonly Acceptance[] = [];
+
+/** Looks for `count` hashes. Rejects where nothing can be read at all. */
 export async function findInRuns(
   runs: readonly Run[],
   words: Uint32Array,
   count: number,
 ): Promise<FoundInRuns> {
-  const acceptances: Acceptance[][] = Array.from({ length: count }, () => []);
+  const reads = pagesToRead(runs, words, count);
+  const acceptances: (readonly Acceptance[])[] = Array.from({ length: count }, () => NONE);
   const unread = new Map<Run, number[]>();
-  const errors: unknown[] = [];
-  const pages = pagesToRead(runs, words, count);
-  const read = async ({ run, page, places }: Page, into: Buffer): Promise<void> => {
-    try {
-      const slots = await run.readPage(page, into);
-      for (const place of places)
-        run.findIn(slots, page, words, place * HASH_WORDS, acceptances[place] ?? []);
-    } catch (error) {
-      errors.push(error);
-      unread.set(run, [...(unread.get(run) ?? []), ...places]);
-    }
-  };
-  let next = 0;
-  const reader = async (): Promise<void> => {
-    const into = pageBuffer();
-    for (let page = pages[next]; page !== undefined; page = pages[next]) {
-      next += 1;
-      await read(page, into);
-    }
-  };
+  if (reads.reads.length === 0) return { acceptances, unread, problem: null };
   for (const run of runs) run.hold();
   try {
-    await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, pages.length) }, reader));
+    const read = await readOnThread(reads);
+    const { found } = read;
+    for (let at = 0; at < found.length; at += WORDS_PER_FOUND) {
+      const place = found[at] ?? 0;
+      const acceptance = { seconds: found[at + 1] ?? 0, aheadUnits: found[at + 2] ?? 0 };
+      acceptances[place] = [...(acceptances[place] ?? NONE), acceptance];
+    }
+    for (const page of read.unread) noteUnread(unread, runs, reads, page);
+    return { acceptances, unread, problem: read.problem };
   } finally {
     for (const run of runs) run.unhold();
   }
-  return { acceptances, unread, errors };
 }
 
-function pagesToRead(runs: readonly Run[], words: Uint32Array, count: number): Page[] {
-  return runs.flatMap((run) => {
-    const ofRun = new Map<number, number[]>();
-    for (let place = 0; place < count; place += 1) {
-      const at = place * HASH_WORDS;
-      if (!run.filter.mayHave(words[at] ?? 0, words[at + 1] ?? 0, words[at + 2] ?? 0)) continue;
-      const { first, last } = run.pagesFor(words, at);
-      for (let page = first; page <= last; page += 1) {
-        const places = ofRun.get(page);
-        if (places === undefined) ofRun.set(page, [place]);
-        else places.push(place);
-      }
+function noteUnread(
+  unread: Map<Run, number[]>,
+  runs: readonly Run[],
+  { reads, lookups }: PageReads,
+  page: number,
+): void {
+  const at = page * WORDS_PER_READ;
+  const run = runs[reads[at] ?? 0];
+  if (run === undefined) return;
+  const places = unread.get(run) ?? [];
+  unread.set(run, places);
+  const from = page === 0 ? 0 : (reads[at - WORDS_PER_READ + 2] ?? 0);
+  for (let lookup = from; lookup < (reads[at + 2] ?? 0); lookup += 1)
+    places.push(lookups[lookup * WORDS_PER_LOOKUP] ?? 0);
+}
+
+/** Exact as long as places and pages are less than 2^26. */
+const PLACES = 2 ** 26;
+
+function pagesToRead(runs: readonly Run[], words: Uint32Array, count: number): PageReads {
+  const reads: number[] = [];
+  const lookups: number[] = [];
+  for (const [file, run] of runs.entries()) {
+    const sorted = Float64Array.from(lookupsIn(run, words, count)).sort();
+    let last = -1;
+    for (const lookup of sorted) {
+      const page = Math.floor(lookup / PLACES);
+      const place = lookup % PLACES;
+      const { from, to } = run.slotsIn(page, words, place * HASH_WORDS);
+      // The page before may end with another shard.
+      if (from === to) continue;
+      lookups.push(place, from, to);
+      if (page !== last) reads.push(file, page, 0);
+      reads[reads.length - 1] = lookups.length / WORDS_PER_LOOKUP;
+      last = page;
     }
-    return [...ofRun]
-      .map(([page, places]) => ({ run, page, places }))
-      .sort((left, right) => left.page - right.page);
-  });
+  }
+  return {
+    files: runs.map(({ fd }) => fd),
+    reads: Uint32Array.from(reads),
+    lookups: Uint32Array.from(lookups),
+    hashes: words.slice(0, count * HASH_WORDS),
+  };
+}
+
+/** A page and a place each. */
+function lookupsIn(run: Run, words: Uint32Array, count: number): number[] {
+  const lookups: number[] = [];
+  for (let place = 0; place < count; place += 1) {
+    const at = place * HASH_WORDS;
+    if (!run.filter.mayHave(words[at] ?? 0, words[at + 1] ?? 0, words[at + 2] ?? 0)) continue;
+    const { first, last } = run.pagesFor(words, at);
+    for (let page = first; page <= last; page += 1) lookups.push(page * PLACES + place);
+  }
+  return lookups;
 }

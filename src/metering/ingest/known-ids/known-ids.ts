@@ -14,6 +14,7 @@ import type { Acceptance } from '../deduplication-slots.ts';
 import { ALL_SECONDS, type Rebuilt, rebuildIndex } from '../rebuild-index.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { createLookups, type Lookups } from './look-up.ts';
+import { startReading } from './read-on-thread.ts';
 import { restoreRuns } from './restore-runs.ts';
 import type { RecordedRuns, RunRecord } from './run-record.ts';
 import { createRuns, isKnownBy, type Runs } from './runs.ts';
@@ -52,7 +53,15 @@ export interface KnownIdsOptions {
 /** What was found out about ids that were unsure. */
 export interface LookedUp {
   readonly version: number;
-  readonly acceptances: ReadonlyMap<string, readonly Acceptance[]>;
+  /** By the places of the hashes. */
+  readonly acceptances: ReadonlyMap<number, readonly Acceptance[]>;
+}
+
+/** Ids of which it cannot be said yet whether they are known. */
+export interface UnsureIds {
+  readonly hashes: Uint32Array;
+  /** Where the hashes were in the words that they came from. */
+  readonly places: readonly number[];
 }
 
 export interface KnownIdFigures {
@@ -64,17 +73,17 @@ export interface KnownIdFigures {
 
 export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add'> {
   /**
-   * The hashes of these, the first `count` ones, of which it cannot be said yet whether they are known; null for none. To
-   * be called before they are reserved.
+   * Those of the first `count` hashes of which it cannot be said yet whether they are known; null for none. To be called
+   * before they are reserved. What was looked up is for the same words.
    */
   unsure(
     words: Uint32Array,
     count: number,
     times: { readonly nowSeconds: number; readonly timestamps: Float64Array },
     lookedUp: LookedUp | null,
-  ): Uint32Array | null;
+  ): UnsureIds | null;
   /** Refuses as `unavailable` or `overloaded`. */
-  lookUp(words: Uint32Array): Promise<LookedUp>;
+  lookUp(ids: UnsureIds): Promise<LookedUp>;
   /** See `DeduplicationIndex.reserve`. */
   reserve(
     words: Uint32Array,
@@ -118,8 +127,8 @@ class TieredIds implements KnownIds {
     this.#lookups = createLookups({
       runs: this.#runs,
       clickhouse,
-      onUnreadable: (file, error) =>
-        log.error({ err: error, file }, 'a file of known ids cannot be read; ClickHouse is asked instead'),
+      onUnreadable: (file, problem) =>
+        log.error({ problem, file }, 'a file of known ids cannot be read; ClickHouse is asked instead'),
       onAnswer: (seconds) => this.#onLookup(seconds),
     });
     this.#upkeep =
@@ -141,7 +150,7 @@ class TieredIds implements KnownIds {
     count: number,
     { nowSeconds, timestamps }: { readonly nowSeconds: number; readonly timestamps: Float64Array },
     lookedUp: LookedUp | null,
-  ): Uint32Array | null {
+  ): UnsureIds | null {
     this.#recent.approach(words, count);
     if (this.#runs.all.length === 0) return null;
     this.#runs.approach(words, count);
@@ -152,18 +161,18 @@ class TieredIds implements KnownIds {
       if (!this.#runs.mayHave(words, at)) continue;
       const timestamp = Math.floor((timestamps[i] ?? 0) / 1000);
       if (this.#recent.isKnown(words, at, now, timestamp)) continue;
-      if (this.#foundOf(words, at, lookedUp) === null) places.push(at);
+      if (this.#foundAt(at, lookedUp) === null) places.push(at);
     }
     if (places.length === 0) return null;
-    return Uint32Array.from(places.flatMap((at) => [...words.subarray(at, at + HASH_WORDS)]));
+    const hashes = new Uint32Array(places.length * HASH_WORDS);
+    for (const [i, at] of places.entries()) hashes.set(words.subarray(at, at + HASH_WORDS), i * HASH_WORDS);
+    return { hashes, places };
   }
 
-  async lookUp(words: Uint32Array): Promise<LookedUp> {
+  async lookUp({ hashes, places }: UnsureIds): Promise<LookedUp> {
     const { version } = this.#runs;
-    const count = words.length / HASH_WORDS;
-    const found = await this.#lookups.find(words, count);
-    const acceptances = new Map(found.map((of, i) => [keyOf(words, i * HASH_WORDS), of] as const));
-    return { version, acceptances };
+    const found = await this.#lookups.find(hashes, places.length);
+    return { version, acceptances: new Map(places.map((at, i) => [at, found[i] ?? []] as const)) };
   }
 
   reserve(
@@ -176,7 +185,7 @@ class TieredIds implements KnownIds {
     const now = Math.max(nowSeconds, this.#floor);
     if (lookedUp !== null) {
       const oldest = now - this.#windowSeconds;
-      const found = this.#foundOf(words, at, lookedUp);
+      const found = this.#foundAt(at, lookedUp);
       if (found?.some((acceptance) => isKnownBy(acceptance, oldest, timestampSeconds))) return false;
     }
     return this.#recent.reserve(words, at, now, timestampSeconds);
@@ -240,9 +249,9 @@ class TieredIds implements KnownIds {
   }
 
   /** What was found out about an id; null where nothing was, or where it is not certain any more. */
-  #foundOf(words: Uint32Array, at: number, lookedUp: LookedUp | null): readonly Acceptance[] | null {
+  #foundAt(at: number, lookedUp: LookedUp | null): readonly Acceptance[] | null {
     if (lookedUp === null || lookedUp.version !== this.#runs.version) return null;
-    return lookedUp.acceptances.get(keyOf(words, at)) ?? null;
+    return lookedUp.acceptances.get(at) ?? null;
   }
 
   /** The second from which on ids belong into memory. */
@@ -269,6 +278,7 @@ class TieredIds implements KnownIds {
     }
     const { runs, recentFrom } = await restoreRuns(options, recorded, coveredFrom);
     for (const run of runs) this.#runs.append(run);
+    if (runs.length > 0) startReading();
     this.#upkeep?.begin(state, coveredFrom);
     await this.#upkeep?.note();
     return recentFrom;
@@ -285,8 +295,4 @@ function coverage(recorded: RecordedRuns | null, nowSeconds: number, windowSecon
   const needed = firstKnownSecond(nowSeconds, windowSeconds);
   const isCredible = recorded !== null && recorded.coveredFrom <= nowSeconds - windowSeconds + 1;
   return isCredible ? Math.max(needed, recorded.coveredFrom) : needed;
-}
-
-function keyOf(words: Uint32Array, at: number): string {
-  return `${words[at]},${words[at + 1]},${words[at + 2]}`;
 }

@@ -34,7 +34,7 @@ export interface LookupsOptions {
   readonly runs: Pick<Runs, 'all'>;
   readonly clickhouse: ClickHouse;
   /** Called for a page that could not be read, before ClickHouse is asked. */
-  readonly onUnreadable: (file: string, error: unknown) => void;
+  readonly onUnreadable: (file: string, problem: string | null) => void;
   /** Called after each lookup of a request with the seconds that it took. */
   readonly onAnswer: (seconds: number) => void;
 }
@@ -132,9 +132,9 @@ class GroupedLookups implements Lookups {
 
   async #find(words: Uint32Array, count: number): Promise<readonly (readonly Acceptance[])[]> {
     const { runs, clickhouse, onUnreadable } = this.#options;
-    const { acceptances, unread, errors } = await findInRuns(runs.all, words, count);
+    const { acceptances, unread, problem } = await findInRuns(runs.all, words, count);
     if (unread.size === 0) return acceptances;
-    for (const run of unread.keys()) onUnreadable(run.name, errors[0]);
+    for (const run of unread.keys()) onUnreadable(run.name, problem);
     const places = [...new Set([...unread.values()].flat())];
     const asked = new Uint32Array(places.length * HASH_WORDS);
     for (const [i, place] of places.entries())

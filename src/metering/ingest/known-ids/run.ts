@@ -10,7 +10,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../../core/errors.ts';
-import { type Acceptance, isSlotOf, SHARD_MASK, unpackSlot } from '../deduplication-slots.ts';
+import { SHARD_MASK } from '../deduplication-slots.ts';
 import { type IdFilter, idFilterOf } from './id-filter.ts';
 import {
   type Directory,
@@ -24,7 +24,6 @@ import {
   sortKey,
   tailBytes,
   tailParts,
-  WORDS_PER_SLOT,
 } from './run-layout.ts';
 
 /** A run without its file: what the record of all runs has of it. */
@@ -47,8 +46,10 @@ export interface Run extends RunSummary {
   pagesFor(words: Uint32Array, at: number): { readonly first: number; readonly last: number };
   /** The slots of a page, which lie in `into`, a buffer of one page. */
   readPage(page: number, into: Buffer): Promise<Uint32Array>;
-  /** Adds to `found` when the hash at `words[at…]` was accepted, as far as this page of slots says. */
-  findIn(slots: Uint32Array, page: number, words: Uint32Array, at: number, found: Acceptance[]): void;
+  /** Between which slots of the page the hash at `words[at…]` can be: those of its shard. */
+  slotsIn(page: number, words: Uint32Array, at: number): { readonly from: number; readonly to: number };
+  /** The open file; `hold` keeps it so. */
+  readonly fd: number;
   /** The number of slots before each shard, and at last of all. */
   readonly starts: Uint32Array;
   readonly pages: number;
@@ -137,6 +138,10 @@ class FileRun implements Run {
     this.pages = pagesOf(header.ids);
   }
 
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
   get starts(): Uint32Array {
     return this.#directory.starts;
   }
@@ -157,15 +162,12 @@ class FileRun implements Run {
     return new Uint32Array(into.buffer, into.byteOffset, PAGE_BYTES / 4);
   }
 
-  findIn(slots: Uint32Array, page: number, words: Uint32Array, at: number, found: Acceptance[]): void {
+  slotsIn(page: number, words: Uint32Array, at: number): { from: number; to: number } {
     const shard = (words[at] ?? 0) & SHARD_MASK;
     const before = page * SLOTS_PER_PAGE;
     const from = Math.max(before, this.starts[shard] ?? 0);
     const to = Math.min(before + SLOTS_PER_PAGE, this.starts[shard + 1] ?? 0);
-    for (let slot = from; slot < to; slot += 1) {
-      const offset = (slot - before) * WORDS_PER_SLOT;
-      if (isSlotOf(slots, offset, words, at)) found.push(unpackSlot(slots, offset));
-    }
+    return { from: from - before, to: Math.max(from, to) - before };
   }
 
   hold(): void {

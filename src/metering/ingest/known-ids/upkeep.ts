@@ -9,7 +9,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DeduplicationIndex } from '../deduplication-index.ts';
 import { AHEAD_SECONDS_MAX } from '../deduplication-slots.ts';
-import { mergeRuns, runsToMerge } from './merge-runs.ts';
+import { mergeOnThread } from './merge-on-thread.ts';
+import { runsToMerge } from './merge-runs.ts';
 import { type Run, removeRunFile } from './run.ts';
 import type { RunRecord } from './run-record.ts';
 import type { Runs } from './runs.ts';
@@ -119,6 +120,7 @@ class RunUpkeep implements Upkeep {
         await this.#merge();
       }
     } catch (error) {
+      if (this.#end.signal.aborted) return;
       this.#options.onFailure(error);
       await delay(RETRY_MS, undefined, { signal: this.#end.signal, ref: false }).catch(() => {});
     }
@@ -166,7 +168,8 @@ class RunUpkeep implements Upkeep {
     const { runs, directory, windowSeconds } = this.#options;
     const old = runsToMerge(runs.all, windowSeconds);
     if (old.length === 0) return;
-    const merged = await mergeRuns(old, directory, this.#oldest());
+    const { signal } = this.#end;
+    const merged = await mergeOnThread(old, { directory, oldestSeconds: this.#oldest(), signal });
     runs.replace(old, merged);
     // Where this fails the files of the old ones stay recorded, and are there.
     await this.note();

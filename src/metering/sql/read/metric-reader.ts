@@ -4,11 +4,11 @@
  * Owns the thread and its limits of time and memory. A text that exceeds a limit fails for its author only:
  * the thread is terminated, the next text gets a new one, and cached definitions are served without waiting.
  */
-import { createRequire } from 'node:module';
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { invalid, Refusal } from '../../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../../core/package-root.ts';
+import { startThread } from '../../../core/start-thread.ts';
 import { createKeptMetrics } from './kept-metrics.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import type { CheckedReport } from './read-report.ts';
@@ -145,22 +145,11 @@ function faultOf(answer: ReadAnswer): Error {
   return new Error(`a query could not be read: ${answer.kind === 'failed' ? answer.reason : answer.kind}`);
 }
 
-/** Starts `reading-thread`, as built or as source, like this module. It never keeps the process alive. */
 function startReadingThread({ memoryMebibytes }: ReadingLimits): Worker {
-  // Options of the process are for its own program.
-  const options = { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMebibytes } };
-  const worker =
-    extname(import.meta.url) === '.ts'
-      ? new Worker(sourceLoader(join(import.meta.dirname, 'reading-thread.ts')), { ...options, eval: true })
-      : new Worker(BUILT_THREAD, options);
-  worker.unref();
-  return worker;
-}
-
-/** Node 20 does not read TypeScript, and the loader of the development tools is not passed on to threads. */
-function sourceLoader(path: string): string {
-  const loader = createRequire(import.meta.url).resolve('tsx/cjs');
-  return `require(${JSON.stringify(loader)}); require(${JSON.stringify(path)});`;
+  const files = { built: BUILT_THREAD, source: join(import.meta.dirname, 'reading-thread.ts') };
+  return startThread(import.meta.url, files, {
+    resourceLimits: { maxOldGenerationSizeMb: memoryMebibytes },
+  });
 }
 
 async function untilReady(worker: Worker): Promise<Worker> {

@@ -1,0 +1,28 @@
+/** Starts worker threads, as built or as source. */
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+/** Both files of a thread: what scripts/build.mjs makes of it, and its source. */
+interface ThreadFiles {
+  readonly built: string;
+  readonly source: string;
+}
+
+/** A thread of the same form as the module with this URL, which starts it. It never keeps the process alive. */
+export function startThread(url: string, { built, source }: ThreadFiles, options: WorkerOptions): Worker {
+  // Options of the process are for its own program.
+  const own = { execArgv: [], ...options };
+  const worker =
+    extname(url) === '.ts'
+      ? new Worker(sourceLoader(source), { ...own, eval: true })
+      : new Worker(built, own);
+  worker.unref();
+  return worker;
+}
+
+/** Node 20 does not read TypeScript, and the loader of the development tools is not passed on to threads. */
+function sourceLoader(path: string): string {
+  const loader = createRequire(import.meta.url).resolve('tsx/cjs');
+  return `require(${JSON.stringify(loader)}); require(${JSON.stringify(path)});`;
+}

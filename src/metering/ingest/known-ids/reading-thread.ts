@@ -1,0 +1,21 @@
+/** The thread that reads pages of known ids: it gets what to read, with a number, and answers with what they say. */
+import { parentPort } from 'node:worker_threads';
+import { assert } from '../../../core/errors.ts';
+import { type PageReads, type PagesRead, readPages } from './page-reads.ts';
+
+export interface PagesQuestion {
+  readonly number: number;
+  readonly reads: PageReads;
+}
+
+export interface PagesAnswer {
+  readonly number: number;
+  readonly read: PagesRead;
+}
+
+const port = parentPort;
+assert(port !== null, 'this module runs on a thread of its own');
+port.on('message', ({ number, reads }: PagesQuestion) => {
+  const answer: PagesAnswer = { number, read: readPages(reads) };
+  port.postMessage(answer);
+});
