@@ -208,9 +208,13 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     onRepeat: (read, now) => repeats.note(read, now),
     usageWatch: evaluations.usage,
   });
-  const ingestEvents = async (body: Buffer, reader?: EventReader) => {
+  const admitEvents = () => {
     requireNoLoss(parts);
     room.require();
+    ingest.admit();
+  };
+  const ingestEvents = async (body: Buffer, reader?: EventReader) => {
+    admitEvents();
     return await ingest.ingest(body, reader);
   };
   const cloudEvents = createCloudEventReader(config.cloudEventsIdentity ?? 'source-and-id');
@@ -286,6 +290,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
             },
     }),
     ingest: (body) => ingestEvents(body),
+    admitEvents,
     ingestSpans: spans.ingest,
     ingestCloudEvents: (body) => ingestEvents(body, cloudEvents),
     readiness: () => readiness({ stores, watch, index, room }),

@@ -45,6 +45,8 @@ export interface AppDeps {
   /** By default true: requests about money with unknown fields are refused. */
   readonly strictFields?: boolean;
   readonly ingest: Ingest;
+  /** Refuses events before they are read, where there is no room for any. */
+  readonly admitEvents?: () => void;
   readonly ingestSpans: IngestSpans;
   readonly ingestCloudEvents: IngestCloudEvents;
   readonly bodyLimitBytes?: number;
@@ -67,13 +69,14 @@ export interface App {
 }
 
 export function createApp(deps: AppDeps): App {
+  const { admitEvents = () => undefined } = deps;
   const metrics = createMetrics(deps.measures);
   let document: OpenApiDocument | undefined;
   const routes: RouteDefinition[] = [
     ...deps.routes,
-    ingestRoute(deps.ingest),
-    ...otlpRoutes(deps.ingestSpans),
-    ...cloudEventRoutes(deps.ingestCloudEvents),
+    ingestRoute(deps.ingest, admitEvents),
+    ...otlpRoutes(deps.ingestSpans, admitEvents),
+    ...cloudEventRoutes(deps.ingestCloudEvents, admitEvents),
     ...serviceRoutes({
       version: deps.version,
       metrics,

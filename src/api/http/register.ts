@@ -115,6 +115,7 @@ async function answerTo(
     await recordForbidden(deps.records, recorded);
     throw refusal;
   }
+  definition.admit?.();
   const body =
     definition.body === undefined
       ? undefined

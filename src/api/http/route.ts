@@ -116,6 +116,8 @@ export interface RouteDefinition extends RouteFacts {
   readonly body: z.ZodType | undefined;
   /** With `bytes` the body is not parsed: `run` gets a `Buffer`, and the schema only documents it. */
   readonly bodyKind?: 'json' | 'bytes';
+  /** Refuses a request before its body is read, where there is no room for it anyway. */
+  readonly admit?: () => void;
   /** The schema of the 200 answer, or `empty` for an answer without a body. */
   readonly response: z.ZodType | 'empty';
   run(input: UncheckedInput): Promise<unknown>;

@@ -15,7 +15,13 @@ import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encod
 import type { EventBlocks } from './event-blocks.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
-import { createKnownIds, type KnownIdFigures, type LookedUp, type OlderIds } from './known-ids/known-ids.ts';
+import {
+  createKnownIds,
+  type KnownIdFigures,
+  type LookedUp,
+  type OlderIds,
+  type UnsureIds,
+} from './known-ids/known-ids.ts';
 import type { Rebuilt } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
@@ -87,6 +93,8 @@ export interface Ingest {
    * stored, try later) or `unavailable` (not acknowledged, send it again).
    */
   ingest(body: Buffer, reader?: EventReader): Promise<IngestOutcome>;
+  /** Refuses as `ingest` would any events now; cheap, so that a body need not be read for it. */
+  admit(): void;
   /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. Starts the tail. */
   rebuild(): Promise<{ ids: number }>;
   /**
@@ -125,8 +133,8 @@ interface Taken extends IngestOutcome {
 /** Events of which some may be known: that is looked up before any of them is taken. */
 interface Unsure {
   readonly rows: EventRows;
-  /** Of the ids to look up. */
-  readonly hashes: Uint32Array;
+  /** To look up. */
+  readonly ids: UnsureIds;
 }
 
 /** Rows that wait for lookups. */
@@ -219,9 +227,14 @@ export function createIngest(options: IngestOptions): Ingest {
     };
   }
 
+  function admit(): void {
+    if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
+    writer.checkRoom();
+  }
+
   /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
   function take(body: Buffer, reader: EventReader, request: TraceContext | undefined): Taken | Unsure {
-    if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
+    admit();
     const now = clock.now();
     const validation = reader.read(body, { now, windowDays });
     if (!('rows' in validation)) {
@@ -239,8 +252,8 @@ export function createIngest(options: IngestOptions): Ingest {
     writer.checkRoom();
     const nowSeconds = Math.floor(now / 1000);
     const times = { nowSeconds, timestamps: rows.timestamps };
-    const hashes = knownIds.unsure(rows.hashes, rows.count, times, lookedUp);
-    if (hashes !== null) return { rows, hashes };
+    const ids = knownIds.unsure(rows.hashes, rows.count, times, lookedUp);
+    if (ids !== null) return { rows, ids };
     const events = reserveNew(rows, nowSeconds, lookedUp);
     const count = events.fresh.length;
     const duplicates = events.repeats.length;
@@ -265,14 +278,14 @@ export function createIngest(options: IngestOptions): Ingest {
       throw new Refusal('overloaded', 'too many known events are being looked up, try again in a moment');
     unsureBytes += rows.length;
     try {
-      let { hashes } = unsure;
+      let { ids } = unsure;
       for (let lookups = 0; lookups < LOOKUPS_MAX; lookups += 1) {
-        const lookedUp = await knownIds.lookUp(hashes);
+        const lookedUp = await knownIds.lookUp(ids);
         const now = clock.now();
         if (!areInTime(rows, { now, windowDays })) break;
         const taken = takeRows(rows, now, request, lookedUp);
-        if (!('hashes' in taken)) return taken;
-        hashes = taken.hashes;
+        if (!('ids' in taken)) return taken;
+        ids = taken.ids;
       }
       throw new Refusal('unavailable', 'known events could not be looked up in time, send the events again');
     } finally {
@@ -285,7 +298,7 @@ export function createIngest(options: IngestOptions): Ingest {
     const request = tracer.current();
     const first = tracer.step('validate and deduplicate', {}, () => take(body, reader, request));
     const taken =
-      'hashes' in first
+      'ids' in first
         ? await tracer.step('look up known events', {}, () => takeUnsure(first, reader, request))
         : first;
     const { accepted, duplicates, durable, usage } = taken;
@@ -304,6 +317,7 @@ export function createIngest(options: IngestOptions): Ingest {
 
   return {
     ingest,
+    admit,
     async rebuild() {
       // Reconciling waits for mutations, and a start goes on without an index where parts are damaged.
       const { lastTick, suspects } = await readStored().finally(clickhouse.startMerges);
@@ -314,7 +328,12 @@ export function createIngest(options: IngestOptions): Ingest {
       tidying = setInterval(() => knownIds.tidy(clock.now()), TIDY_MS).unref();
       return { ids: idsOf(knownIds.figures()) };
     },
-    tail: () => sharing.tail(),
+    async tail() {
+      const looked = await sharing.tail();
+      // A process that only follows gets its ids from here.
+      knownIds.tidy(clock.now());
+      return looked;
+    },
     completeUpTo() {
       if (blocks === undefined || !isReady) return null;
       // What is on its way to the log may still fail, or become readable between two queries of one answer.

@@ -44,14 +44,14 @@ const cloudEvent = z
   });
 
 /** Both paths. */
-export function cloudEventRoutes(ingest: IngestCloudEvents): RouteDefinition[] {
+export function cloudEventRoutes(ingest: IngestCloudEvents, admit: () => void): RouteDefinition[] {
   return [
-    cloudEventRoute(ingest, {
+    cloudEventRoute(ingest, admit, {
       path: '/v1/ingest/cloudevents',
       operationId: 'ingestCloudEvents',
       summary: 'Send CloudEvents',
     }),
-    cloudEventRoute(ingest, {
+    cloudEventRoute(ingest, admit, {
       path: '/api/v1/events',
       operationId: 'ingestOpenMeterEvents',
       summary: 'Send CloudEvents from programs that send to OpenMeter',
@@ -61,6 +61,7 @@ export function cloudEventRoutes(ingest: IngestCloudEvents): RouteDefinition[] {
 
 function cloudEventRoute(
   ingest: IngestCloudEvents,
+  admit: () => void,
   names: Pick<RouteDefinition, 'path' | 'operationId' | 'summary'>,
 ): RouteDefinition {
   const documented = route({
@@ -83,6 +84,7 @@ function cloudEventRoute(
   });
   return {
     ...documented,
+    admit,
     body: z.union([cloudEvent, z.array(cloudEvent)]),
     bodyKind: 'bytes',
     async run({ http, body }) {

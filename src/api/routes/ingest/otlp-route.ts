@@ -100,14 +100,14 @@ const exportAnswer = z
 export type IngestSpans = SpanIngest['ingest'];
 
 /** The path, and the one that exporters make of it when it is their endpoint for all signals. */
-export function otlpRoutes(ingestSpans: IngestSpans): RouteDefinition[] {
+export function otlpRoutes(ingestSpans: IngestSpans, admit: () => void): RouteDefinition[] {
   return [
-    otlpRoute(ingestSpans, {
+    otlpRoute(ingestSpans, admit, {
       path: '/v1/ingest/otlp',
       operationId: 'ingestSpans',
       summary: 'Send OpenTelemetry spans of calls to AI models',
     }),
-    otlpRoute(ingestSpans, {
+    otlpRoute(ingestSpans, admit, {
       path: '/v1/ingest/otlp/v1/traces',
       operationId: 'ingestSpansOfEndpoint',
       summary: 'The same, for exporters that add the path of the signal to an endpoint',
@@ -117,6 +117,7 @@ export function otlpRoutes(ingestSpans: IngestSpans): RouteDefinition[] {
 
 function otlpRoute(
   ingestSpans: IngestSpans,
+  admit: () => void,
   names: Pick<RouteDefinition, 'path' | 'operationId' | 'summary'>,
 ): RouteDefinition {
   const documented = route({
@@ -138,6 +139,7 @@ function otlpRoute(
   });
   return {
     ...documented,
+    admit,
     body: exportRequest,
     bodyKind: 'bytes',
     async run({ http, body }) {

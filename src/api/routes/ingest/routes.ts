@@ -58,7 +58,7 @@ export const ingestError = z
   })
   .meta({ id: 'IngestError' });
 
-export function ingestRoute(ingest: Ingest): RouteDefinition {
+export function ingestRoute(ingest: Ingest, admit: () => void): RouteDefinition {
   const documented = route({
     method: 'post',
     path: '/v1/ingest',
@@ -79,6 +79,7 @@ export function ingestRoute(ingest: Ingest): RouteDefinition {
   });
   return {
     ...documented,
+    admit,
     body: z.array(usageEvent).min(1).max(100),
     bodyKind: 'bytes',
     async run({ body }) {

@@ -48,4 +48,37 @@ describe('POST /v1/ingest', () => {
     expect(answer.headers.get('retry-after')).toBe('1');
     expect(answer.headers.get('x-metronome-rate-limit-type')).toBe('client');
   });
+
+  it.each([
+    '/v1/ingest',
+    '/v1/ingest/otlp',
+    '/v1/ingest/otlp/v1/traces',
+    '/v1/ingest/cloudevents',
+    '/api/v1/events',
+  ])('refuses a body for %s before it is read, where there is no room for events', async (path) => {
+    const { hono } = testApp([], {
+      admitEvents: () => {
+        throw new Refusal('overloaded', 'too many events are waiting');
+      },
+    });
+    let isRead = false;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          isRead = true;
+          controller.enqueue(new Uint8Array(10));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const headers = { authorization: 'Bearer sender', 'content-type': 'application/json' };
+    const answer = await hono.request(path, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(answer.status).toBe(429);
+    expect(isRead).toBe(false);
+  });
 });
