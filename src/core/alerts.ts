@@ -198,9 +198,14 @@ export interface AlertLimits {
 export const ALERT_LIMITS_DEFAULT: AlertLimits = { global: 300, perCustomer: 1_200 };
 
 /** The custom field with an alarm for each of its values; null where there is none. */
-export function keyedField({ filters: { specifiers } }: Pick<Alert, 'filters'>): AlertFieldFilter | null {
+export function keyedField(alert: Pick<Alert, 'filters'>): AlertFieldFilter | null {
+  return keyedFields(alert)[0] ?? null;
+}
+
+/** That custom field of each kind of balance that the filters name. */
+export function keyedFields({ filters: { specifiers } }: Pick<Alert, 'filters'>): AlertFieldFilter[] {
   const filters = specifiers.flatMap(({ customFieldFilters }) => customFieldFilters);
-  return filters.find(({ value }) => value === null) ?? null;
+  return filters.filter(({ value }) => value === null);
 }
 
 /** The group key with an alarm for each of its values; null where there is none. */

@@ -77,6 +77,42 @@ describe('custom_field_filters over several entities', () => {
   });
 });
 
+describe('filters of alerts over several entities', () => {
+  const ALERT = '/v1/alerts/create';
+  const filter = (entity: string, key: string, value?: string) => ({ entity, key, ...(value && { value }) });
+  const alert = (change: Body) => ({
+    name: 'Low balance',
+    alert_type: 'low_remaining_contract_credit_and_commit_balance_reached',
+    threshold: 10,
+    customer_id,
+    ...change,
+  });
+  const different = [filter('Commit', 'kind', 'gift'), filter('ContractCredit', 'kind', 'promotion')];
+  const same = [filter('Commit', 'kind', 'gift'), filter('ContractCredit', 'kind', 'gift')];
+  const open = [filter('Commit', 'kind'), filter('ContractCredit', 'kind')];
+  const SAME = 'must have the same keys and values for each entity';
+
+  test('are refused unless each has the same keys and values', async () => {
+    const specified = (custom_field_filters: Body[], exclude: Body[] = []) =>
+      alert({ alert_specifiers: [{ custom_field_filters, exclude }] });
+    expect(await refusal(ALERT, alert({ custom_field_filters: different }))).toBe(
+      `custom_field_filters: ${SAME}`,
+    );
+    expect(await refusal(ALERT, specified(different))).toBe(
+      `alert_specifiers[0].custom_field_filters: ${SAME}`,
+    );
+    expect(await refusal(ALERT, specified(same, [{ custom_field_filters: different }]))).toBe(
+      `alert_specifiers[0].exclude[0].custom_field_filters: ${SAME}`,
+    );
+    const two = [...open, filter('Commit', 'team'), filter('ContractCredit', 'team')];
+    expect(await refusal(ALERT, specified(two))).toBe(
+      'alert_specifiers: must have at most one key without a value',
+    );
+    await createdId(api, ALERT, alert({ custom_field_filters: same }));
+    await createdId(api, ALERT, specified([...open, filter('Contract', 'plan', 'pro')]));
+  });
+});
+
 describe('a recurring term', () => {
   const access_amount = { unit_price: 1, credit_type_id: USD_CENTS.id };
 

@@ -370,6 +370,12 @@ test('metrics tell of deliveries, and secrets are in no answer', async () => {
   expect(metrics).toMatch(/tallyhouse_delivery_attempts_total\{result="done"\} [1-9]/);
   expect(metrics).toMatch(/tallyhouse_delivery_oldest_undelivered_seconds \d/);
   const listed = await api.post('/v1/listConfiguredBillingProviders', {});
-  expect(JSON.stringify(listed.body)).toContain('acct_stand_in');
+  expect(listed.list('data')).toContainEqual(
+    expect.objectContaining({
+      billing_provider: 'stripe',
+      delivery_method: 'direct_to_billing_provider',
+      delivery_method_configuration: { name: 'default', stripe_account_id: 'acct_stand_in' },
+    }),
+  );
   expect(JSON.stringify(listed.body)).not.toContain('sk_test');
 });

@@ -9,6 +9,7 @@ import {
 } from '../../core/alerts.ts';
 import { USD_CENTS } from '../../core/credit-types.ts';
 import { invalid } from '../../core/errors.ts';
+import { checkSameConditions } from '../custom-fields/same-conditions.ts';
 
 /** An alert as a client describes it. */
 export type NewAlert = Pick<
@@ -67,6 +68,7 @@ function checkFieldFilters({ type, filters: { customFieldFilters } }: NewAlert):
       allowed.length === 0 ? `is not for alerts of type ${type}` : `must be ${allowed.join(' or ')}`;
     throw invalid(['customFieldFilters', index, 'entity'], problem);
   }
+  checkSameConditions(customFieldFilters, ['customFieldFilters']);
 }
 
 /** The objects whose custom fields narrow alerts of the type. */
@@ -84,8 +86,16 @@ function checkSpecifiers({ type, filters: { specifiers } }: NewAlert): void {
   if (specifiers.length > 0 && !isTaken) {
     throw invalid(['alertSpecifiers'], `is not for alerts of type ${type}`);
   }
-  const keyed = specifiers.flatMap(({ customFieldFilters }) =>
-    customFieldFilters.filter(({ value }) => value === null),
-  );
-  if (keyed.length > 1) throw invalid(['alertSpecifiers'], 'must have at most one key without a value');
+  for (const [index, { customFieldFilters, exclude }] of specifiers.entries()) {
+    const field = ['alertSpecifiers', index];
+    checkSameConditions(customFieldFilters, [...field, 'customFieldFilters']);
+    for (const [place, entry] of exclude.entries()) {
+      checkSameConditions(entry.customFieldFilters, [...field, 'exclude', place, 'customFieldFilters']);
+    }
+  }
+  const keys = specifiers.flatMap(({ customFieldFilters }) => {
+    const open = customFieldFilters.filter(({ value }) => value === null);
+    return [...new Set(open.map(({ entity, key }) => (entity === 'Contract' ? `Contract ${key}` : key)))];
+  });
+  if (keys.length > 1) throw invalid(['alertSpecifiers'], 'must have at most one key without a value');
 }

@@ -4,7 +4,7 @@ import {
   type Alert,
   type AlertFieldFilter,
   type AlertSpecifier,
-  keyedField,
+  keyedFields,
 } from '../../core/alerts.ts';
 import type { CustomFields } from '../../core/custom-fields.ts';
 import { ownValue } from '../../core/own-value.ts';
@@ -36,9 +36,9 @@ export function withKeyedValues(
   grants: readonly GrantFact[],
 ): ReadonlyMap<string, readonly GrantFact[]> {
   const byValue = new Map<string, GrantFact[]>();
-  const filter = keyedField(alert);
+  const filters = keyedFields(alert);
   for (const grant of grants) {
-    const value = filter === null ? undefined : fieldOf(filter, grant);
+    const [value] = filters.flatMap((filter) => (isOf(filter, grant) ? (fieldOf(filter, grant) ?? []) : []));
     if (value === undefined) continue;
     const own = byValue.get(value);
     if (own === undefined) byValue.set(value, [grant]);
@@ -54,19 +54,31 @@ function passes({ customFieldFilters, exclude }: AlertSpecifier, grant: GrantFac
   );
 }
 
+/** Filters of several kinds of balances are one condition, of which each balance has to meet those of its own kind. */
 export function meetsAll(filters: readonly AlertFieldFilter[], object: Described): boolean {
-  return filters.every((filter) => {
-    const own = fieldOf(filter, object);
-    return own !== undefined && (filter.value === null || own === filter.value);
-  });
+  const own = filters.filter((filter) => isOf(filter, object));
+  const isLeftOut = filters.some(isOfBalances) && !own.some(isOfBalances);
+  return (
+    !isLeftOut &&
+    own.every((filter) => {
+      const found = fieldOf(filter, object);
+      return found !== undefined && (filter.value === null || found === filter.value);
+    })
+  );
 }
 
-/** Undefined where the object is not of the kind, or has no value. */
-function fieldOf({ entity, key }: AlertFieldFilter, { kind, fields, contractFields }: Described) {
-  if (entity === 'Contract') return ownValue(contractFields, key);
-  const isOfKind =
-    entity === 'ContractCreditOrCommit'
-      ? kind !== null
-      : kind === (entity === 'Commit' ? 'commit' : 'credit');
-  return isOfKind ? ownValue(fields, key) : undefined;
+function isOfBalances({ entity }: AlertFieldFilter): boolean {
+  return entity !== 'Contract';
+}
+
+/** Whether the filter is about objects of this kind, or about their contract. */
+function isOf({ entity }: AlertFieldFilter, { kind }: Described): boolean {
+  if (entity === 'Contract') return true;
+  if (entity === 'ContractCreditOrCommit') return kind !== null;
+  return kind === (entity === 'Commit' ? 'commit' : 'credit');
+}
+
+/** Undefined where there is no value. */
+function fieldOf({ entity, key }: AlertFieldFilter, { fields, contractFields }: Described) {
+  return ownValue(entity === 'Contract' ? contractFields : fields, key);
 }

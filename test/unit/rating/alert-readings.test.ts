@@ -84,6 +84,24 @@ describe('balances', () => {
     expect(withSpecifiers({ customFieldFilters: [], exclude })).toEqual([':60']);
   });
 
+  test('filters of both kinds of balances count balances of both', () => {
+    const both = (key: string, value: string | null) =>
+      (['Commit', 'ContractCredit'] as const).map((entity) => field(entity, key, value));
+    const specified = (customFieldFilters: Alert['filters']['customFieldFilters']) =>
+      read(
+        alertOf(
+          'low_remaining_contract_credit_and_commit_balance_reached',
+          '0',
+          filters({ specifiers: [{ customFieldFilters, exclude: [] }] }),
+        ),
+        { grants },
+      );
+    expect(specified(both('team', 'a'))).toEqual([':67']);
+    expect(specified([...both('team', 'a'), field('Contract', 'plan', 'pro')])).toEqual([':60']);
+    expect(specified(both('team', null))).toEqual(['=a:67', '=b:15']);
+    expect(specified([field('ContractCredit', 'team', 'a')])).toEqual([':7']);
+  });
+
   test('a key without a value has an alarm for each value', () => {
     const specifiers = [{ customFieldFilters: [field('ContractCreditOrCommit', 'team', null)], exclude: [] }];
     const alert = alertOf(

@@ -3,13 +3,13 @@ import { isFiat, USD_CENTS } from '../../../core/credit-types.ts';
 import { ofMinorUnits } from '../../../core/currencies.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
-import { groupBy } from '../../../core/group-by.ts';
 import type {
   PrepaidBalanceThreshold,
   SpendThreshold,
   SpendTracker,
   ThresholdDiscount,
 } from '../../../core/terms/thresholds.ts';
+import { checkSameConditions } from '../../custom-fields/same-conditions.ts';
 import { validateApplicability } from './applicability.ts';
 import { refusePaymentGate } from './payment-gates.ts';
 import { requireCreditType, requireFixedProduct, type TermsContext } from './terms-context.ts';
@@ -50,7 +50,10 @@ export function validatePrepaidBalanceThreshold(
   }
   validateApplicability(from.commit.applicability, [...path, 'commit', 'applicability'], context);
   for (const [index, { exclude }] of from.balanceSpecifiers.entries()) {
-    checkExclusions(exclude, [...path, 'balanceSpecifiers', index, 'exclude']);
+    for (const [place, { customFieldFilters }] of exclude.entries()) {
+      const field = [...path, 'balanceSpecifiers', index, 'exclude', place, 'customFieldFilters'];
+      checkSameConditions(customFieldFilters, field);
+    }
   }
   checkCommon(from, path, context, trackers);
 }
@@ -73,24 +76,6 @@ function leastAmount(
   const conversion = context.card?.conversions.get(customCreditTypeId);
   if (conversion === undefined) throw invalid(field, 'the rate card has no conversion of this unit');
   return conversion.lte(ZERO) ? ZERO : least.div(conversion);
-}
-
-/** A balance is of one entity only: filters of several entities are one condition, which all of them name. */
-function checkExclusions(
-  exclude: PrepaidBalanceThreshold['balanceSpecifiers'][number]['exclude'],
-  path: FieldPath,
-): void {
-  for (const [index, { customFieldFilters }] of exclude.entries()) {
-    const conditions = [...groupBy(customFieldFilters, ({ entity }) => entity).values()].map((filters) =>
-      JSON.stringify([...new Set(filters.map(({ key, value }) => JSON.stringify([key, value])))].sort()),
-    );
-    if (new Set(conditions).size > 1) {
-      throw invalid(
-        [...path, index, 'customFieldFilters'],
-        'must have the same keys and values for each entity',
-      );
-    }
-  }
 }
 
 function checkCommon(
