@@ -70,7 +70,7 @@ export async function lockContractsOf(
           : inArray(contracts.billingConfigurationId, [...billingConfigurationIds]),
       ),
     )
-    .orderBy(asc(contracts.startingAt), asc(contracts.id))
+    .orderBy(asc(contracts.startingAt), asc(contracts.createdAt), asc(contracts.id))
     .limit(limit)
     .for('no key update');
   return rows.map(fromRow);

@@ -63,7 +63,7 @@ describe('a renewal', () => {
   test('is refused twice, for a contract that starts later, and for an archived one', async () => {
     const older = await create();
     await create(renewal(older));
-    const late = await create({ starting_at: RENEWED_AT });
+    const late = await create({ starting_at: '2027-01-01T01:00:00Z' });
     const archived = await create();
     await api.post('/v1/contracts/archive', {
       customer_id: customer,
@@ -72,7 +72,7 @@ describe('a renewal', () => {
     });
     for (const [from, message] of [
       [older, /^transition\.from_contract_id: contract .* has been renewed already$/],
-      [late, /^transition\.from_contract_id: contract .* does not start before/],
+      [late, /^transition\.from_contract_id: contract .* starts after the contract that renews it$/],
       [archived, /^transition\.from_contract_id: contract .* is archived$/],
     ] as const) {
       const answer = await attempt(renewal(from));

@@ -26,7 +26,7 @@ export interface Renewal {
 
 /**
  * Links a new contract, whose header is stored, to the one it renews, which ends where the new one starts.
- * Refuses (`invalid`) one that is archived, renewed before, or starts no earlier, and a start before the end of
+ * Refuses (`invalid`) one that is archived, renewed before, or starts later, and a start before the end of
  * a finalized invoice of it: both contracts would bill the same usage.
  */
 export async function renewContract(
@@ -41,8 +41,8 @@ export async function renewContract(
     throw notFound('contract', fromContractId, 'ContractNotFound');
   }
   if (from.archivedAt !== null) throw invalid(field, `contract ${from.id} is archived`);
-  if (from.startingAt >= contract.startingAt) {
-    throw invalid(field, `contract ${from.id} does not start before the contract that renews it`);
+  if (from.startingAt > contract.startingAt) {
+    throw invalid(field, `contract ${from.id} starts after the contract that renews it`);
   }
   await holdGrants(tx, [from.id]);
   await refuseBilledTime(tx, from, contract.startingAt);

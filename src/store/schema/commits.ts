@@ -175,7 +175,8 @@ export const accessSegments = pgTable(
   },
   (table) => [
     index('access_segments_commit').on(table.commitId, table.sequence),
-    check('access_segments_end_after_start', sql`${table.endingBefore} > ${table.startingAt}`),
+    // Equal: its contract was renewed at its start.
+    check('access_segments_end_not_before_start', sql`${table.endingBefore} >= ${table.startingAt}`),
   ],
 );
 

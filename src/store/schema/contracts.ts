@@ -76,9 +76,10 @@ export const contracts = pgTable(
       'contracts_anchor_for_custom_date',
       sql`(${table.statementDay} = 'CUSTOM_DATE') = (${table.statementAnchor} is not null)`,
     ),
+    // Equal: renewed at its start.
     check(
-      'contracts_end_after_start',
-      sql`${table.endingBefore} is null or ${table.endingBefore} > ${table.startingAt}`,
+      'contracts_end_not_before_start',
+      sql`${table.endingBefore} is null or ${table.endingBefore} >= ${table.startingAt}`,
     ),
     check(
       'contracts_parent_with_customer',

@@ -6,6 +6,7 @@
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
 import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
+import type { AccessSegment } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 
 /** The contract with its new end, null for none. What is scheduled after both the end and `now` is removed. */
@@ -13,14 +14,16 @@ export function withEndDate(full: FullContract, endingBefore: Instant | null, no
   const before = full.contract.endingBefore ?? Number.POSITIVE_INFINITY;
   const contract = { ...full.contract, endingBefore };
   if (endingBefore !== null && endingBefore < before) {
-    return { contract, terms: truncated(full.terms, { before, end: endingBefore }, now) };
+    const ends = { start: contract.startingAt, before, end: endingBefore };
+    return { contract, terms: truncated(full.terms, ends, now) };
   }
   const oldEnd = full.contract.endingBefore;
   return { contract, terms: oldEnd === null ? full.terms : pinned(full.terms, oldEnd) };
 }
 
-/** `before`: the end until now. */
+/** Of a contract. `before`: the end until now. */
 interface EarlierEnd {
+  readonly start: Instant;
   readonly before: Instant;
   readonly end: Instant;
 }
@@ -62,16 +65,16 @@ function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): S
 
 /**
  * The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. Where the former end has
- * passed, segments behind it have rolled over, and the ledger needs them.
+ * passed, segments behind it have rolled over, and the ledger needs them. Where the contract ends at its start, an invoice
+ * of that instant may have drawn on the segments that begin with it: they are left without any time.
  */
-function truncatedCommit(commit: Commit, { before, end }: EarlierEnd, now: Instant): Commit {
+function truncatedCommit(commit: Commit, { start, before, end }: EarlierEnd, now: Instant): Commit {
   const { accessSchedule, invoiceSchedule } = commit;
   const hasEnded = before <= now;
+  const isCut = ({ startingAt }: AccessSegment) => startingAt < end || (startingAt === end && end === start);
   const segments = accessSchedule.segments
-    .filter(({ startingAt }) => startingAt < end || (hasEnded && startingAt >= before))
-    .map((segment) =>
-      segment.startingAt < end ? { ...segment, endingBefore: Math.min(segment.endingBefore, end) } : segment,
-    );
+    .filter((one) => isCut(one) || (hasEnded && one.startingAt >= before))
+    .map((one) => (isCut(one) ? { ...one, endingBefore: Math.min(one.endingBefore, end) } : one));
   if (invoiceSchedule === null) return { ...commit, accessSchedule: { ...accessSchedule, segments } };
   const items =
     commit.type === 'POSTPAID' && segments.some(({ startingAt }) => startingAt < end)
