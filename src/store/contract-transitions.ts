@@ -1,5 +1,5 @@
 /** Renewals of one contract by another. */
-import { asc, inArray, or } from 'drizzle-orm';
+import { asc, eq, inArray, or } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { Transition } from '../core/terms/contract.ts';
 import type { Database, Transaction } from './database.ts';
@@ -13,6 +13,11 @@ export async function insertTransition(tx: Transaction, transition: Transition):
     .onConflictDoNothing({ target: contractTransitions.fromContractId })
     .returning({ id: contractTransitions.toContractId });
   return rows.length > 0;
+}
+
+/** Removes the renewal by this contract: the older one can be renewed again. */
+export async function deleteTransition(tx: Transaction, toContractId: string): Promise<void> {
+  await tx.delete(contractTransitions).where(eq(contractTransitions.toContractId, toContractId));
 }
 
 /** For each contract the renewals it takes part in, on either side. Contracts without one are absent. */

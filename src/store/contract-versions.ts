@@ -1,5 +1,5 @@
 /** Earlier states of contracts: what each was before it was changed. */
-import { and, asc, eq, gt, inArray, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, type SQLWrapper, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { CHUNK_ITEMS } from '../core/in-chunks.ts';
 import { keptValues } from '../core/kept-values.ts';
@@ -99,4 +99,34 @@ export async function findVersionAsOf(
     .orderBy(asc(contractVersions.sequence))
     .limit(1);
   return row === undefined ? null : readVersion(row.document);
+}
+
+/**
+ * The contract before it got this end, and after that (null: as it stands now); null where it has had the end from the
+ * beginning. Every version of the document has the end in the same place.
+ */
+export async function findVersionBeforeEnd(
+  tx: Transaction,
+  contractId: string,
+  end: Instant,
+): Promise<{ readonly before: FullContract; readonly ended: FullContract | null } | null> {
+  const own = eq(contractVersions.contractId, contractId);
+  const endOf = sql`(${contractVersions.document} #>> '{contract,endingBefore}')::bigint`;
+  const [before] = await tx
+    .select()
+    .from(contractVersions)
+    .where(and(own, sql`(${endOf} is null or ${endOf} <> ${end})`))
+    .orderBy(desc(contractVersions.sequence))
+    .limit(1);
+  if (before === undefined) return null;
+  const [ended] = await tx
+    .select()
+    .from(contractVersions)
+    .where(and(own, gt(contractVersions.sequence, before.sequence)))
+    .orderBy(asc(contractVersions.sequence))
+    .limit(1);
+  return {
+    before: await readVersion(before.document),
+    ended: ended === undefined ? null : await readVersion(ended.document),
+  };
 }

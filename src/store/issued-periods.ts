@@ -1,5 +1,5 @@
 /** Which billing periods of contracts are issued. */
-import { and, asc, eq, gt, inArray, lt, max, notExists } from 'drizzle-orm';
+import { and, asc, eq, gt, gte, inArray, lt, max, notExists, or } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -112,6 +112,33 @@ export async function usageInvoiceIn(
     )
     .limit(1);
   return rows[0]?.id ?? null;
+}
+
+/**
+ * Whether something was invoiced since a renewal began, and not voided: anything of the newer contract; of the older one
+ * what reaches the renewal or is dated later. Historical invoices were made elsewhere.
+ */
+export async function hasInvoiceSince(
+  tx: Transaction,
+  {
+    renewedId,
+    renewalId,
+    startingAt,
+  }: { readonly renewedId: string; readonly renewalId: string; readonly startingAt: Instant },
+): Promise<boolean> {
+  const isLate = or(gte(invoices.periodEnd, startingAt), gte(invoices.issuedAt, startingAt));
+  const rows = await tx
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.status, 'FINALIZED'),
+        eq(invoices.isHistorical, false),
+        or(eq(invoices.contractId, renewalId), and(eq(invoices.contractId, renewedId), isLate)),
+      ),
+    )
+    .limit(1);
+  return rows.length > 0;
 }
 
 /** Whether the contract has a finalized invoice of usage from events that has not been voided. */

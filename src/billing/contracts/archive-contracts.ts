@@ -16,6 +16,7 @@ import {
   changeLockedContracts,
 } from './change-contract.ts';
 import { requireNotArchived } from './contract-changes.ts';
+import { lockRenewedBy, reopenRenewed } from './reopen-renewed.ts';
 import type { ChangeOrigin, ContractChange, ContractDeps } from './settle-contract.ts';
 
 export interface ArchiveContractInput extends ContractReference {
@@ -24,7 +25,7 @@ export interface ArchiveContractInput extends ContractReference {
   readonly voidInvoices: boolean;
 }
 
-/** Archives a contract. Refuses a missing contract, and an archived one (`invalid`). */
+/** Archives a contract, and reopens the one that it renews (reopen-renewed.ts). Refuses a missing contract, and an archived one (`invalid`). */
 export async function archiveContract(
   deps: ContractDeps & VoidingDeps,
   input: ArchiveContractInput,
@@ -32,11 +33,14 @@ export async function archiveContract(
   const { changedBy, contractId, voidInvoices } = input;
   const now = deps.clock.now();
   const voided = await deps.db.transaction(async (tx) => {
+    const renewed = await lockRenewedBy(tx, contractId);
     await changeContract(tx, deps, input, { now, changedBy }, (full) => {
       requireNotArchived(full);
       return archival(full, now);
     });
-    return voidInvoices ? voidInvoicesOfContract(tx, contractId, now) : [];
+    const invoices = voidInvoices ? await voidInvoicesOfContract(tx, contractId, now) : [];
+    if (renewed !== null) await reopenRenewed(tx, deps, renewed, contractId, { now, changedBy });
+    return invoices;
   });
   for (const invoice of voided) deps.invoiceLog?.voided(invoice);
 }
