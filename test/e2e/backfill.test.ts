@@ -8,9 +8,12 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runBackfill } from '../../src/app/commands/backfill/backfill.ts';
-import { LINES_PER_BATCH, openInput } from '../../src/app/commands/backfill/input-file.ts';
+import { openLocalFile, recognise } from '../../src/app/commands/backfill/files/input-file.ts';
 import { createProgressFile, NOTHING_DONE } from '../../src/app/commands/backfill/progress-file.ts';
+import { LINES_PER_BATCH } from '../../src/app/commands/backfill/rows/read-batches.ts';
+import { createBatchStore } from '../../src/app/commands/backfill/store-batch.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
+import { createBackfills } from '../support/backfill-process.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
@@ -22,6 +25,8 @@ import { createTestDirectory } from '../support/stores.ts';
 const TOKEN = 'token-of-this-test';
 const DAY_MS = 86_400_000;
 
+const backfills = createBackfills();
+const backfill = backfills.run;
 const programs: Program[] = [];
 let front: FrontProcess | undefined;
 afterEach(async () => {
@@ -45,35 +50,6 @@ function event(id: string, daysAgo: number, fields: Readonly<Record<string, unkn
 }
 
 const ndjson = (events: readonly object[]) => events.map((each) => `${JSON.stringify(each)}\n`).join('');
-
-interface Ended {
-  readonly code: number | NodeJS.Signals | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function backfill(env: Record<string, string>, ...args: string[]): Promise<Ended> {
-  return ended(runProgram('src/app/commands/backfill/main.ts', args, env));
-}
-
-/** A backfill that a signal reaches when so many of its batches are on disk, the last of them not noted yet. */
-async function endedAtSave(
-  env: Record<string, string>,
-  signal: NodeJS.Signals,
-  batches: number,
-  ...args: string[]
-): Promise<Ended> {
-  const given = { ...env, SIGNAL_AT_SAVE: `${signal} ${batches}` };
-  return ended(
-    runProgram('src/app/commands/backfill/main.ts', args, given, 'test/support/programs/signal-at-save.mjs'),
-  );
-}
-
-async function ended(program: Program): Promise<Ended> {
-  programs.push(program);
-  const code = await program.ended;
-  return { code, out: program.stdout(), err: program.stderr() };
-}
 
 /** The line up to which the one file of a data directory is noted as done. */
 async function savedLine({ DATA_DIR = '' }: { readonly DATA_DIR?: string }): Promise<number> {
@@ -238,7 +214,7 @@ describe('beside the embedded stores', () => {
   it('says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
-    expect(await backfill(env)).toMatchObject({ code: 2, err: expect.stringContaining('FILE is missing') });
+    expect(await backfill(env)).toMatchObject({ code: 2, err: expect.stringContaining('SOURCE is missing') });
     const events = Array.from({ length: 5_000 }, (_, i) => event(`e-${i}`, 50));
     const path = join(dir, 'cut.gz');
     await writeFile(path, gzipSync(ndjson(events)).subarray(0, 5_000));
@@ -280,11 +256,11 @@ describe('killed or interrupted in the middle', () => {
       await writeFile(file, isGzip ? gzipSync(lines, { level: 1 }) : lines);
       const args = [file, '--skip-invalid', report];
       // The second batch is on disk, but nothing says so: it is stored already when it comes again.
-      const killed = await endedAtSave(env, 'SIGKILL', 2, ...args);
+      const killed = await backfills.endedAt(env, 'SIGKILL', 'save', 2, ...args);
       expect(killed.code).toBe('SIGKILL');
       expect(await savedLine(env)).toBe(BATCH);
       if (!isGzip) {
-        const interrupted = await endedAtSave(env, 'SIGTERM', 1, ...args);
+        const interrupted = await backfills.endedAt(env, 'SIGTERM', 'save', 1, ...args);
         expect(interrupted).toMatchObject({
           code: 130,
           err: expect.stringContaining('interrupted after line'),
@@ -365,10 +341,10 @@ describe('a finalized invoice', () => {
       const events = late.map((at, i) => completion('late', { id: `loaded-${i}`, at, tokens: 5000 }));
       const open = completion('late', { id: 'open', at: '2026-12-02T00:00:00.000Z', tokens: 1000 });
       await writeFile(path, ndjson([...events, { ...sent, properties: { tokens: 9 } }, open]));
-      const file = await openInput(path);
+      const file = await recognise(await openLocalFile(path), null);
       const now = parseRfc3339('2026-12-10T00:00:00Z') ?? 0;
       const done = await runBackfill({
-        clickhouse: service.clickhouse,
+        store: createBatchStore(service.clickhouse, 0),
         clock: { now: () => now },
         file,
         from: NOTHING_DONE,

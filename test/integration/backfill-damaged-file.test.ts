@@ -6,10 +6,13 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { runBackfill } from '../../src/app/commands/backfill/backfill.ts';
 import { EXIT } from '../../src/app/commands/backfill/failure.ts';
-import { openInput, readBatches } from '../../src/app/commands/backfill/input-file.ts';
+import { openLocalFile, recognise } from '../../src/app/commands/backfill/files/input-file.ts';
 import { createProgressFile, NOTHING_DONE } from '../../src/app/commands/backfill/progress-file.ts';
+import { readBatches } from '../../src/app/commands/backfill/rows/read-batches.ts';
+import { createBatchStore } from '../../src/app/commands/backfill/store-batch.ts';
 import { createTestClickHouse, createTestDirectory } from '../support/stores.ts';
 
+const openInput = async (path: string) => recognise(await openLocalFile(path), null);
 const NOW = Date.UTC(2026, 10, 20);
 
 /** Lines that do not compress to almost nothing, so that a cut falls anywhere. */
@@ -109,7 +112,7 @@ it('stores all of it and says how far that is, and the whole file later adds the
     const saved = await progressFile.load();
     const from = saved === null || saved === 'outdated' ? NOTHING_DONE : saved;
     return runBackfill({
-      clickhouse,
+      store: createBatchStore(clickhouse, 0),
       clock: { now: () => NOW },
       file,
       from,

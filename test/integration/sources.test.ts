@@ -2,11 +2,21 @@
  * What gateways, SDKs and collectors send (test/sources/, in their own formats) is billed, each call once: alone, sent
  * again, and together with what its neighbours tell of the same call.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { runBackfill } from '../../src/app/commands/backfill/backfill.ts';
+import { openLocalFile, recognise } from '../../src/app/commands/backfill/files/input-file.ts';
+import { createProgressFile, NOTHING_DONE } from '../../src/app/commands/backfill/progress-file.ts';
+import { mappingOfFile } from '../../src/app/commands/backfill/rows/mapping.ts';
+import { createBatchStore } from '../../src/app/commands/backfill/store-batch.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
+import { parquetOf } from '../support/event-files.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { createTestDirectory } from '../support/stores.ts';
 
 const service = await serviceForFile({
   sandboxNow: '2026-11-10T00:00:00Z',
@@ -198,14 +208,56 @@ test('the function of the page on Segment sends a track call, which counts once'
   expect(await sumOf(customerId, 'Report Generated', 'pages')).toBe(12);
 });
 
-test('the function of the page on Langfuse makes an event of each generation of an export', async () => {
+/** Rows of an export of Langfuse, as it writes them in each format. */
+async function langfuseFile(format: string, lines: string): Promise<Buffer> {
+  const rows = z
+    .array(z.record(z.string(), z.unknown()))
+    .parse(lines.split('\n').map((line) => JSON.parse(line)));
+  if (format === 'jsonl') return Buffer.from(lines);
+  if (format === 'csv') {
+    const columns = Object.keys(rows[0] ?? {});
+    const cell = (value: unknown) =>
+      typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+    return Buffer.from(
+      stringify([columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]),
+    );
+  }
+  const columns =
+    "id String, type String, end_time DateTime64(6, 'UTC'), user_id String, provided_model_name Nullable(String), usage_details Map(String, UInt64)";
+  return await parquetOf(
+    service.clickhouse,
+    'SELECT * FROM format(JSONEachRow, {columns:String}, {lines:String})',
+    { output_format_parquet_string_as_string: 1, input_format_skip_unknown_fields: 1 },
+    { columns, lines },
+  );
+}
+
+test('the mapping of the page on Langfuse makes an event of each generation of an export, in every format', async () => {
   const { customerId, inOwnIds } = await newCustomer();
-  const toEvent = await functionOf('langfuse', 'toEvent');
-  const rows = inOwnIds(await sourceFile('langfuse-observations.jsonl'))
+  const page = await readFile(new URL('../../docs/sources/langfuse.md', import.meta.url), 'utf8');
+  const reading = { mapping: mappingOfFile(/```json\n([^`]*)```/.exec(page)?.[1] ?? ''), delimiter: null };
+  const lines = inOwnIds(await sourceFile('langfuse-observations.jsonl'))
     .trim()
-    .split('\n');
-  const events = rows.map((row) => toEvent(JSON.parse(row))).filter((event) => event !== null);
-  expect(events).toHaveLength(1);
-  for (let times = 0; times < 2; times += 1) await api.post('/v1/ingest', events);
+    .replaceAll('obs-', `obs-${customerId}-`);
+  const directory = await createTestDirectory();
+  const counted = { stored: 0, duplicates: 0, leftOut: 0 };
+  for (const format of ['parquet', 'csv', 'jsonl']) {
+    const path = join(directory, `observations.${format}`);
+    await writeFile(path, await langfuseFile(format, lines));
+    const file = await recognise(await openLocalFile(path), null);
+    const done = await runBackfill({
+      store: createBatchStore(service.clickhouse, 0),
+      clock: { now: () => Date.UTC(2026, 10, 10) },
+      file,
+      reading,
+      from: NOTHING_DONE,
+      progressFile: createProgressFile(directory, file, 'test'),
+      report: null,
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    for (const count of ['stored', 'duplicates', 'leftOut'] as const) counted[count] += done[count];
+  }
+  expect(counted).toEqual({ stored: 1, duplicates: 2, leftOut: 3 });
   expect(await tokensOf(customerId)).toEqual(MINI(200, 1_000, 300));
 });

@@ -1,22 +1,23 @@
 /**
  * Loads a file of events: reads, checks, stores and remembers how far it is, batch by batch. While one batch
- * is stored the next is read and checked. Does not print, start stores or end the process.
+ * is stored the next is read and checked. Does not print, start stores or end the process, nor forget how far it is.
  */
 import type { Clock } from '../../../core/clock.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { recordedUpTo } from '../../../metering/ingest/known-ids/run-record.ts';
 import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
 import { BackfillFailure, EXIT, InputFailure, reasonOf } from './failure.ts';
-import { type InputFile, readBatches } from './input-file.ts';
+import type { InputFile } from './files/input-file.ts';
 import type { InvalidReport } from './invalid-report.ts';
-import type { Line } from './line-splitter.ts';
 import type { ProgressFile, SavedProgress } from './progress-file.ts';
-import { type BatchStore, createBatchStore } from './store-batch.ts';
+import type { Line } from './rows/line.ts';
+import { explainer, type Reading, readBatches, unitOf } from './rows/read-batches.ts';
+import type { BatchStore } from './store-batch.ts';
 
 export interface Backfill {
-  readonly clickhouse: ClickHouse;
+  readonly store: BatchStore;
   readonly clock: Clock;
   readonly file: InputFile;
+  /** Absent: as it is. */
+  readonly reading?: Reading;
   /** Where to begin: `NOTHING_DONE`, or what an earlier run saved. */
   readonly from: SavedProgress;
   readonly progressFile: ProgressFile;
@@ -40,57 +41,57 @@ interface CheckedBatch extends CheckedLines {
  */
 export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
   const { file, from, clock, signal } = backfill;
-  // What is stored before that would not be read by the next start of a service with files of known ids.
-  const store = createBatchStore(backfill.clickhouse, await recordedUpTo(backfill.clickhouse));
+  const explain = explainer(file, backfill.reading);
   let storing = Promise.resolve(from);
   // Its failure is met where it is awaited; until then it must not end the process.
   const follow = (batch: CheckedBatch) => {
-    const next = storing.then((progress) => storeBatch(backfill, store, batch, progress));
+    const next = storing.then((progress) => storeBatch(backfill, batch, progress));
     next.catch(() => {});
     return next;
   };
   try {
-    for await (const { lines, fraction } of readBatches(file, from)) {
-      const checked = { ...checkLines(lines, clock.now()), lines, fraction };
+    for await (const { lines, fraction } of readBatches(file, from, backfill.reading)) {
+      const checked = { ...checkLines(lines, clock.now(), explain), lines, fraction };
       const progress = await storing;
-      if (signal.aborted) throw interrupted(progress);
+      if (signal.aborted) throw interrupted(file, progress);
       const [first] = checked.invalid;
       if (first !== undefined && backfill.report === null) {
-        throw await stopAt(first, backfill, store, checked, progress);
+        throw await stopAt(first, backfill, checked, progress);
       }
       storing = follow(checked);
     }
   } catch (error) {
     if (!(error instanceof InputFailure)) throw error;
     const { line } = await storing;
-    throw new BackfillFailure(`${error.message}\nEverything up to line ${line} is stored`);
+    const stored = `Everything up to ${unitOf(file)} ${line} is stored`;
+    throw new BackfillFailure(line === 0 ? error.message : `${error.message}\n${stored}`, error.exitCode);
   }
   const progress = await storing;
-  await backfill.progressFile.remove();
+  await file.unchanged();
   return progress;
 }
 
 async function storeBatch(
   backfill: Backfill,
-  store: BatchStore,
   batch: CheckedBatch,
   progress: SavedProgress,
 ): Promise<SavedProgress> {
   const last = batch.lines.at(-1);
   if (last === undefined) return progress;
-  const outcome = await store.store(batch.events, backfill.clock.now()).catch((error: unknown) => {
+  const outcome = await backfill.store.store(batch.events, backfill.clock.now()).catch((error: unknown) => {
     throw new BackfillFailure(
-      `the events after line ${progress.line} could not be stored: ${reasonOf(error)}\n` +
+      `the events after ${unitOf(backfill.file)} ${progress.line} could not be stored: ${reasonOf(error)}\n` +
         'Run the same again to go on from there',
     );
   });
-  const report = (await backfill.report?.write(batch.invalid)) ?? progress.report;
+  const report = (await backfill.report?.write(backfill.file.name, batch.invalid)) ?? progress.report;
   const reached = {
     offset: last.end,
     line: last.number,
     stored: progress.stored + outcome.stored,
     duplicates: progress.duplicates + outcome.duplicates,
     skipped: progress.skipped + batch.invalid.length,
+    leftOut: progress.leftOut + batch.leftOut,
     report,
   };
   await backfill.progressFile.save(reached);
@@ -102,23 +103,23 @@ async function storeBatch(
 async function stopAt(
   { line, reason }: InvalidLine,
   backfill: Backfill,
-  store: BatchStore,
   batch: CheckedBatch,
   progress: SavedProgress,
 ): Promise<BackfillFailure> {
   const lines = batch.lines.filter(({ number }) => number < line.number);
   const before = { ...checkLines(lines, backfill.clock.now()), lines, fraction: batch.fraction };
-  await storeBatch(backfill, store, before, progress);
+  await storeBatch(backfill, before, progress);
+  const unit = unitOf(backfill.file);
   return new BackfillFailure(
-    `line ${line.number} is not a valid event: ${reason}\n` +
-      `Everything before it is stored. Correct the line and run the same again, or skip such lines with --skip-invalid REPORT.ndjson`,
+    `${backfill.file.name}: ${unit} ${line.number} is not a valid event: ${reason}\n` +
+      `Everything before it is stored. Correct the ${unit} and run the same again, or skip such ${unit}s with --skip-invalid REPORT.ndjson`,
     EXIT.invalidLine,
   );
 }
 
-function interrupted({ line }: SavedProgress): BackfillFailure {
+function interrupted(file: InputFile, { line }: SavedProgress): BackfillFailure {
   return new BackfillFailure(
-    `interrupted after line ${line}; run the same again to go on from there`,
+    `interrupted after ${unitOf(file)} ${line}; run the same again to go on from there`,
     EXIT.interrupted,
   );
 }

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../../core/time.ts';
 import { EventRows } from '../../../metering/ingest/event-rows.ts';
 import { validateEvents } from '../../../metering/ingest/validate-events.ts';
-import { LINE_BYTES_MAX, type Line } from './line-splitter.ts';
+import { LINE_BYTES_MAX, type Line } from './rows/line.ts';
 
 export interface InvalidLine {
   readonly line: Line;
@@ -16,6 +16,8 @@ export interface InvalidLine {
 export interface CheckedLines {
   readonly events: EventRows;
   readonly invalid: readonly InvalidLine[];
+  /** How many the mapping does not take. */
+  readonly leftOut: number;
 }
 
 /** Events may have any age: the window for which ids are kept in memory does not limit what is stored. */
@@ -25,22 +27,32 @@ const OPENING_BRACKET = Buffer.from('[');
 const CLOSING_BRACKET = Buffer.from(']');
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Lines without anything but white space are no events and no mistakes. */
-export function checkLines(lines: readonly Line[], now: Instant): CheckedLines {
+/** Lines without anything but white space are no events and no mistakes. `explain` says a reason in words of the file. */
+export function checkLines(
+  lines: readonly Line[],
+  now: Instant,
+  explain: (reason: string) => string = (reason) => reason,
+): CheckedLines {
   const events = new EventRows(lines.length);
   const invalid: InvalidLine[] = [];
   const ofLine = new EventRows();
+  let leftOut = 0;
   for (const line of lines) {
+    if (line.isLeftOut === true) {
+      leftOut += 1;
+      continue;
+    }
     const reason = checkLine(line, now, ofLine);
-    if (reason !== null) invalid.push({ line, reason });
+    if (reason !== null) invalid.push({ line, reason: explain(reason) });
     else if (ofLine.count > 0) events.addFrom(ofLine, 0);
   }
-  return { events, invalid };
+  return { events, invalid, leftOut };
 }
 
 /** Reads the event into `rows`, which hold none where the line is empty. What is wrong with the line, or null. */
 function checkLine(line: Line, now: Instant, rows: EventRows): string | null {
   rows.clear();
+  if (line.problem !== undefined) return line.problem;
   if (line.bytes === null) return `is longer than ${LINE_BYTES_MAX} bytes`;
   const isMarked = line.number === 1 && line.bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
   const bytes = isMarked ? line.bytes.subarray(3) : line.bytes;

@@ -11,7 +11,7 @@ export type ReportPosition = NonNullable<SavedProgress['report']>;
 
 export interface InvalidReport {
   /** Resolves when the lines are on disk. */
-  write(lines: readonly InvalidLine[]): Promise<ReportPosition>;
+  write(file: string, lines: readonly InvalidLine[]): Promise<ReportPosition>;
   close(): Promise<void>;
 }
 
@@ -40,9 +40,9 @@ async function reportBehind(handle: FileHandle, path: string, bytes: number): Pr
   await handle.truncate(bytes);
   let length = bytes;
   return {
-    async write(lines) {
+    async write(file, lines) {
       if (lines.length > 0) {
-        const text = Buffer.from(lines.map(reportLine).join(''));
+        const text = Buffer.from(lines.map((line) => reportLine(file, line)).join(''));
         await handle.write(text, 0, text.length, length);
         await handle.sync();
         length += text.length;
@@ -57,7 +57,7 @@ function refusal(path: string, problem: string): BackfillFailure {
   return new BackfillFailure(`cannot write the report ${path}: ${problem}`, EXIT.usage);
 }
 
-function reportLine({ line, reason }: InvalidLine): string {
-  const text = line.bytes === null ? null : line.bytes.toString('utf8');
-  return `${JSON.stringify({ line: line.number, reason, text })}\n`;
+function reportLine(file: string, { line, reason }: InvalidLine): string {
+  const text = line.source?.() ?? (line.bytes === null ? null : line.bytes.toString('utf8'));
+  return `${JSON.stringify({ file, line: line.number, reason, text })}\n`;
 }

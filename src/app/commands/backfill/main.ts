@@ -2,21 +2,24 @@
  * Entry of `npm run backfill`: arguments and environment in, progress and a summary out. docs/backfill.md
  * describes it. Standard output is for the summary, standard error for what went wrong.
  */
-import { ConfigError } from '../../../config.ts';
+import { ConfigError, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
+import { recordedUpTo } from '../../../metering/ingest/known-ids/run-record.ts';
 import { commandConfig } from '../command-config.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { createTerminal, type Terminal } from '../terminal/terminal.ts';
-import { runBackfill } from './backfill.ts';
+import { createTerminal } from '../terminal/terminal.ts';
+import { openDoneFiles } from './done-files.ts';
 import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
-import { type InputFile, openInput } from './input-file.ts';
-import { openInvalidReport } from './invalid-report.ts';
-import { openClickHouse } from './open-clickhouse.ts';
-import { type BackfillOptions, HELP, parseOptions } from './options.ts';
-import { createProgressFile, NOTHING_DONE, type ProgressFile, type SavedProgress } from './progress-file.ts';
+import { openSource, type Source } from './files/open-source.ts';
+import { type Load, type Loaded, loadSource, readingText } from './load-source.ts';
+import { type OpenClickHouse, openClickHouse } from './open-clickhouse.ts';
+import { type BackfillOptions, HELP, parseOptions, readMapping } from './options.ts';
+import type { SavedProgress } from './progress-file.ts';
+import { unitOf } from './rows/read-batches.ts';
+import { createBatchStore } from './store-batch.ts';
 
 async function main(): Promise<number> {
   const options = parseOptions(process.argv.slice(2));
@@ -25,44 +28,94 @@ async function main(): Promise<number> {
     return EXIT.complete;
   }
   const config = commandConfig();
-  const terminal = createTerminal(process.stdout);
+  const reading = { mapping: await readMapping(options), delimiter: options.delimiter };
   const signal = nextSignal();
-  const file = await openInput(options.file);
-  const { clickhouse, target, close } = await openClickHouse(config);
+  const source = await openSource(options.source, options.format, processEnvironment());
+  // What cannot be read is said before the stores are opened.
+  if (source.isFile) await source.files[0]?.open();
+  const opened = await openClickHouse(config);
   try {
-    terminal.line(`Backfill of ${file.path}${file.isGzip ? ' (gzip)' : ''} into ${target}`);
-    const progressFile = createProgressFile(config.dataDir, file, target);
-    const from = await startingPoint(options, progressFile, terminal);
-    const report =
-      options.reportFile === null ? null : await openInvalidReport(options.reportFile, from.report);
-    const startedMs = performance.now();
-    const fromFraction = file.isGzip ? 0 : fractionOf(from, file);
-    const bar = createProgress(terminal, { unit: 'lines', total: null, fromFraction });
-    let { line } = from;
-    try {
-      const done = await runBackfill({
-        clickhouse,
-        clock: config.sandboxNow === undefined ? systemClock : fixedClock(config.sandboxNow),
-        file,
-        from,
-        progressFile,
-        report,
-        onProgress: (progress, fraction) => {
-          bar.advance(progress.line - line, fraction);
-          line = progress.line;
-        },
-        signal,
-      });
-      bar.end();
-      terminal.line(summary(done, from, (performance.now() - startedMs) / 1000, options));
-      return done.skipped > 0 ? EXIT.completeWithSkipped : EXIT.complete;
-    } finally {
-      bar.end();
-      await report?.close();
-    }
+    const { dataDir } = config;
+    const identity = [
+      source.name,
+      opened.identity,
+      readingText(reading, { format: options.format ?? 'json' }),
+    ];
+    return await load(options, source, opened, {
+      source,
+      clock: config.sandboxNow === undefined ? systemClock : fixedClock(config.sandboxNow),
+      dataDir,
+      target: opened.identity,
+      reading,
+      reportFile: options.reportFile,
+      isRestart: options.restart,
+      doneFiles: source.isFile ? null : await openDoneFiles(dataDir, identity, options.restart),
+      signal,
+    });
   } finally {
-    await close();
+    await opened.close();
   }
+}
+
+/** Loads with a bar, and says what came of it. */
+async function load(
+  options: BackfillOptions,
+  source: Source,
+  { clickhouse, target }: OpenClickHouse,
+  work: Omit<Load, 'store' | 'onFile' | 'onProgress'>,
+): Promise<number> {
+  const terminal = createTerminal(process.stdout);
+  terminal.line(`Backfill of ${titleOf(source)} into ${target}`);
+  for (const text of passedOverText(source)) terminal.line(text);
+  // What is stored before that would not be read by the next start of a service with files of known ids.
+  const store = createBatchStore(clickhouse, await recordedUpTo(clickhouse));
+  const startedMs = performance.now();
+  const bar = createProgress(terminal, { unit: 'lines', total: null });
+  try {
+    const loaded = await loadSource({
+      ...work,
+      store,
+      onFile(file, from, place) {
+        const name = source.isFile
+          ? ''
+          : `${file.name} (${formatCount(place + 1)} of ${formatCount(source.files.length)}): `;
+        for (const text of beginningText(from, unitOf(file))) {
+          bar.end();
+          terminal.line(`${name}${text}`);
+        }
+      },
+      onProgress: (lines, fraction) => bar.advance(lines, fraction),
+    });
+    bar.end();
+    terminal.line(summary(loaded, source, (performance.now() - startedMs) / 1000, options));
+    return loaded.skipped > 0 ? EXIT.completeWithSkipped : EXIT.complete;
+  } finally {
+    bar.end();
+  }
+}
+
+function titleOf({ name, isFile, files }: Source): string {
+  return isFile ? name : `${formatCount(files.length)} files of ${name}`;
+}
+
+function passedOverText({ passedOver }: Source): string[] {
+  const [first] = passedOver;
+  if (first === undefined) return [];
+  const count = formatCount(passedOver.length);
+  return [
+    `${count} files have names of another kind and are passed over, such as ${first} (--format takes them too).`,
+  ];
+}
+
+function beginningText(from: SavedProgress | 'outdated', unit: string): string[] {
+  if (from === 'outdated') {
+    return [
+      `The file, how it is read, or where it goes, has changed since the last run: beginning at the first ${unit}.`,
+    ];
+  }
+  return from.line === 0
+    ? []
+    : [`Going on after ${unit} ${formatCount(from.line)}, where the last run ended.`];
 }
 
 /** The first signal lets the batch under way end; the second ends the process. */
@@ -76,42 +129,27 @@ function nextSignal(): AbortSignal {
   return controller.signal;
 }
 
-async function startingPoint(
-  options: BackfillOptions,
-  progressFile: ProgressFile,
-  terminal: Terminal,
-): Promise<SavedProgress> {
-  const saved = options.restart ? null : await progressFile.load();
-  if (saved === null) return NOTHING_DONE;
-  if (saved === 'outdated') {
-    terminal.line('The file, or where it goes, has changed since the last run: beginning at the first line.');
-    return NOTHING_DONE;
-  }
-  terminal.line(`Going on after line ${formatCount(saved.line)}, where the last run ended.`);
-  return saved;
-}
-
-function fractionOf({ offset }: SavedProgress, { bytes }: InputFile): number {
-  return bytes === 0 ? 0 : offset / bytes;
-}
-
 function fixedClock(at: number) {
   return { now: () => at };
 }
 
 function summary(
-  done: SavedProgress,
-  from: SavedProgress,
+  { lines, stored, duplicates, skipped, leftOut, files, filesBefore }: Loaded,
+  { isFile }: Source,
   seconds: number,
   options: BackfillOptions,
 ): string {
-  const lines = done.line - from.line;
-  const skipped =
-    done.skipped === 0
-      ? ''
-      : `, ${formatCount(done.skipped)} invalid lines skipped (${options.reportFile ?? 'by an earlier run'})`;
+  const parts = [
+    `${formatCount(stored)} events stored, ${formatCount(duplicates)} were there already`,
+    ...(leftOut === 0 ? [] : [`${formatCount(leftOut)} rows left out by the mapping`]),
+    ...(skipped === 0
+      ? []
+      : [`${formatCount(skipped)} invalid lines skipped (${options.reportFile ?? 'by an earlier run'})`]),
+  ];
+  const before =
+    filesBefore === 0 ? '' : `, ${formatCount(filesBefore)} were loaded before (--restart reads them again)`;
   return (
-    `Done: ${formatCount(done.stored)} events stored, ${formatCount(done.duplicates)} were there already${skipped}.\n` +
+    `Done: ${parts.join(', ')}.\n${isFile ? '' : `${formatCount(files)} files${before}. `}` +
     `${formatCount(lines)} lines in ${formatSeconds(seconds)}, ${formatCount(lines / Math.max(seconds, 1e-3))}/s.`
   );
 }

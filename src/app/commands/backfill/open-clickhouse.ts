@@ -1,11 +1,13 @@
 /** Opens the ClickHouse of the service's configuration for a backfill, without any of its other parts. */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import { DataDirectoryError, takeDataDirectory } from '../../../embedded/data-directory.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
+import { USAGE_EVENTS_TABLE } from '../../../metering/ingest/encode-events.ts';
 import { applySchema } from '../../../metering/schema/schema.ts';
 import { withTakenUpEvents } from '../../logged-clickhouse.ts';
 import { createEmbeddedClickHouse } from '../../stores.ts';
@@ -15,6 +17,8 @@ export interface OpenClickHouse {
   readonly clickhouse: ClickHouse;
   /** Which one it is, for people, without any secret. */
   readonly target: string;
+  /** Differs from that of one that was emptied and made anew in the same place. */
+  readonly identity: string;
   close(): Promise<void>;
 }
 
@@ -80,10 +84,17 @@ async function openRemote(config: BackfillConfig, url: string): Promise<OpenClic
   return await withTables({ clickhouse, target, close: () => clickhouse.close() }, config.clickhouseCluster);
 }
 
-async function withTables(opened: OpenClickHouse, cluster: string | undefined): Promise<OpenClickHouse> {
+async function withTables(
+  opened: Omit<OpenClickHouse, 'identity'>,
+  cluster: string | undefined,
+): Promise<OpenClickHouse> {
   try {
     await applySchema(opened.clickhouse, cluster);
-    return opened;
+    const [table] = await opened.clickhouse.query({
+      sql: `SELECT toString(uuid) AS id FROM system.tables WHERE database = currentDatabase() AND name = '${USAGE_EVENTS_TABLE}'`,
+      schema: z.object({ id: z.string() }),
+    });
+    return { ...opened, identity: `${opened.target} ${table?.id ?? ''}` };
   } catch (error) {
     await opened.close();
     throw error;

@@ -6,19 +6,20 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { InputFile } from './input-file.ts';
+import type { StoredFile } from './files/input-file.ts';
 
 const savedProgress = z.object({
-  version: z.literal(1),
-  path: z.string(),
-  bytes: z.number(),
-  modifiedMs: z.number(),
+  version: z.literal(2),
+  name: z.string(),
+  fileVersion: z.string(),
   target: z.string(),
+  reading: z.string(),
   offset: z.number().int().min(0),
   line: z.number().int().min(0),
   stored: z.number(),
   duplicates: z.number(),
   skipped: z.number(),
+  leftOut: z.number(),
   /** The report of invalid lines up to here: what a crash left behind that length is written again. */
   report: z.object({ path: z.string(), bytes: z.number().int().min(0) }).nullable(),
 });
@@ -26,7 +27,7 @@ const savedProgress = z.object({
 /** How far it is, and what became of the lines up to there. */
 export type SavedProgress = Pick<
   z.infer<typeof savedProgress>,
-  'offset' | 'line' | 'stored' | 'duplicates' | 'skipped' | 'report'
+  'offset' | 'line' | 'stored' | 'duplicates' | 'skipped' | 'leftOut' | 'report'
 >;
 
 export const NOTHING_DONE: SavedProgress = {
@@ -35,8 +36,12 @@ export const NOTHING_DONE: SavedProgress = {
   stored: 0,
   duplicates: 0,
   skipped: 0,
+  leftOut: 0,
   report: null,
 };
+
+/** In DATA_DIR. */
+export const PROGRESS_FOLDER = 'backfill';
 
 export interface ProgressFile {
   /** What an earlier run saved for this very file and ClickHouse; 'outdated' where one of them has changed. */
@@ -45,25 +50,31 @@ export interface ProgressFile {
   remove(): Promise<void>;
 }
 
-/** `target` names the ClickHouse, without any secret. */
-export function createProgressFile(dataDir: string, file: InputFile, target: string): ProgressFile {
-  const folder = join(dataDir, 'backfill');
-  const path = join(folder, `${createHash('sha256').update(file.path).digest('hex').slice(0, 32)}.json`);
-  const identity = {
-    version: 1 as const,
-    path: file.path,
-    bytes: file.bytes,
-    modifiedMs: file.modifiedMs,
-    target,
-  };
+/** `target` names the ClickHouse, without any secret; `reading` differs where rows become other events. */
+export function createProgressFile(
+  dataDir: string,
+  file: Pick<StoredFile, 'name' | 'version'>,
+  target: string,
+  reading = '',
+): ProgressFile {
+  const folder = join(dataDir, PROGRESS_FOLDER);
+  const path = join(folder, `${digestOf(file.name)}.json`);
+  const identity = { version: 2 as const, name: file.name, fileVersion: file.version, target, reading };
   return {
     async load() {
       const text = await readFile(path, 'utf8').catch(() => null);
       if (text === null) return null;
       const parsed = savedProgress.safeParse(parseJson(text));
       if (!parsed.success) return 'outdated';
-      const { version, path: savedPath, bytes, modifiedMs, target: savedTarget, ...progress } = parsed.data;
-      const saved = { version, path: savedPath, bytes, modifiedMs, target: savedTarget };
+      const {
+        version,
+        name,
+        fileVersion,
+        target: savedTarget,
+        reading: savedReading,
+        ...progress
+      } = parsed.data;
+      const saved = { version, name, fileVersion, target: savedTarget, reading: savedReading };
       return JSON.stringify(saved) === JSON.stringify(identity) ? progress : 'outdated';
     },
     async save(progress) {
@@ -74,6 +85,11 @@ export function createProgressFile(dataDir: string, file: InputFile, target: str
     },
     remove: () => rm(path, { force: true }),
   };
+}
+
+/** The name of a file about what is called so. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 function parseJson(text: string): unknown {

@@ -4,9 +4,24 @@ import { parseOptions } from '../../../../../src/app/commands/backfill/options.t
 
 describe('the arguments of a backfill', () => {
   it('are a file and options in any order', () => {
-    expect(parseOptions(['events.gz'])).toEqual({ file: 'events.gz', reportFile: null, restart: false });
-    expect(parseOptions(['--restart', '--skip-invalid', 'report', 'events'])).toEqual({
-      file: 'events',
+    const plain = { format: null, mapping: null, delimiter: null, reportFile: null, restart: false };
+    expect(parseOptions(['events.gz'])).toEqual({ ...plain, source: 'events.gz' });
+    expect(
+      parseOptions([
+        '--restart',
+        '--skip-invalid',
+        'report',
+        'events',
+        '--format',
+        'csv',
+        '--delimiter',
+        'tab',
+      ]),
+    ).toEqual({
+      ...plain,
+      source: 'events',
+      format: 'csv',
+      delimiter: '\t',
       reportFile: 'report',
       restart: true,
     });
@@ -14,8 +29,8 @@ describe('the arguments of a backfill', () => {
   });
 
   it.each([
-    [[], 'FILE is missing'],
-    [['a', 'b'], 'there can be one FILE only'],
+    [[], 'SOURCE is missing'],
+    [['a', 'b'], 'there can be one SOURCE only'],
     [['a', '--skip-invalid', ''], '--skip-invalid needs the name of a file'],
     [['a', '--force'], "Unknown option '--force'"],
   ])('%j is refused, saying why', (args, problem) => {

@@ -1,16 +1,5 @@
 /** Cuts bytes into lines and knows where each of them ends. */
-
-export interface Line {
-  /** From 1. */
-  readonly number: number;
-  /** Without the line break; null where the line is longer than any event can be. */
-  readonly bytes: Buffer | null;
-  /** Offset of the first byte behind the line and its break. */
-  readonly end: number;
-}
-
-/** The largest event is well below; what is longer is no line but a file of another kind. */
-export const LINE_BYTES_MAX = 4 * 1024 * 1024;
+import { LINE_BYTES_MAX, type Line } from './line.ts';
 
 const NEWLINE = 10;
 

@@ -1,0 +1,111 @@
+/** A file of rows, wherever it lies: what all places of files have in common, and the files of this machine. */
+import { createReadStream } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import { BackfillFailure, EXIT, InputFailure, reasonOf } from '../failure.ts';
+
+export type Format = 'json' | 'csv' | 'parquet';
+
+export interface StoredFile {
+  /** One file has one name: a path without symbolic links, or an address. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Differs when the content does. */
+  readonly version: string;
+  /** The bytes from `start` on. Throws what happens while they are read. */
+  stream(start: number, chunkBytes: number): AsyncIterable<Buffer>;
+  /** Exactly the bytes from `start` up to `end`. */
+  read(start: number, end: number): Promise<Buffer>;
+  /** Throws `InputFailure` where it is another one now. */
+  unchanged(): Promise<void>;
+}
+
+export interface InputFile extends StoredFile {
+  readonly format: Format;
+  readonly isGzip: boolean;
+}
+
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+const PARQUET_MAGIC = Buffer.from('PAR1');
+
+/** Endings of names, without that of compression. */
+const ENDINGS: readonly (readonly [ending: string, format: Format])[] = [
+  ['.jsonl', 'json'],
+  ['.ndjson', 'json'],
+  ['.json', 'json'],
+  ['.csv', 'csv'],
+  ['.tsv', 'csv'],
+  ['.parquet', 'parquet'],
+];
+
+/** Null where the name says nothing. */
+export function formatOfName(name: string): Format | null {
+  const plain = name.toLowerCase().replace(/\.gz$/, '');
+  return ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1] ?? null;
+}
+
+/** Looks at its first bytes. JSON where neither they, its name nor the caller say what it is. */
+export async function recognise(file: StoredFile, given: Format | null): Promise<InputFile> {
+  const magic = await file.read(0, Math.min(4, file.bytes));
+  const isGzip = magic.subarray(0, 2).equals(GZIP_MAGIC);
+  const isParquet = magic.equals(PARQUET_MAGIC);
+  const format = isParquet ? 'parquet' : (given ?? formatOfName(file.name) ?? 'json');
+  if (format === 'parquet' && !isParquet) {
+    const problem = isGzip ? 'Parquet within gzip is not read; unpack it' : 'it is no Parquet file';
+    throw new BackfillFailure(`cannot read ${file.name}: ${problem}`, EXIT.usage);
+  }
+  return { ...file, format, isGzip };
+}
+
+/** Throws `BackfillFailure` where there is no file that can be read. */
+export async function openLocalFile(path: string): Promise<StoredFile> {
+  try {
+    const file = await open(path);
+    try {
+      const { size, mtimeMs, isFile } = await statOf(file);
+      if (!isFile) throw new Error('it is not a file');
+      return localFile(await realpath(path), size, mtimeMs);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new BackfillFailure(`cannot read ${path}: ${reasonOf(error)}`, EXIT.usage);
+  }
+}
+
+async function statOf(file: { stat(): ReturnType<typeof stat> }) {
+  const found = await file.stat();
+  return { size: Number(found.size), mtimeMs: Number(found.mtimeMs), isFile: found.isFile() };
+}
+
+function localFile(name: string, bytes: number, modifiedMs: number): StoredFile {
+  return {
+    name,
+    bytes,
+    version: `${bytes}-${modifiedMs}`,
+    stream: (start, chunkBytes) => createReadStream(name, { start, highWaterMark: chunkBytes }),
+    async read(start, end) {
+      const file = await open(name);
+      try {
+        const buffer = Buffer.alloc(end - start);
+        for (let at = 0; at < buffer.length; ) {
+          const { bytesRead } = await file.read(buffer, at, buffer.length - at, start + at);
+          if (bytesRead === 0) throw new Error(`ends before byte ${end}`);
+          at += bytesRead;
+        }
+        return buffer;
+      } finally {
+        await file.close();
+      }
+    },
+    async unchanged() {
+      const now = await stat(name).catch((error: unknown) => {
+        throw new InputFailure(`${name}: ${reasonOf(error)}`);
+      });
+      if (now.size !== bytes || now.mtimeMs !== modifiedMs) throw changed(name);
+    },
+  };
+}
+
+export function changed(name: string): InputFailure {
+  return new InputFailure(`${name} has changed while it was read; run the same again to read it anew`);
+}

@@ -1,0 +1,85 @@
+/** The bytes of a file behind its compression. */
+import { createGunzip, type Gunzip } from 'node:zlib';
+import type { InputFile } from '../files/input-file.ts';
+
+const CHUNK_BYTES = 1024 * 1024;
+/** Compressed bytes taken at once: they become a thousand times as many at most. */
+const GZIP_CHUNK_BYTES = 32 * 1024;
+/** Decompressed bytes taken at once: less than this is lost of what comes right before damaged data. */
+const GUNZIP_CHUNK_BYTES = 16 * 1024;
+
+/** The bytes behind the first `skip`. `onRead` is told how many bytes of the file were taken so far. */
+export async function* bytesOf(
+  file: InputFile,
+  skip: number,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  const start = file.isGzip ? 0 : skip;
+  const source = counted(file.stream(start, file.isGzip ? GZIP_CHUNK_BYTES : CHUNK_BYTES), start, onRead);
+  let passed = start;
+  for await (const chunk of file.isGzip ? gunzipped(source) : source) {
+    passed += chunk.length;
+    const wanted = passed - skip;
+    if (wanted > 0) yield wanted < chunk.length ? chunk.subarray(chunk.length - wanted) : chunk;
+  }
+}
+
+async function* counted(
+  source: AsyncIterable<Buffer>,
+  start: number,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  let bytes = start;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    onRead(bytes);
+    yield chunk;
+  }
+}
+
+/**
+ * What gzip data decompresses to. Where it ends too early, everything before that comes first and then the
+ * error, where it is damaged all but the last `GUNZIP_CHUNK_BYTES`. A stream that is piped would drop what it
+ * holds at that moment.
+ */
+async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
+  const ready: Buffer[] = [];
+  let error: Error | null = null;
+  let isAtEnd = false;
+  gunzip.on('data', (chunk: Buffer) => ready.push(chunk));
+  gunzip.on('error', (reason) => {
+    error = reason;
+  });
+  gunzip.on('end', () => {
+    isAtEnd = true;
+  });
+  try {
+    for await (const whole of source) {
+      for (let at = 0; at < whole.length; at += GZIP_CHUNK_BYTES) {
+        await settled(gunzip, (done) => gunzip.write(whole.subarray(at, at + GZIP_CHUNK_BYTES), done));
+        yield* ready.splice(0);
+        if (error !== null) throw error;
+        // Zeros behind the last member, with which some programs fill up a block.
+        if (isAtEnd) return;
+      }
+    }
+    await settled(gunzip, () => gunzip.end());
+    yield* ready.splice(0);
+    if (error !== null) throw error;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+/** Resolves when the step is done, or the stream has ended or failed. */
+function settled(gunzip: Gunzip, step: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const event of ['end', 'error']) gunzip.off(event, done);
+      resolve();
+    };
+    for (const event of ['end', 'error']) gunzip.on(event, done);
+    step(done);
+  });
+}

@@ -1,0 +1,100 @@
+/** Reads a file as batches of lines, from any place where a line or row begins, whatever its format. */
+
+import { InputFailure, reasonOf } from '../failure.ts';
+import type { InputFile } from '../files/input-file.ts';
+import { readCsv } from './csv.ts';
+import { createEventWriter } from './event-of-row.ts';
+import { readJsonRows, readLines } from './json-lines.ts';
+import type { Line, Position } from './line.ts';
+import { type Mapping, SAME_NAMES } from './mapping.ts';
+import { readParquet } from './parquet/read-parquet.ts';
+
+export interface LineBatch {
+  readonly lines: readonly Line[];
+  /** How much of the file was read up to here, from 0 to 1. */
+  readonly fraction: number;
+}
+
+/** How a file is to be read. */
+export interface Reading {
+  /** Null: lines of JSON are events as they are, and columns are called like the fields of events. */
+  readonly mapping: Mapping | null;
+  /** Between the cells of CSV; null: what the name of the file says. */
+  readonly delimiter: string | null;
+}
+
+export const AS_THEY_ARE: Reading = { mapping: null, delimiter: null };
+
+/** As many events as one insert takes; each of them is looked up among everything stored. */
+export const LINES_PER_BATCH = 20_000;
+/** Bounds the memory of a batch whose lines are long. */
+const BYTES_PER_BATCH = 32 * 1024 * 1024;
+
+/** What one thing of the file is called. */
+export function unitOf({ format }: Pick<InputFile, 'format'>): 'line' | 'row' {
+  return format === 'json' ? 'line' : 'row';
+}
+
+/** Says what is wrong with an event in the words of the file that its row is in. */
+export function explainer(
+  { format }: Pick<InputFile, 'format'>,
+  { mapping }: Reading = AS_THEY_ARE,
+): (reason: string) => string {
+  if (format === 'json' && mapping === null) return (reason) => reason;
+  const writer = createEventWriter(mapping ?? SAME_NAMES);
+  return (reason) => writer.explain(reason);
+}
+
+/** Throws `InputFailure` when the file cannot be read any further, behind the batch of all that came before. */
+export async function* readBatches(
+  file: InputFile,
+  from: Position,
+  reading: Reading = AS_THEY_ARE,
+): AsyncGenerator<LineBatch> {
+  let fraction = 0;
+  const pieces = linesOf(file, from, reading, (read) => {
+    fraction = Math.min(1, read);
+  });
+  let batch: Line[] = [];
+  let batchBytes = 0;
+  let lastLine = from.line;
+  try {
+    for await (const lines of pieces) {
+      for (const line of lines) {
+        batch.push(line);
+        batchBytes += line.bytes?.length ?? 0;
+        lastLine = line.number;
+        if (batch.length < LINES_PER_BATCH && batchBytes < BYTES_PER_BATCH) continue;
+        yield { lines: batch, fraction };
+        batch = [];
+        batchBytes = 0;
+      }
+    }
+  } catch (error) {
+    if (batch.length > 0) yield { lines: batch, fraction };
+    if (error instanceof InputFailure) throw error;
+    const problem = file.isGzip ? 'its gzip data is damaged or cut off' : 'it cannot be read any further';
+    throw new InputFailure(`${file.name}: ${problem} after ${unitOf(file)} ${lastLine}: ${reasonOf(error)}`);
+  }
+  if (batch.length > 0) yield { lines: batch, fraction };
+}
+
+function linesOf(
+  file: InputFile,
+  from: Position,
+  { mapping, delimiter }: Reading,
+  onRead: (fraction: number) => void,
+): AsyncGenerator<readonly Line[]> {
+  const onBytes = (bytes: number) => onRead(file.bytes === 0 ? 1 : bytes / file.bytes);
+  if (file.format === 'json' && mapping === null) return readLines(file, from, onBytes);
+  const writer = createEventWriter(mapping ?? SAME_NAMES);
+  if (file.format === 'json') return readJsonRows(file, from, writer, onBytes);
+  const table = { file, from, mapping: mapping ?? SAME_NAMES, writer };
+  return file.format === 'csv'
+    ? readCsv(table, delimiter ?? delimiterOf(file), onBytes)
+    : readParquet(table, onRead);
+}
+
+function delimiterOf({ name }: InputFile): string {
+  return /\.tsv(\.gz)?$/i.test(name) ? '\t' : ',';
+}
