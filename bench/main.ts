@@ -5,6 +5,7 @@
  * else: load from elsewhere is in every figure.
  */
 import { benchAlerts } from './alerts.ts';
+import { benchBackfill } from './backfill.ts';
 import { benchBalances } from './balances.ts';
 import { benchCloudEvents } from './cloud-events.ts';
 import { benchColdStart } from './cold-start.ts';
@@ -34,6 +35,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   peers: () => benchPeers(SECONDS),
   'filled-ingest': () => benchFilledIngest(SECONDS),
   'known-ids': () => benchKnownIds(SECONDS),
+  backfill: benchBackfill,
   usage: benchUsage,
   'sql-recipes': benchSqlRecipes,
   finalize: benchFinalize,

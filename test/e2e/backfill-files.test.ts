@@ -5,15 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openClickHouse } from '../../src/app/commands/backfill/open-clickhouse.ts';
+import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import { createBackfills } from '../support/backfill-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { parquetOf } from '../support/event-files.ts';
-import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { S3_KEYS, type S3Store, startS3Store } from '../support/s3-store.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const backfills = createBackfills();
-const clickhouse = await clickhouseForFile();
 let store: S3Store | undefined;
 afterEach(async () => {
   await store?.close();
@@ -48,10 +47,19 @@ const jsonl = (list: readonly object[]) => list.map((row) => `${JSON.stringify(r
 const csv = (list: readonly SourceRow[]) =>
   ['id,org,at,n', ...list.map(({ id, org, at, n }) => [id, org, at, n].join(','))].join('\n');
 const parquet = (from: number, count: number) =>
-  parquetOf(
-    clickhouse,
+  parquetFrom(
     `SELECT concat('e-', toString(number)) AS id, 'acme' AS org, ${AT} + (number - ${from}) * 1000 AS at, number AS n FROM numbers(${from}, ${count})`,
   );
+
+/** By an engine of its own: a process has one at a time. */
+async function parquetFrom(sql: string): Promise<Buffer> {
+  const clickhouse = await createEmbeddedClickHouse({ directory: await createTestDirectory() });
+  try {
+    return await parquetOf(clickhouse, sql);
+  } finally {
+    await clickhouse.close();
+  }
+}
 
 /** Ids that are stored, each as often as it counts, and the sum of the property. */
 async function stored(env: { readonly DATA_DIR: string }) {
@@ -85,7 +93,7 @@ it('a folder of all formats is stored once, wherever the process is killed, and 
   const args = [folder, ...MAP, '--skip-invalid', report];
   // Stored and not noted; noted and not tidied up; in the second file and the third.
   for (const [moment, count] of [
-    ['save', 1],
+    ['save', 2],
     ['remove', 1],
     ['save', 1],
     ['remove', 2],
@@ -95,7 +103,7 @@ it('a folder of all formats is stored once, wherever the process is killed, and 
     });
   }
   const rest = await backfills.run(env, ...args);
-  expect(rest).toMatchObject({ code: rest.out.includes('invalid lines skipped') ? 4 : 0, err: '' });
+  expect(rest).toMatchObject({ code: 4, err: '' });
   expect(await stored(env)).toEqual({ events: 500, ids: 500, sum: sumUpTo(500) });
   const invalid = (await readFile(report, 'utf8')).trimEnd().split('\n');
   const line = z.object({ file: z.string(), line: z.number(), reason: z.string() });

@@ -255,8 +255,8 @@ describe('killed or interrupted in the middle', () => {
       const lines = linesOf(count);
       await writeFile(file, isGzip ? gzipSync(lines, { level: 1 }) : lines);
       const args = [file, '--skip-invalid', report];
-      // The second batch is on disk, but nothing says so: it is stored already when it comes again.
-      const killed = await backfills.endedAt(env, 'SIGKILL', 'save', 2, ...args);
+      // The report is noted before the first batch. The second batch is on disk, but nothing says so: it is stored already when it comes again.
+      const killed = await backfills.endedAt(env, 'SIGKILL', 'save', 3, ...args);
       expect(killed.code).toBe('SIGKILL');
       expect(await savedLine(env)).toBe(BATCH);
       if (!isGzip) {
@@ -344,7 +344,7 @@ describe('a finalized invoice', () => {
       const file = await recognise(await openLocalFile(path), null);
       const now = parseRfc3339('2026-12-10T00:00:00Z') ?? 0;
       const done = await runBackfill({
-        store: createBatchStore(service.clickhouse, 0),
+        store: createBatchStore(service.clickhouse),
         clock: { now: () => now },
         file,
         from: NOTHING_DONE,

@@ -112,7 +112,7 @@ it('stores all of it and says how far that is, and the whole file later adds the
     const saved = await progressFile.load();
     const from = saved === null || saved === 'outdated' ? NOTHING_DONE : saved;
     return runBackfill({
-      store: createBatchStore(clickhouse, 0),
+      store: createBatchStore(clickhouse),
       clock: { now: () => NOW },
       file,
       from,

@@ -215,7 +215,10 @@ describe('the files of known ids', () => {
     const ids = await fill(store);
     await store.stop();
     const earlier = store.clock.at - 20 * DAY_MS;
-    const backfill = createBatchStore(store.clickhouse, await recordedUpTo(store.clickhouse));
+    const backfill = createBatchStore(store.clickhouse, {
+      acceptedFrom: await recordedUpTo(store.clickhouse),
+      others: 'none',
+    });
     const rows = new EventRows();
     const lines = idsFrom(500, 10).map((id) => ({
       transaction_id: id,

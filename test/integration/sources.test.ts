@@ -246,7 +246,7 @@ test('the mapping of the page on Langfuse makes an event of each generation of a
     await writeFile(path, await langfuseFile(format, lines));
     const file = await recognise(await openLocalFile(path), null);
     const done = await runBackfill({
-      store: createBatchStore(service.clickhouse, 0),
+      store: createBatchStore(service.clickhouse),
       clock: { now: () => Date.UTC(2026, 10, 10) },
       file,
       reading,

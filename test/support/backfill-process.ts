@@ -2,7 +2,7 @@
 import { afterEach } from 'vitest';
 import { type Program, runProgram } from './child-process.ts';
 
-export interface Ended {
+interface Ended {
   readonly code: number | NodeJS.Signals | null;
   readonly out: string;
   readonly err: string;

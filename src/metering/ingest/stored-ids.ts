@@ -3,7 +3,8 @@
  * events from beyond the window that the index in memory covers.
  *
  * Compares the first word of the hash, which is 4 bytes an event, and then the ids themselves, so that the
- * answer is exact. One lookup reads that column of all events, so it should ask for thousands of ids.
+ * answer is exact. Few ids are looked up in the projection by hash; a lookup of more reads that column of all events, so
+ * it should ask for thousands.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -11,6 +12,14 @@ import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 
 /** A thousand million events take a few seconds on a slow disk; a backfill can wait. */
 const LOOKUP_SECONDS_MAX = 600;
+
+/** The projection that finds single events costs more than the column when thousands are sought. */
+const FEW_IDS = 200;
+const BY_COLUMN = { optimize_use_projections: 0 };
+const BY_PROJECTION = {
+  min_table_rows_to_use_projection_index: 0,
+  max_projection_rows_to_use_projection_index: 1_000_000_000,
+};
 
 const STORED_SQL = `
   SELECT transaction_id FROM ${USAGE_EVENTS_TABLE}
@@ -27,8 +36,10 @@ export async function findStoredIds(
   const rows = await clickhouse.query({
     sql: STORED_SQL,
     params: { hashes: firstHashWords },
-    // The projection that finds single events costs more than the column when thousands are sought.
-    settings: { max_execution_time: LOOKUP_SECONDS_MAX, optimize_use_projections: 0 },
+    settings: {
+      max_execution_time: LOOKUP_SECONDS_MAX,
+      ...(firstHashWords.length > FEW_IDS ? BY_COLUMN : BY_PROJECTION),
+    },
     schema: idRow,
   });
   return new Set(rows.map((row) => row.transaction_id));

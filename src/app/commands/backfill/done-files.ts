@@ -24,6 +24,7 @@ export interface DoneFiles {
   /** The report of invalid lines of a run that did not come to its end. */
   readonly report: ReportPosition | null;
   add(file: Pick<StoredFile, 'name' | 'version'>, report: ReportPosition | null): Promise<void>;
+  /** All files were loaded. */
   complete(): Promise<void>;
 }
 
@@ -38,7 +39,9 @@ export async function openDoneFiles(
   if (isRestart) await rm(path, { force: true });
   const done = new Map<string, string>();
   let report: ReportPosition | null = null;
+  let isComplete = true;
   for (const line of await completeLines(path)) {
+    isComplete = 'run' in line;
     if ('run' in line) {
       report = null;
       continue;
@@ -62,8 +65,12 @@ export async function openDoneFiles(
     async add({ name, version }, at) {
       await write({ file: name, version, report: at });
       done.set(name, version);
+      isComplete = false;
     },
-    complete: () => write({ run: 'complete' }),
+    async complete() {
+      if (!isComplete) await write({ run: 'complete' });
+      isComplete = true;
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import type { SavedProgress } from './progress-file.ts';
 export type ReportPosition = NonNullable<SavedProgress['report']>;
 
 export interface InvalidReport {
+  readonly path: string;
   /** Resolves when the lines are on disk. */
   write(file: string, lines: readonly InvalidLine[]): Promise<ReportPosition>;
   close(): Promise<void>;
@@ -24,22 +25,23 @@ export async function openInvalidReport(
   earlier: ReportPosition | null,
 ): Promise<InvalidReport> {
   const path = resolve(file);
-  const keepBytes = earlier?.path === path ? earlier.bytes : 0;
+  const isGoneOnWith = earlier?.path === path;
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT).catch((error: unknown) => {
     throw refusal(path, reasonOf(error));
   });
   const { size } = await handle.stat();
-  if (keepBytes === 0 && size > 0) {
+  if (!isGoneOnWith && size > 0) {
     await handle.close();
     throw refusal(path, 'there is such a file already, which is not of this run');
   }
-  return await reportBehind(handle, path, Math.min(keepBytes, size));
+  return await reportBehind(handle, path, Math.min(isGoneOnWith ? earlier.bytes : 0, size));
 }
 
 async function reportBehind(handle: FileHandle, path: string, bytes: number): Promise<InvalidReport> {
   await handle.truncate(bytes);
   let length = bytes;
   return {
+    path,
     async write(file, lines) {
       if (lines.length > 0) {
         const text = Buffer.from(lines.map((line) => reportLine(file, line)).join(''));

@@ -36,6 +36,8 @@ export interface Loaded {
   readonly skipped: number;
   readonly leftOut: number;
   readonly files: number;
+  /** There are lines in the report, also of the run that was gone on with. */
+  readonly isReported: boolean;
   /** Files that an earlier run has loaded. */
   readonly filesBefore: number;
 }
@@ -58,12 +60,9 @@ export async function loadSource(load: Load): Promise<Loaded> {
         continue;
       }
       const from = await startingPoint(load, file, progressFile, place, report.position());
-      const done = await loadFile(load, file, {
-        place,
-        from,
-        progressFile,
-        report: await report.open(from.report),
-      });
+      const opened = await report.open(from.report);
+      const begun = await noted(from, opened, progressFile);
+      const done = await loadFile(load, file, { place, from: begun, progressFile, report: opened });
       report.reached(done.report);
       await load.doneFiles?.add(file, done.report);
       await progressFile.remove();
@@ -72,8 +71,8 @@ export async function loadSource(load: Load): Promise<Loaded> {
       for (const count of ['stored', 'duplicates', 'skipped', 'leftOut'] as const)
         total[count] += done[count];
     }
-    if (total.files > 0) await load.doneFiles?.complete();
-    return total;
+    await load.doneFiles?.complete();
+    return { ...total, isReported: (report.position()?.bytes ?? 0) > 0 };
   } finally {
     await report.close();
   }
@@ -90,6 +89,18 @@ async function startingPoint(
   const from = saved === null || saved === 'outdated' ? { ...NOTHING_DONE, report } : saved;
   load.onFile(file, saved === 'outdated' ? saved : from, place);
   return from;
+}
+
+/** A new report is noted before anything is written to it, so that a run that goes on knows it for its own. */
+async function noted(
+  from: SavedProgress,
+  report: InvalidReport | null,
+  progressFile: ProgressFile,
+): Promise<SavedProgress> {
+  if (report === null || from.report?.path === report.path) return from;
+  const begun = { ...from, report: { path: report.path, bytes: 0 } };
+  await progressFile.save(begun);
+  return begun;
 }
 
 interface Step {

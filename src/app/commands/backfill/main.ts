@@ -2,7 +2,7 @@
  * Entry of `npm run backfill`: arguments and environment in, progress and a summary out. docs/backfill.md
  * describes it. Standard output is for the summary, standard error for what went wrong.
  */
-import { ConfigError, processEnvironment } from '../../../config.ts';
+import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
       opened.identity,
       readingText(reading, { format: options.format ?? 'json' }),
     ];
-    return await load(options, source, opened, {
+    return await load(options, source, opened, config, {
       source,
       clock: config.sandboxNow === undefined ? systemClock : fixedClock(config.sandboxNow),
       dataDir,
@@ -62,13 +62,18 @@ async function load(
   options: BackfillOptions,
   source: Source,
   { clickhouse, target }: OpenClickHouse,
+  { clickhouseUrl, sandboxNow }: Config,
   work: Omit<Load, 'store' | 'onFile' | 'onProgress'>,
 ): Promise<number> {
   const terminal = createTerminal(process.stdout);
   terminal.line(`Backfill of ${titleOf(source)} into ${target}`);
   for (const text of passedOverText(source)) terminal.line(text);
   // What is stored before that would not be read by the next start of a service with files of known ids.
-  const store = createBatchStore(clickhouse, await recordedUpTo(clickhouse));
+  const store = createBatchStore(clickhouse, {
+    acceptedFrom: await recordedUpTo(clickhouse),
+    // The clock of a sandbox stands where its service has moved it, so what that stores cannot be followed.
+    others: clickhouseUrl === undefined ? 'none' : sandboxNow === undefined ? 'followed' : 'unknown',
+  });
   const startedMs = performance.now();
   const bar = createProgress(terminal, { unit: 'lines', total: null });
   try {
@@ -88,7 +93,7 @@ async function load(
     });
     bar.end();
     terminal.line(summary(loaded, source, (performance.now() - startedMs) / 1000, options));
-    return loaded.skipped > 0 ? EXIT.completeWithSkipped : EXIT.complete;
+    return loaded.skipped > 0 || loaded.isReported ? EXIT.completeWithSkipped : EXIT.complete;
   } finally {
     bar.end();
   }

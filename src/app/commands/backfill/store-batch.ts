@@ -13,6 +13,7 @@ import {
   USAGE_EVENTS_INSERT,
 } from '../../../metering/ingest/encode-events.ts';
 import type { EventRows } from '../../../metering/ingest/event-rows.ts';
+import { readStoredIdFilter, type StoredIdFilter } from '../../../metering/ingest/stored-id-filter.ts';
 import { findStoredIds } from '../../../metering/ingest/stored-ids.ts';
 import { HASH_WORDS } from '../../../metering/ingest/transaction-hash.ts';
 
@@ -31,14 +32,33 @@ const MONTHS_PER_INSERT = 50;
 /** Ids of the batches just written are remembered too: on a cluster a replica that lags may not show them. */
 const BATCHES_REMEMBERED = 10;
 
-/** `acceptedFrom`: no event is stored with a second of acceptance before this one. */
-export function createBatchStore(clickhouse: ClickHouse, acceptedFrom: number): BatchStore {
+/**
+ * Reading all ids once, for a filter, takes as long as so many lookups that read the column of all. Whoever stores fewer
+ * batches is done before.
+ */
+const LOOKUPS_BEFORE_FILTER = 16;
+/** What others store becomes visible within this time. */
+const VISIBLE_AFTER_SECONDS = 10;
+
+export interface StoreOptions {
+  /** No event is stored with a second of acceptance before this one. */
+  readonly acceptedFrom: number;
+  /** Whether others may store events meanwhile, and whether their times of acceptance are known to be the present ones. */
+  readonly others: 'none' | 'followed' | 'unknown';
+}
+
+export function createBatchStore(
+  clickhouse: ClickHouse,
+  { acceptedFrom, others }: StoreOptions = { acceptedFrom: 0, others: 'none' },
+): BatchStore {
   const encoder = createRowEncoder();
   encoder.startAfter(acceptedFrom * 1_000_000 - 1);
   const recent: Set<string>[] = [];
+  const lookups = createLookups(clickhouse, others);
   return {
     async store(events, now) {
-      const fresh = await newEvents(clickhouse, events, recent);
+      const fresh = await newEvents(lookups, events, recent);
+      for (const index of fresh.values()) lookups.add(events, index);
       for (const group of byMonths(events, [...fresh.values()])) {
         await clickhouse.insertRows({
           ...USAGE_EVENTS_INSERT,
@@ -54,7 +74,7 @@ export function createBatchStore(clickhouse: ClickHouse, acceptedFrom: number): 
 
 /** The places of new events by their ids, in the order of the file. */
 async function newEvents(
-  clickhouse: ClickHouse,
+  lookups: Lookups,
   events: EventRows,
   recent: readonly ReadonlySet<string>[],
 ): Promise<Map<string, number>> {
@@ -64,9 +84,42 @@ async function newEvents(
     if (candidates.has(transactionId) || recent.some((ids) => ids.has(transactionId))) continue;
     candidates.set(transactionId, index);
   }
-  const words = [...candidates.values()].map((index) => events.hashes[index * HASH_WORDS] ?? 0);
-  for (const id of await findStoredIds(clickhouse, words)) candidates.delete(id);
+  for (const id of await lookups.find(events, [...candidates.values()])) candidates.delete(id);
   return candidates;
+}
+
+interface Lookups {
+  /** The ids among these, and maybe others, that are stored. */
+  find(events: EventRows, places: readonly number[]): Promise<ReadonlySet<string>>;
+  /** Of an event that is about to be stored. */
+  add(events: EventRows, place: number): void;
+}
+
+function createLookups(clickhouse: ClickHouse, others: StoreOptions['others']): Lookups {
+  let filter: StoredIdFilter | null = null;
+  let lookups = 0;
+  let followedFrom = 0;
+  const secondsNow = () => Math.floor(Date.now() / 1000) - VISIBLE_AFTER_SECONDS;
+  return {
+    async find(events, places) {
+      if (lookups === LOOKUPS_BEFORE_FILTER && others !== 'unknown') {
+        followedFrom = secondsNow();
+        filter = await readStoredIdFilter(clickhouse);
+      }
+      lookups += 1;
+      if (filter !== null && others === 'followed') {
+        const next = secondsNow();
+        await filter.follow(followedFrom);
+        followedFrom = next;
+      }
+      const unsure = places.filter((index) => filter?.mayHave(events.hashes, index * HASH_WORDS) ?? true);
+      return await findStoredIds(
+        clickhouse,
+        unsure.map((index) => events.hashes[index * HASH_WORDS] ?? 0),
+      );
+    },
+    add: (events, place) => filter?.add(events.hashes, place * HASH_WORDS),
+  };
 }
 
 /** Groups of few months each; a batch of neighbouring times, the usual case, is one group as it is. */

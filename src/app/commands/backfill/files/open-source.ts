@@ -23,7 +23,7 @@ export interface Source {
   readonly passedOver: readonly string[];
 }
 
-export interface SourceFile {
+interface SourceFile {
   readonly name: string;
   open(): Promise<InputFile>;
 }

@@ -35,13 +35,14 @@ export function parseS3Address(text: string): S3Address | null {
  */
 export async function objectsAt(requests: S3Requests, { bucket, prefix }: S3Address): Promise<StoredFile[]> {
   const all = await list(requests, prefix);
-  const same = all.filter(({ key }) => key === prefix);
+  // Folders are made in some stores by empty objects that are called so.
+  const same = all.filter(({ key }) => key === prefix && !key.endsWith('/'));
   const inside =
     prefix === '' || prefix.endsWith('/') ? all : all.filter(({ key }) => key.startsWith(`${prefix}/`));
   const chosen = same.length > 0 ? same : inside.length > 0 ? inside : all;
   const isHidden = (key: string) => key.slice(prefix.length).split('/').some(isMarker);
   return chosen
-    .filter(({ key, bytes }) => key === prefix || (!key.endsWith('/') && bytes > 0 && !isHidden(key)))
+    .filter(({ key, bytes }) => same.length > 0 || (!key.endsWith('/') && bytes > 0 && !isHidden(key)))
     .map((object) => storedObject(requests, bucket, object));
 }
 

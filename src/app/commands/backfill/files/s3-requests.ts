@@ -15,7 +15,7 @@ export interface S3Settings {
   readonly endpoint: string | undefined;
 }
 
-export interface S3Answer {
+interface S3Answer {
   readonly headers: Headers;
   readonly body: Buffer;
 }
@@ -59,7 +59,7 @@ export function s3Settings(env: NodeJS.ProcessEnv): S3Settings {
   };
 }
 
-export interface S3Patience {
+interface S3Patience {
   readonly firstPauseMs: number;
   readonly silenceMs: number;
 }

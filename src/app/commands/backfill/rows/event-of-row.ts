@@ -7,7 +7,7 @@ import { TimeProblem, timestampOf } from './timestamp.ts';
 import { isObject, jsonOf, nameOf, parseValue, type Row, type Value } from './value.ts';
 
 /** `problem`: why the row cannot be written as an event. `left-out`: the mapping does not take it. */
-export type EventLine = { readonly json: string } | { readonly problem: string } | 'left-out';
+type EventLine = { readonly json: string } | { readonly problem: string } | 'left-out';
 
 export interface EventWriter {
   write(row: Row): EventLine;

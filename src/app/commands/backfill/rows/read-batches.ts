@@ -23,7 +23,7 @@ export interface Reading {
   readonly delimiter: string | null;
 }
 
-export const AS_THEY_ARE: Reading = { mapping: null, delimiter: null };
+const AS_THEY_ARE: Reading = { mapping: null, delimiter: null };
 
 /** As many events as one insert takes; each of them is looked up among everything stored. */
 export const LINES_PER_BATCH = 20_000;
