@@ -317,6 +317,7 @@ export interface Config {
  * Reads the configuration. An empty value counts as unset, because that is how container files
  * spell "not given". Throws `ConfigError` for the first value that cannot be used.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one entry for each setting.
 export function loadConfig(env: Environment): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),

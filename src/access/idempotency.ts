@@ -86,6 +86,7 @@ export function createIdempotency({
   }
 
   return {
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one claim, in their order.
     async claim(of, request) {
       if (!KEY_PATTERN.test(of.key)) {
         throw new Refusal('invalid', 'Idempotency-Key must have 1 to 255 printable ASCII characters');

@@ -51,6 +51,7 @@ export interface TokenLookup {
 }
 
 /** Unknown tokens are not remembered: a new token works at once, and guesses cannot evict real ones. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createTokenLookup(deps: {
   find(sha256: string): Promise<Token | null>;
   monotonicMs(): number;

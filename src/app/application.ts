@@ -128,6 +128,8 @@ export interface Application {
 const TAIL_INTERVAL_MS = 1_000;
 
 /** Resolves when requests can be answered: the index of known events is built, jobs are running. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the composition: each part is made once, after what it needs.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the composition: each part is made once, after what it needs.
 export async function createApplication(given: ApplicationParts): Promise<Application> {
   const { config, log, tracer = NO_TRACER } = given;
   const stores = { ...given.stores, clickhouse: withTracedQueries(given.stores.clickhouse, tracer) };

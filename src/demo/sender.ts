@@ -85,6 +85,7 @@ function enter(report: SendReport, batch: EventBatch, deliveries: readonly Deliv
 }
 
 /** Sends one batch until it is answered 200. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop of attempts, with each kind of answer.
 async function deliver(api: HttpApi, batch: EventBatch): Promise<Delivery> {
   let answerLost = false;
   for (let retries = 0; ; retries++) {

@@ -45,36 +45,57 @@ export function restartWhenEnded(
   const { signal } = stopping;
   let running: PostgresServer | null = first;
 
+  let attempts = 0;
+
   /** Resolves with the reason of the last failure, or with null when told to stop. */
   async function watch(): Promise<string | null> {
-    let attempts = 0;
     for (let server = first; ; ) {
       const startedAt = performance.now();
-      let reason = await server.ended;
+      const reason = await server.ended;
       running = null;
       if (signal.aborted) return null;
       log?.error({ reason }, 'the embedded PostgreSQL has ended: it is started again');
       if (performance.now() - startedAt >= STEADY_MS) attempts = 0;
-      while (running === null) {
-        const isFull = attempts > 0 && (await isDiskFull());
-        const waitMs = isFull ? FULL_DISK_WAIT_MS : waitsMs[attempts];
-        if (waitMs === undefined) return reason;
-        if (!isFull) attempts += 1;
-        await delay(waitMs, undefined, { signal }).catch(() => undefined);
-        if (signal.aborted) return null;
-        try {
-          running = await start(signal);
-        } catch (error) {
-          reason = error instanceof Error ? error.message : String(error);
-          log?.error({ reason, attempts }, 'the embedded PostgreSQL could not be started again');
-        }
-        if (signal.aborted) {
-          await running?.stop();
-          return null;
-        }
-      }
-      server = running;
+      const restarted = await restart(reason);
+      if (restarted === null || 'failure' in restarted) return restarted?.failure ?? null;
+      server = restarted;
       log?.info({ attempts }, 'the embedded PostgreSQL runs again');
+    }
+  }
+
+  /** Tries until a server runs, or there is no further attempt. Null when told to stop. */
+  async function restart(ended: string): Promise<PostgresServer | { readonly failure: string } | null> {
+    for (let failure = ended; ; ) {
+      const waitMs = await nextWait();
+      if (waitMs === undefined) return { failure };
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return null;
+      failure = (await startOnce()) ?? failure;
+      if (signal.aborted) {
+        await running?.stop();
+        return null;
+      }
+      if (running !== null) return running;
+    }
+  }
+
+  /** Undefined where no attempt is left; a full disk takes none. */
+  async function nextWait(): Promise<number | undefined> {
+    if (attempts > 0 && (await isDiskFull())) return FULL_DISK_WAIT_MS;
+    const waitMs = waitsMs[attempts];
+    if (waitMs !== undefined) attempts += 1;
+    return waitMs;
+  }
+
+  /** Returns why it failed. */
+  async function startOnce(): Promise<string | null> {
+    try {
+      running = await start(signal);
+      return null;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log?.error({ reason, attempts }, 'the embedded PostgreSQL could not be started again');
+      return reason;
     }
   }
 

@@ -74,6 +74,7 @@ interface Deps {
   isPaused?(): boolean;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createJobRunner({
   db,
   clock,

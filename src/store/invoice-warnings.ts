@@ -50,6 +50,7 @@ export async function loadInvoiceWarnings(
   return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of warning.
 function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
   const { kind } = row;
   const interval = { start: row.startingAt, end: row.endingBefore };

@@ -119,6 +119,7 @@ function readNumber(text: string): number | JsonNumber {
 }
 
 /** Counts brackets outside strings before the recursive parser runs, which deep nesting would crash. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one pass over the characters of a body; a call for each would cost more than the parser.
 function refuseDeepNesting(text: string): void {
   let depth = 0;
   let inString = false;

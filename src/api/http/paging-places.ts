@@ -41,8 +41,7 @@ export function pagingPlaces(
     for (const name of NAMES) {
       const text = sentQuery[name] ?? '';
       const member = members.get(name) ?? null;
-      if (text !== '' && member !== null && text !== String(member))
-        throw differs(name, text, String(member));
+      refuseDifferent(name, text, member);
       if (inQuery.includes(name) && members.delete(name) && member !== null) toQuery[name] = String(member);
       if (inBody.includes(name) && text !== '') members.set(name, memberOf(name, text));
     }
@@ -58,9 +57,10 @@ function namesIn(schema: z.ZodType | undefined): readonly (typeof NAMES)[number]
   return schema instanceof z.ZodObject ? NAMES.filter((name) => name in schema.shape) : [];
 }
 
-function differs(name: string, inQuery: string, inBody: string): Refusal {
-  return new Refusal(
+function refuseDifferent(name: string, inQuery: string, inBody: unknown): void {
+  if (inQuery === '' || inBody === null || inQuery === String(inBody)) return;
+  throw new Refusal(
     'invalid',
-    `${name}: is ${inQuery} in the query and ${inBody} in the body; send it once`,
+    `${name}: is ${inQuery} in the query and ${String(inBody)} in the body; send it once`,
   );
 }

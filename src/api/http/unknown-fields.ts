@@ -85,6 +85,7 @@ type Path = readonly (string | number)[];
  * `names` are those of the path without positions, joined by dots. A part of the body without ignored fields is returned
  * as it is.
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one member, in their order.
 function check(value: unknown, shape: Shape, found: Found, names: string, path: Path): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item, index) => check(item, shape, found, names, [...path, index]));
@@ -159,6 +160,7 @@ function merged(schemas: readonly Described[], definitions: Readonly<Record<stri
   const members = new Map<string, Described[]>();
   let isOpen = false;
   let isStrict = false;
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the forms in which JSON Schema names members, side by side.
   const add = (one: Described): void => {
     const target = one.$ref === undefined ? undefined : definitions[one.$ref.replace('#/$defs/', '')];
     const parts = [target, one.items, ...(one.anyOf ?? []), ...(one.oneOf ?? []), ...(one.allOf ?? [])];

@@ -99,6 +99,7 @@ interface Choice {
   readonly missing: Set<string>;
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in their order.
 function runsOf(text: string, base: 'regular' | 'bold', { font, furtherOf, missing }: Choice): Run[] {
   const runs: { font: FontName; text: string }[] = [];
   for (const character of text) {

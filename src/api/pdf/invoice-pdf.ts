@@ -131,6 +131,7 @@ async function writePdf(content: InvoiceContent, issuedAt: Instant, fonts: Fonts
   return { bytes: new Uint8Array(Buffer.concat(chunks)), missing: type.missing };
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: draws from top to bottom, as the page is read.
 async function drawInvoice(document: PdfDocument, type: Typesetter, content: InvoiceContent): Promise<void> {
   const pen = { document, type };
   const columns = columnsFor(pen, content);

@@ -28,6 +28,7 @@ export interface Typesetter {
 /** More fit on no page; a value of an event may be much longer. */
 const WRAPPED_CHARACTERS_MAX = 5_000;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the document and what has been measured.
 export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesetter {
   const registered = new Set<string>();
   const missing = new Set<string>();
@@ -62,6 +63,7 @@ export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesette
   return {
     missing,
     width,
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: greedy wrapping is one loop over words.
     wrap(text, columnWidth, style, linesMax = Number.POSITIVE_INFINITY) {
       const lines: string[] = [];
       let line = '';

@@ -239,33 +239,22 @@ async function loadBuckets(
         rankedBalance(commit, segment, { contractEnd, productTags }),
       ]),
     );
-    const ranked: RankedBucket[] = [];
-    for (const { segment, id, amount, open, seat } of parts) {
+    const { id: commitId, recurringCommitId: recurringId, rateType, applicability } = commit;
+    return parts.flatMap(({ segment, id, amount, open, seat }): RankedBucket[] => {
       // A segment that never opens may roll over.
-      const access = accessOf(open, limits) ?? (sourceIds.has(commit.id) ? closedAt(open.startingAt) : null);
+      const access = accessOf(open, limits) ?? (sourceIds.has(commitId) ? closedAt(open.startingAt) : null);
       const rank = ranks.get(segment);
-      if (access === null || rank === undefined) continue;
+      if (access === null || rank === undefined) return [];
       const source = sourceOf(commit, byId, segment.id, amount);
       const left = leftOf(amount, byHand.get(id), deducted.get(id));
-      const bucket: RankedBucket = {
-        id: commit.id,
-        recurringId: commit.recurringCommitId,
-        rateType: commit.rateType,
-        segmentId: id,
-        seat,
-        commitType: commit.type,
-        name,
-        creditTypeId: commit.accessSchedule.creditTypeId,
-        applicability: commit.applicability,
-        access,
-        contractIds,
-        left,
-        source,
-        rank,
-      };
-      ranked.push(bucket);
-    }
-    return ranked;
+      const { creditTypeId } = commit.accessSchedule;
+      return [
+        {
+          ...{ id: commitId, recurringId, rateType, segmentId: id, seat, commitType: commit.type, name },
+          ...{ creditTypeId, applicability, access, contractIds, left, source, rank },
+        },
+      ];
+    });
   };
 }
 

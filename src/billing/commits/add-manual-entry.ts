@@ -3,12 +3,13 @@ import type { Clock } from '../../core/clock.ts';
 import { type Decimal, sum } from '../../core/decimal.ts';
 import { invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import { lockCommit } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { customerExists } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { insertManualEntry } from '../../store/manual-balance-entries.ts';
 import { type DividedCommit, loadDividedCommits } from '../balances/seat-shares.ts';
 
@@ -37,21 +38,11 @@ export async function addManualEntry(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   input: ManualEntryInput,
 ): Promise<void> {
-  const { customerId, contractId, id, segmentId, reason, createdBy } = input;
+  const { customerId, id, segmentId, reason, createdBy } = input;
   await db.transaction(async (tx) => {
     // An invoice that draws on the balance is issued before, or computed again with the entry.
     await lockBalances(tx, [customerId]);
-    const commit = await lockCommit(tx, id);
-    if (commit === null || commit.customerId !== customerId) {
-      if (!(await customerExists(tx, customerId))) {
-        throw notFound('customer', customerId, 'CustomerNotFound');
-      }
-      throw namesNothing(['id'], `commit or credit ${id} not found`);
-    }
-    if (contractId !== null && contractId !== commit.contractId) {
-      throw namesNothing(['contractId'], `contract ${contractId} has no commit or credit ${id}`);
-    }
-    if (commit.archivedAt !== null) throw invalid(['id'], `commit or credit ${id} is archived`);
+    const commit = await lockNamedCommit(tx, input);
     const segment = commit.accessSchedule.segments.find((one) => one.id === segmentId);
     if (segment === undefined) {
       throw namesNothing(['segmentId'], `commit or credit ${id} has no segment ${segmentId}`);
@@ -64,6 +55,24 @@ export async function addManualEntry(
     }
     await noteCustomerChanges(tx, [customerId]);
   });
+}
+
+async function lockNamedCommit(
+  tx: Transaction,
+  { customerId, contractId, id }: ManualEntryInput,
+): Promise<Commit> {
+  const commit = await lockCommit(tx, id);
+  if (commit === null || commit.customerId !== customerId) {
+    if (!(await customerExists(tx, customerId))) {
+      throw notFound('customer', customerId, 'CustomerNotFound');
+    }
+    throw namesNothing(['id'], `commit or credit ${id} not found`);
+  }
+  if (contractId !== null && contractId !== commit.contractId) {
+    throw namesNothing(['contractId'], `contract ${contractId} has no commit or credit ${id}`);
+  }
+  if (commit.archivedAt !== null) throw invalid(['id'], `commit or credit ${id} is archived`);
+  return commit;
 }
 
 /** What is added to which segment, or to which shares of it. */

@@ -2,7 +2,7 @@
  * Updates rollovers after a change of their source (docs/contracts.md, "Transitions"): when a renewed contract
  * changes, the rollovers of the newer one are recomputed, and so on along the chain of renewals.
  */
-import { assert, invalid } from '../../core/errors.ts';
+import { assert, type FieldPath, invalid } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract, Transition } from '../../core/terms/contract.ts';
 import type { ContractChanges, Updates } from '../../core/terms/contract-edits.ts';
@@ -124,20 +124,24 @@ export async function refuseLateUpdates(
   if (target === null || target.heirs.size === 0) return;
   const isInvoiced = await hasFinalizedInvoice(tx, target.contract.id);
   const { endingBefore } = source.contract;
+  const hasEnded = endingBefore !== null && endingBefore <= now;
   const check = (patches: readonly CommitPatch[], list: keyof Updates) => {
     for (const [index, patch] of patches.entries()) {
-      if (!target.heirs.has(patch.id)) continue;
-      const path = ['updates', list, index];
-      if (isInvoiced && patch.accessSchedule !== undefined)
-        throw invalid([...path, 'accessSchedule'], INVOICED);
-      if (isInvoiced && patch.rolloverFraction !== undefined) {
-        throw invalid([...path, 'rolloverFraction'], INVOICED);
-      }
-      if (patch.invoiceSchedule !== undefined && endingBefore !== null && endingBefore <= now) {
-        throw invalid([...path, 'invoiceSchedule'], 'has rolled over, and its contract has ended');
-      }
+      if (target.heirs.has(patch.id)) refuseLate(patch, ['updates', list, index], { isInvoiced, hasEnded });
     }
   };
   check(updateCommits, 'updateCommits');
   check(updateCredits, 'updateCredits');
+}
+
+function refuseLate(
+  { accessSchedule, rolloverFraction, invoiceSchedule }: CommitPatch,
+  path: FieldPath,
+  { isInvoiced, hasEnded }: { readonly isInvoiced: boolean; readonly hasEnded: boolean },
+): void {
+  if (isInvoiced && accessSchedule !== undefined) throw invalid([...path, 'accessSchedule'], INVOICED);
+  if (isInvoiced && rolloverFraction !== undefined) throw invalid([...path, 'rolloverFraction'], INVOICED);
+  if (hasEnded && invoiceSchedule !== undefined) {
+    throw invalid([...path, 'invoiceSchedule'], 'has rolled over, and its contract has ended');
+  }
 }

@@ -26,25 +26,8 @@ export async function loadNames(
   states: readonly { readonly contract?: Contract; readonly terms: ContractTerms }[],
   now: Instant,
 ): Promise<TermNames> {
-  const productIds = new Set<string>();
-  const creditTypeIds = new Set([USD_CENTS.id]);
-  for (const { terms } of states) {
-    for (const { productId } of [...terms.commits, ...terms.recurringCommits, ...terms.subscriptions]) {
-      productIds.add(productId);
-    }
-    for (const { productId } of terms.overrides) if (productId !== null) productIds.add(productId);
-    for (const { overwriteRate } of terms.overrides) {
-      if (overwriteRate?.creditTypeId != null) creditTypeIds.add(overwriteRate.creditTypeId);
-    }
-    for (const { accessSchedule, invoiceSchedule } of terms.commits) {
-      creditTypeIds.add(accessSchedule.creditTypeId);
-      if (invoiceSchedule !== null) creditTypeIds.add(invoiceSchedule.creditTypeId);
-    }
-    for (const { productId, schedule } of terms.scheduledCharges) {
-      productIds.add(productId);
-      creditTypeIds.add(schedule.creditTypeId);
-    }
-  }
+  const productIds = new Set(states.flatMap(({ terms }) => productIdsOf(terms)));
+  const creditTypeIds = new Set([USD_CENTS.id, ...states.flatMap(({ terms }) => creditTypeIdsOf(terms))]);
   const products = await loadProducts(db, [...productIds]);
   return {
     products: new Map([...products].map(([id, product]) => [id, versionAt(product, now).name])),
@@ -52,6 +35,22 @@ export async function loadNames(
     customFields: await loadCustomFields(db, states.flatMap(idsWithFields)),
     invoiceIds: await loadInvoiceIds(db, states),
   };
+}
+
+function productIdsOf(terms: ContractTerms): string[] {
+  const { commits, recurringCommits, subscriptions, overrides, scheduledCharges } = terms;
+  return [...commits, ...recurringCommits, ...subscriptions, ...overrides, ...scheduledCharges].flatMap(
+    ({ productId }) => productId ?? [],
+  );
+}
+
+function creditTypeIdsOf({ overrides, commits, scheduledCharges }: ContractTerms): string[] {
+  const found = [
+    ...overrides.map(({ overwriteRate }) => overwriteRate?.creditTypeId),
+    ...commits.flatMap((one) => [one.accessSchedule.creditTypeId, one.invoiceSchedule?.creditTypeId]),
+    ...scheduledCharges.map(({ schedule }) => schedule.creditTypeId),
+  ];
+  return found.flatMap((id) => id ?? []);
 }
 
 async function loadInvoiceIds(

@@ -1,8 +1,9 @@
 /** Another attempt for invoices that were not delivered, at the request of whoever has mended the cause. */
 import type { Clock } from '../../core/clock.ts';
-import { invalid, namesNothing } from '../../core/errors.ts';
+import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
-import type { Database } from '../../store/database.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { loadDeliveries, queueDeliveries, restartDelivery } from '../../store/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../store/invoices.ts';
 
@@ -33,25 +34,26 @@ export async function redeliverInvoices(
 ): Promise<Redelivered[]> {
   const now = clock.now();
   return db.transaction(async (tx) => {
-    for (const [index, id] of invoiceIds.entries()) {
-      const invoice = await findInvoiceHead(tx, id);
-      if (invoice === null) throw namesNothing(['invoiceIds', index], `invoice ${id} not found`);
-      if (invoice.status !== 'FINALIZED')
-        throw invalid(['invoiceIds', index], `invoice ${id} is ${invoice.status}`);
-      const before = (await loadDeliveries(tx, [id])).get(id);
-      if (before === undefined) {
-        const [queued] = await queueDeliveries(tx, [id], { withHistorical: true, dueAt: now });
-        if (queued === undefined) throw invalid(['invoiceIds', index], NOWHERE(id));
-      } else if (!DONE.includes(before.external.status)) {
-        await restartDelivery(tx, id, now, { isDeletedThere: before.external.status === 'DELETED' });
-      }
-    }
+    for (const [index, id] of invoiceIds.entries()) await redeliver(tx, id, ['invoiceIds', index], now);
     const deliveries = await loadDeliveries(tx, invoiceIds);
     return invoiceIds.flatMap((invoiceId) => {
       const delivery = deliveries.get(invoiceId);
       return delivery === undefined ? [] : [{ invoiceId, status: delivery.external.status }];
     });
   });
+}
+
+async function redeliver(tx: Transaction, id: string, field: FieldPath, now: Instant): Promise<void> {
+  const invoice = await findInvoiceHead(tx, id);
+  if (invoice === null) throw namesNothing(field, `invoice ${id} not found`);
+  if (invoice.status !== 'FINALIZED') throw invalid(field, `invoice ${id} is ${invoice.status}`);
+  const before = (await loadDeliveries(tx, [id])).get(id);
+  if (before === undefined) {
+    const [queued] = await queueDeliveries(tx, [id], { withHistorical: true, dueAt: now });
+    if (queued === undefined) throw invalid(field, NOWHERE(id));
+  } else if (!DONE.includes(before.external.status)) {
+    await restartDelivery(tx, id, now, { isDeletedThere: before.external.status === 'DELETED' });
+  }
 }
 
 const NOWHERE = (id: string) =>

@@ -67,6 +67,7 @@ class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { db, log, clock, tracer = NO_TRACER, leaseMs = LEASE_MS } = deps;
   const owner = randomUUID();

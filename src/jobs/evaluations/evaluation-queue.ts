@@ -80,6 +80,7 @@ interface QueueOptions {
   onFailure(customerId: string, error: unknown): void;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createEvaluationQueue({
   evaluators,
   onFailure,
@@ -182,19 +183,23 @@ export function createEvaluationQueue({
     try {
       await evaluateAll(batch);
     } catch {
-      // One of them may be at fault alone.
-      for (const id of batch) {
-        if (isEnding()) break;
-        try {
-          await evaluateAll([id]);
-        } catch (error) {
-          if (isEnding()) break;
-          failed += 1;
-          onFailure(id, error);
-        }
-      }
+      await evaluateOneByOne(batch);
     } finally {
       for (const id of batch) placeOf(id).isEvaluated = false;
+    }
+  }
+
+  /** One of them may be at fault alone. */
+  async function evaluateOneByOne(batch: readonly string[]): Promise<void> {
+    for (const id of batch) {
+      if (isEnding()) return;
+      try {
+        await evaluateAll([id]);
+      } catch (error) {
+        if (isEnding()) return;
+        failed += 1;
+        onFailure(id, error);
+      }
     }
   }
 

@@ -88,6 +88,7 @@ const CUSTOMERS_PER_READ = 5_000;
 /** Which properties prices depend on is read again when something changes, but not more often. */
 const NAMES_READ_MS = 5 * SECOND_MS;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createEvaluations({
   db,
   log,

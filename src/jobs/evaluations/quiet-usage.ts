@@ -31,6 +31,7 @@ const ROWS_MIN = 1 << 10;
 /** 32 MiB. Half of the rows are used at most: where there are more quantities, all are told, and the list begins anew. */
 const ROWS_MAX = 1 << 20;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createQuietUsage(
   told: (customerId: string, kind: number, amount: number) => void,
 ): QuietUsage {

@@ -43,6 +43,7 @@ export function createWatchedUsage(): WatchedUsage {
   }
 
   /** The quantities from `start` to `end` are of this reference. Most are held back all. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: runs for each event of a batch: the cases are in one loop.
   function tellOf(owner: number, { kinds, amounts }: WeighedUsage, start: number, end: number): void {
     told.length = 0;
     for (let at = start; at < end; at += 1) {

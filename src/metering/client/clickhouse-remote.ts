@@ -63,6 +63,7 @@ interface Request {
 }
 
 /** Opens a server; nothing is sent before the first statement. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickHouse {
   const address = parseClickHouseUrl(options.url);
   const settings = statementSettings(address, options.cluster !== undefined);

@@ -40,6 +40,7 @@ interface Waiting<Connection> {
 
 const WAITING_MAX = 1_000;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createConnectionPool<Connection>(
   connections: readonly Connection[],
   {

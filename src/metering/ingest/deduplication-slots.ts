@@ -117,6 +117,7 @@ export function unitsOf(aheadSeconds: number): number {
  * Where the hash at `words[at…]` is known, or else the complement (`~`) of the place for it. It is known in a
  * slot later than `oldest`, and in an older one that is kept and whose event is dated at `knownFrom` or later.
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 export function findSlot(
   shard: Shard,
   words: Uint32Array,
@@ -172,6 +173,7 @@ export function putSlot(
  * and returns the places of those that may be known, are accepted at `oldest` or before, or meet a slot that is: `add`
  * has to look at them. One loop over bare words, because every id of the window goes through it at a start.
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 export function fillShard(
   shard: Shard,
   ids: Uint32Array,

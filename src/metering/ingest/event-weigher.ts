@@ -53,6 +53,7 @@ class UsageLists {
 }
 
 /** One call at a time uses its memory. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share buffers that are filled event by event.
 export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageWatch, 'stored'>) {
   let known: QuantityNames | null = null;
   let roles = new Map<number, Role>();

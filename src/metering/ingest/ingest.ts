@@ -144,6 +144,7 @@ const LOOKUPS_MAX = 5;
 /** Ids come from other processes as well. */
 const TIDY_MS = 1_000;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createIngest(options: IngestOptions): Ingest {
   const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, usageWatch } = options;
   const encoder = createRowEncoder();

@@ -43,6 +43,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Writes into `result`, which the caller reuses from event to event. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 export function writeProperties(value: unknown, body: BodyTraits, result: PropertiesResult): void {
   result.problem = null;
   result.members = [];

@@ -128,6 +128,7 @@ class Scan {
     }
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
   #event(): boolean {
     if (this.#next() !== OPENING_BRACE) return false;
     this.#count = 0;
@@ -196,6 +197,7 @@ class Scan {
     return false;
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
   #properties(): boolean {
     if (this.#next() !== OPENING_BRACE) return false;
     let length = 0;
@@ -267,6 +269,7 @@ class Scan {
   }
 
   /** Zeros at the end of a fraction are left out, and with them the point; a negative zero is not plain. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
   #number(start: number, first: number): boolean {
     const body = this.#body;
     let at = first === MINUS ? start + 1 : start;
@@ -294,6 +297,7 @@ class Scan {
   }
 
   /** Adds the event that was read. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
   #write(rows: EventRows, { now, earliest, latest, parseTimestamp }: PlainReaderContext): boolean {
     const spans = this.#spans;
     const timestamp = this.#hasTimestamp
@@ -370,6 +374,7 @@ const LETTER_F_UPPER = 0x46;
 const CASE_BIT = 0x20;
 
 /** Puts a UUID of `length` bytes at `start` into lower case, as `withoutUuidCase` does; any other text stays. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 function lowerUuid(bytes: Buffer, start: number, length: number): void {
   if (length !== UUID_BYTES) return;
   let hasUpper = false;

@@ -61,6 +61,7 @@ export interface SpanIngestOptions {
 /** Between two warnings of a process. */
 const WARNING_INTERVAL_MS = 60_000;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestOptions): SpanIngest {
   const wanted = wantedAttributes(rules);
   const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0, warned: 0 };
@@ -106,6 +107,7 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
     };
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the three outcomes of a span, and their sums.
   async function ingestPart(spans: readonly Span[], restated: ReadonlySet<Span>): Promise<SpansOutcome> {
     const events: SpanEvent[] = [];
     const refused: NotedSpan[] = [];

@@ -72,6 +72,7 @@ export interface DelivererDeps {
   readonly tracer?: Tracer;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createDeliverer({
   db,
   log,
@@ -130,20 +131,24 @@ export function createDeliverer({
     await Promise.all(
       Array.from({ length: REQUESTS_MAX }, async () => {
         for (let chain = chains.pop(); chain !== undefined; chain = chains.pop()) {
-          for (const delivery of chain) {
-            if (closing.signal.aborted || Date.now() > until) return;
-            // Archived, rotated or erased meanwhile.
-            const present = await endpointOfPending(db, delivery.sequence);
-            if (present === null) continue;
-            const facts = { 'tallyhouse.message': delivery.messageId };
-            await tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
-              attempt(present, delivery, span),
-            );
-          }
+          await runChain(chain, until);
         }
       }),
     );
     await releaseEndpoint(db, id, owner);
+  }
+
+  async function runChain(chain: readonly DueDelivery[], until: Instant): Promise<void> {
+    for (const delivery of chain) {
+      if (closing.signal.aborted || Date.now() > until) return;
+      // Archived, rotated or erased meanwhile.
+      const present = await endpointOfPending(db, delivery.sequence);
+      if (present === null) continue;
+      const facts = { 'tallyhouse.message': delivery.messageId };
+      await tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
+        attempt(present, delivery, span),
+      );
+    }
   }
 
   async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void> {

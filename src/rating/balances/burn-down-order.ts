@@ -131,15 +131,19 @@ function productCount({ applicability }: Commit, tagsOf: RankingContext['product
   }
   const found = new Set(productIds);
   for (const [id, tags] of tagsOf) if (productTags.some((tag) => tags.includes(tag))) found.add(id);
-  for (const specifier of specifiers) {
-    const { productId, productTags: wanted, exclude } = specifier;
-    const candidates = productId === null ? [...tagsOf.keys()] : [productId];
-    for (const id of candidates) {
-      const tags = tagsOf.get(id) ?? [];
-      if (carriesAll(tags, wanted) && !isExcluded(exclude, tags)) found.add(id);
-    }
-  }
+  for (const specifier of specifiers) for (const id of productsOf(specifier, tagsOf)) found.add(id);
   return found.size;
+}
+
+function productsOf(
+  { productId, productTags, exclude }: Commit['applicability']['specifiers'][number],
+  tagsOf: RankingContext['productTags'],
+): string[] {
+  const candidates = productId === null ? [...tagsOf.keys()] : [productId];
+  return candidates.filter((id) => {
+    const tags = tagsOf.get(id) ?? [];
+    return carriesAll(tags, productTags) && !isExcluded(exclude, tags);
+  });
 }
 
 function usageSpecifierCount({ applicability }: Commit): number {

@@ -3,6 +3,7 @@
  * another price would apply; each part claims for itself. Where such a cut changed nothing, the parts are one again.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
 import type { Interval } from '../../core/time.ts';
 import { type PriceBands, sameBands } from '../rates/tiers.ts';
 import type { BalanceBook } from './balance-book.ts';
@@ -49,15 +50,7 @@ export function coverSegments(segments: readonly ClaimedSegment[], book: Balance
     const parts = claims.map((claim) => ({ claims: [claim], coverings: coveringsOf.get(claim) ?? [] }));
     const own = coverage.get(key) ?? [];
     coverage.set(key, own);
-    for (const part of joinedParts(parts, bands, book)) {
-      const [first] = part.claims;
-      const last = part.claims.at(-1);
-      if (first === undefined || last === undefined) continue;
-      own.push({
-        interval: { start: first.interval.start, end: last.interval.end },
-        bands: paidBands(bands, part.coverings),
-      });
-    }
+    for (const part of joinedParts(parts, bands, book)) own.push(stretchOf(part, bands));
   }
   for (const stretches of coverage.values()) {
     if (stretches.length > 1) stretches.sort((a, b) => a.interval.start - b.interval.start);
@@ -69,6 +62,16 @@ export function coverSegments(segments: readonly ClaimedSegment[], book: Balance
 interface Part {
   readonly claims: readonly Claim[];
   readonly coverings: readonly Covering[];
+}
+
+function stretchOf({ claims, coverings }: Part, bands: PriceBands): PaidStretch {
+  const [first] = claims;
+  const last = claims.at(-1);
+  assert(first !== undefined && last !== undefined, 'a part has a claim');
+  return {
+    interval: { start: first.interval.start, end: last.interval.end },
+    bands: paidBands(bands, coverings),
+  };
 }
 
 function joinedParts(parts: readonly Part[], list: PriceBands, book: BalanceBook): Part[] {

@@ -57,6 +57,7 @@ export function paidBands(list: PriceBands, coverings: readonly Covering[]): Pai
 }
 
 /** Adds the bands of the price list between two positions. `before` ends where they begin. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of open and closed ends are side by side, so that none is missed.
 function addRestBetween(
   bands: PaidBand[],
   list: PriceBands,

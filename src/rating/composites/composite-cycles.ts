@@ -47,8 +47,7 @@ function wayBack(
   for (const way of ways) {
     const from = inForce.get(way.at(-1) ?? '');
     if (from === undefined) continue;
-    for (const [id, version] of inForce) {
-      if (version === undefined || !countsProduct(from, { id, ...version, isComposite: true })) continue;
+    for (const id of countedBy(from, inForce)) {
       if (id === productId) return way;
       if (seen.has(id)) continue;
       seen.add(id);
@@ -56,4 +55,11 @@ function wayBack(
     }
   }
   return null;
+}
+
+/** The composites that a composite counts. */
+function countedBy(from: CompositeVersion, inForce: ReadonlyMap<string, CompositeVersion | undefined>) {
+  return [...inForce].flatMap(([id, version]) =>
+    version !== undefined && countsProduct(from, { id, ...version, isComposite: true }) ? [id] : [],
+  );
 }

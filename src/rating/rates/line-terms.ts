@@ -73,19 +73,21 @@ export function termsSpans(
       commitRate === null || span.entry === null ? span.entry : { ...span.entry, rate: commitRate };
     const overrides = overridesFor(commitRate !== null);
     for (const piece of cutAtChanges(span.interval, overrides)) {
-      const current = spanAt(overrides, key, piece, entry);
-      const previous = spans.at(-1);
-      if (previous !== undefined && sameSpans(previous, current)) {
-        spans[spans.length - 1] = {
-          ...previous,
-          interval: { start: previous.interval.start, end: piece.end },
-        };
-      } else {
-        spans.push(current);
-      }
+      addSpan(spans, spanAt(overrides, key, piece, entry));
     }
   }
   return spans;
+}
+
+/** Adds a span, or extends the last one where the terms stay the same. */
+function addSpan(spans: TermsSpan[], current: TermsSpan): void {
+  const previous = spans.at(-1);
+  if (previous === undefined || !sameSpans(previous, current)) {
+    spans.push(current);
+    return;
+  }
+  const interval = { start: previous.interval.start, end: current.interval.end };
+  spans[spans.length - 1] = { ...previous, interval };
 }
 
 /** The overrides for list rates and for commit rates, each looked up when it is needed. */

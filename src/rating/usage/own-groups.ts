@@ -54,6 +54,7 @@ export function overwrittenValues(overrides: readonly Override[]): ReadonlyMap<s
  * `products` in the order of the invoice; of those that share a metric, the first one reports. `at`: an instant in the
  * last version that matters.
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one pass over products in the order of the invoice, because the first reports.
 export function groupsOfProducts(
   products: readonly ProductRuns[],
   usage: UsageIndex,

@@ -84,6 +84,7 @@ function definitionRoutes(deps: AlertDeps): RouteDefinition[] {
   ];
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
 function stateRoutes(deps: AlertDeps): RouteDefinition[] {
   return [
     route({

@@ -142,6 +142,7 @@ function hasMembers(values: Readonly<Record<string, string>>): boolean {
   return Object.keys(values).length > 0;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of warning.
 function warningToWire(warning: InvoiceWarning): z.input<typeof warningSchema> {
   const { kind, interval } = warning;
   const common = {

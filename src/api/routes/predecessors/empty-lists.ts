@@ -25,6 +25,7 @@ const common = {
   errors: [400],
 } as const;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
 export function emptyListRoutes({ db }: { readonly db: Database }): RouteDefinition[] {
   return [
     route({

@@ -50,6 +50,7 @@ const issuedAnswer = z.object({
 
 const tags = ['Tokens'];
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
 export function tokenRoutes(deps: TokenRouteDeps): RouteDefinition[] {
   return [
     route({

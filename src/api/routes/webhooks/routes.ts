@@ -67,6 +67,7 @@ export function webhookRoutes(deps: WebhookDeps): RouteDefinition[] {
   return [...endpointRoutes(deps), ...deliveryRoutes(deps)];
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
 function endpointRoutes(deps: WebhookDeps): RouteDefinition[] {
   return [
     route({
@@ -155,6 +156,7 @@ function endpointRoutes(deps: WebhookDeps): RouteDefinition[] {
   ];
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
 function deliveryRoutes(deps: WebhookDeps): RouteDefinition[] {
   return [
     route({

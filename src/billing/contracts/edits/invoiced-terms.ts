@@ -43,18 +43,28 @@ export async function refuseInvoicedChanges(
   const now = new Map(scheduledOf(after));
   for (const [id, was] of scheduledOf(before)) {
     const is = now.get(id);
-    const isArchived = was.archivedAt === null && is !== undefined && is.archivedAt !== null;
     for (const item of was.items) {
       const invoice = invoiced.get(item.id);
-      if (invoice === undefined) continue;
-      if (isArchived && invoice.status === 'FINALIZED') throw refusal(was, item, invoice, 'archived');
-      const isCutOff = contractEnd !== null && item.timestamp >= contractEnd;
-      const kept = is?.items.find((one) => one.id === item.id);
-      if (!isCutOff && (kept === undefined || !isSame(kept, item))) {
-        throw refusal(was, item, invoice, kept === undefined ? 'removed' : 'changed');
-      }
+      const done = invoice === undefined ? null : changeOf(item, was, is, invoice, contractEnd);
+      if (invoice !== undefined && done !== null) throw refusal(was, item, invoice, done);
     }
   }
+}
+
+/** What an edit does to an item that is on an invoice; null: nothing that matters. */
+function changeOf(
+  item: InvoiceItem,
+  was: Scheduled,
+  is: Scheduled | undefined,
+  invoice: InvoicedItem,
+  contractEnd: Instant | null,
+): 'archived' | 'removed' | 'changed' | null {
+  const isArchived = was.archivedAt === null && is !== undefined && is.archivedAt !== null;
+  if (isArchived && invoice.status === 'FINALIZED') return 'archived';
+  if (contractEnd !== null && item.timestamp >= contractEnd) return null;
+  const kept = is?.items.find((one) => one.id === item.id);
+  if (kept === undefined) return 'removed';
+  return isSame(kept, item) ? null : 'changed';
 }
 
 /** Balances that issued invoices draw down are lost, or lowered below what these drew, only after these are voided. */

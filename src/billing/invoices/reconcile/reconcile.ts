@@ -62,30 +62,48 @@ const PAGE_MS_MAX = 10_000;
 /** Customers without any invoice in the range have no row. Refuses an unknown customer, and a range without time. */
 export async function reconcileInvoices(
   deps: ReconcileDeps,
-  { range, customerId, after, limit }: ReconcileInput,
+  input: ReconcileInput,
   pageMsMax: number = PAGE_MS_MAX,
 ): Promise<ReconciledPage> {
+  const { range, customerId } = input;
   if (range.end <= range.start) throw invalid(['endingBefore'], words`must be after ${['startingOn']}`);
   if (customerId !== null) {
     if (!(await customerExists(deps.db, customerId))) throw notFound('customer', customerId);
     const one = await reconcileCustomer(deps, customerId, range);
     return { rows: one === null ? [] : [one], next: null, customersLeft: 0 };
   }
+  return reconcilePage(deps, input, pageMsMax);
+}
+
+async function reconcilePage(
+  deps: ReconcileDeps,
+  { range, after, limit }: ReconcileInput,
+  pageMsMax: number,
+): Promise<ReconciledPage> {
   const startedMs = performance.now();
   const isOver = () => performance.now() - startedMs >= pageMsMax;
   const rows: ReconciledCustomer[] = [];
-  let last = after?.customerId ?? null;
-  for (;;) {
-    const ids = await customerIdsAfter(deps.db, last, limit);
-    if (ids.length === 0) return { rows, next: null, customersLeft: 0 };
-    for (const id of ids) {
-      const row = await reconcileCustomer(deps, id, range);
-      last = id;
-      if (row !== null) rows.push(row);
-      if (rows.length < limit && !isOver()) continue;
-      const customersLeft = await countCustomersAfter(deps.db, id);
-      return { rows, next: customersLeft === 0 ? null : { customerId: id }, customersLeft };
-    }
+  for await (const id of customersAfter(deps, after?.customerId ?? null, limit)) {
+    const row = await reconcileCustomer(deps, id, range);
+    if (row !== null) rows.push(row);
+    if (rows.length < limit && !isOver()) continue;
+    const customersLeft = await countCustomersAfter(deps.db, id);
+    return { rows, next: customersLeft === 0 ? null : { customerId: id }, customersLeft };
+  }
+  return { rows, next: null, customersLeft: 0 };
+}
+
+/** All of them, `limit` at once. */
+async function* customersAfter(
+  { db }: ReconcileDeps,
+  after: string | null,
+  limit: number,
+): AsyncGenerator<string, void, undefined> {
+  for (let last = after; ; ) {
+    const ids = await customerIdsAfter(db, last, limit);
+    yield* ids;
+    last = ids.at(-1) ?? null;
+    if (last === null) return;
   }
 }
 

@@ -35,6 +35,7 @@ export function runsToMerge<Each extends Sized>(
 }
 
 /** One run of the ids of all of them. They are neighbours, in their order. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of one merge, and what ends it.
 export async function mergeRuns(
   runs: readonly Run[],
   directory: string,

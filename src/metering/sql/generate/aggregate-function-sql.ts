@@ -74,6 +74,7 @@ export function writeAggregate(written: WrittenCall, input: Writer, { names, com
   return writeKind(written, input, { names, compute: filtered });
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of aggregate function.
 function writeKind({ call, position, operands }: WrittenCall, input: Writer, output: Output): Value {
   const { names, compute } = output;
   const [operand, second] = operands;

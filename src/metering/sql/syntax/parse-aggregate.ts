@@ -91,6 +91,7 @@ function parseWithinGroup(
   return { name, distinct: false, operands: [item.expression], filter: null, level };
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the rules of the arguments, in the order in which they are read.
 function parseArguments(
   reader: TokenReader,
   spec: AggregateFunction,

@@ -231,6 +231,7 @@ function parseInterval(reader: TokenReader): Expression {
   return build(reader, position, { kind: 'interval', amount, unit });
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one case for each form, as in the grammar.
 function parseValue(reader: TokenReader): Expression {
   const { kind, text, position } = reader.next;
   if (kind === 'number') {
@@ -311,6 +312,7 @@ function isPropertiesName(text: string): boolean {
   return text.toLowerCase() === 'properties';
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one case for each form, as in the grammar.
 function parseProperty(reader: TokenReader, position: number, qualifier: string | null): Expression {
   const steps: string[] = [];
   for (;;) {

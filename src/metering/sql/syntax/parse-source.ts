@@ -56,6 +56,7 @@ export function parseFrom(place: SourcePlace): { source: Source; joins: Join[] }
   return { source, joins };
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one case for each form, as in the grammar.
 function parseTable(place: SourcePlace): Source {
   const { reader, named, depth, isAcross } = place;
   const { position, text } = reader.next;

@@ -77,6 +77,7 @@ export function createS3Requests(settings: S3Settings, bucket: string, patience 
   });
   const base = addressOf(settings, bucket);
   return {
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop of attempts, and the address that they share.
     async get(key, query, headers = {}) {
       const url = new URL(`${base}${key === null ? '' : `/${key.split('/').map(encoded).join('/')}`}`);
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

@@ -46,6 +46,7 @@ export function explainer(
 }
 
 /** Throws `InputFailure` when the file cannot be read any further, behind the batch of all that came before. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop that fills batches, with the two ways in which a file ends.
 export async function* readBatches(
   file: InputFile,
   from: Position,

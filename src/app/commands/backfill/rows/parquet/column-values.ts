@@ -87,6 +87,7 @@ function objectOf(raw: unknown): Readonly<Record<string, unknown>> {
   return { ...raw };
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one case for each type of a column, as in the format.
 function leafValue(element: Element): ColumnValue | string {
   const { type, converted_type: converted, logical_type: logical } = element;
   const kind = logical?.type ?? converted;
