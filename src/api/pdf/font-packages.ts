@@ -9,12 +9,16 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { unpackWoff } from './woff.ts';
 
-/** Those that are installed are asked in this order: of characters that several have, the first one's are printed. */
-const PACKAGES: readonly string[] = [
+/**
+ * Those that are installed are asked in this order: of characters that several have, the first one's are printed. Each is
+ * an optional peer in package.json, which says the versions that fit and is not installed by itself. Emoji are of one
+ * colour: documents have no pictures of characters.
+ */
+export const FONT_PACKAGES: readonly string[] = [
   ...['sc', 'jp', 'kr', 'tc', 'hk', 'thai', 'devanagari', 'bengali', 'tamil', 'telugu', 'khmer'],
-].map((script) => `@fontsource/noto-sans-${script}`);
-/** One colour: documents have no pictures of characters. */
-const EMOJI = '@fontsource/noto-emoji';
+]
+  .map((script) => `@fontsource/noto-sans-${script}`)
+  .concat('@fontsource/noto-emoji');
 
 /** A piece of a font. */
 export interface FontPiece {
@@ -31,7 +35,7 @@ const ranges = z.record(z.string(), z.string());
 const { resolve } = createRequire(import.meta.url);
 
 /** The packages that are installed, by name or as the path of a folder. */
-export function findFontPackages(packages: readonly string[] = [...PACKAGES, EMOJI]): FontPackages {
+export function findFontPackages(packages: readonly string[] = FONT_PACKAGES): FontPackages {
   const pieces = packages.flatMap(piecesOf);
   return {
     piecesFor: (codePoint) => pieces.flatMap(({ has, piece }) => (has(codePoint) ? [piece] : [])),

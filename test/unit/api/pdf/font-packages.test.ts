@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findFontPackages } from '../../../../src/api/pdf/font-packages.ts';
+import { FONT_PACKAGES, findFontPackages } from '../../../../src/api/pdf/font-packages.ts';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { createInvoicePdf } from '../../../../src/api/pdf/invoice-pdf.ts';
 import { unpackWoff } from '../../../../src/api/pdf/woff.ts';
@@ -91,4 +91,11 @@ test('a file of WOFF that is damaged is refused', async () => {
   expect(unpackWoff(woff).length).toBeGreaterThan(woff.length);
   expect(() => unpackWoff(sfnt)).toThrow('a piece of a font is in WOFF');
   expect(() => unpackWoff(woff.subarray(0, woff.length / 2))).toThrow();
+});
+
+test('each package that is looked for is declared, and installed by nobody who does not want it', async () => {
+  const file = new URL('../../../../package.json', import.meta.url);
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(file, 'utf8'));
+  expect(Object.keys(peerDependencies)).toEqual([...FONT_PACKAGES].sort());
+  for (const name of FONT_PACKAGES) expect(peerDependenciesMeta[name]).toEqual({ optional: true });
 });
