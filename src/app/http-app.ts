@@ -9,10 +9,11 @@ import type { ConsoleSessions } from '../access/console-sessions.ts';
 import type { TakeRequest } from '../access/rate-limits.ts';
 import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
-import { type AnswerLimits, createAnswerStreams } from '../api/http/answer-streams.ts';
+import { type AnswerLimits, answerLimits, createAnswerStreams } from '../api/http/answer-streams.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
 import { registerConsole } from '../api/http/console-files.ts';
 import { createExchange } from '../api/http/exchange.ts';
+import { createMemoryBudget } from '../api/http/memory-budget.ts';
 import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { unreadableRequests } from '../api/http/parser-errors.ts';
@@ -51,7 +52,7 @@ export interface AppDeps {
   readonly ingestCloudEvents: IngestCloudEvents;
   readonly bodyLimitBytes?: number;
   readonly bodiesLimitBytes?: number;
-  /** Of answers that are made while they are sent; by default by the memory of the process. */
+  /** Of the memory of all answers; by default by that of the process. */
   readonly answerLimits?: AnswerLimits;
   readiness(): Promise<Readiness>;
   /** What room is missing on the disk of the stores. */
@@ -98,8 +99,11 @@ export function createApp(deps: AppDeps): App {
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
   const { sessions, records, takeRequest, strictFields = true } = deps;
-  const streams = createAnswerStreams(deps.answerLimits);
-  const given = { exchange, authenticate, sessions, bodies, records, takeRequest, streams, strictFields };
+  const limits = deps.answerLimits ?? answerLimits();
+  const memory = createMemoryBudget(limits);
+  const streams = createAnswerStreams(limits, memory);
+  const answers = { streams, memory };
+  const given = { exchange, authenticate, sessions, bodies, records, takeRequest, ...answers, strictFields };
   registerRoutes(hono, given, routes);
   registerConsole(hono, exchange, join(PACKAGE_ROOT, 'dist/console'));
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };

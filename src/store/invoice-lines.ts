@@ -1,6 +1,7 @@
 /** The lines of issued invoices, written once with the invoice. */
 import { asc } from 'drizzle-orm';
 import { z } from 'zod';
+import { countMemory } from '../core/answer-memory.ts';
 import { PRODUCT_TYPES } from '../core/catalogue.ts';
 import { decimal } from '../core/decimal.ts';
 import { assert } from '../core/errors.ts';
@@ -33,6 +34,9 @@ export async function insertInvoiceLines(
   await insertRows(tx, invoiceLineItems, rows);
 }
 
+/** Memory of a line: its row, and what is made of it. */
+const LINE_BYTES = 4_096;
+
 /** Invoice id → its lines in their order; invoices without lines are absent. */
 export async function loadInvoiceLines(
   db: Database | Transaction,
@@ -44,6 +48,7 @@ export async function loadInvoiceLines(
     .from(invoiceLineItems)
     .where(isOneOf(invoiceLineItems.invoiceId, invoiceIds))
     .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
+  countMemory(rows.length * LINE_BYTES);
   const byInvoice = groupBy(rows, (row) => row.invoiceId);
   return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
 }

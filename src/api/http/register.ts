@@ -17,13 +17,15 @@ import { streamedForm } from './answer-form.ts';
 import type { AnswerStreams } from './answer-streams.ts';
 import { AnswerWithHeaders } from './answer-with-headers.ts';
 import { identify, scopeRefusal } from './auth.ts';
+import { type CountedAnswer, countedAnswer, sentInPieces } from './counted-answers.ts';
 import { EncodedAnswer } from './encoded-answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
 import { IGNORED_HEADER, ignoredHeader, prefersLenient } from './ignored-header.ts';
+import type { MemoryBudget, MemoryShare } from './memory-budget.ts';
 import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
-import type { RequestContext, RouteDefinition } from './route.ts';
+import type { RequestContext, RouteDefinition, UncheckedInput } from './route.ts';
 import { sessionOf } from './session.ts';
 import type { Pieces } from './started-stream.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -39,6 +41,8 @@ export interface RegisterDeps {
   readonly records: RequestRecords | undefined;
   readonly takeRequest: TakeRequest | undefined;
   readonly streams: AnswerStreams;
+  /** Of all answers, those of `streams` among them. */
+  readonly memory: MemoryBudget;
   /** Whether requests about money with unknown fields are refused, unless they prefer lenient handling. */
   readonly strictFields: boolean;
 }
@@ -120,31 +124,57 @@ async function answerTo(
     definition.body === undefined
       ? undefined
       : await readBody(context, deps.bodies, definition.takesCompressed);
+  const { signal } = context.req.raw;
+  const held: { share: MemoryShare | null } = { share: null };
   try {
-    return await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
+    const answer = await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
       sent = body === undefined ? undefined : contentOf(definition, body.bytes);
       if (body !== undefined && body.bytes.length > LARGE_BODY_BYTES) await afterOtherWork();
-      const ignored: string[] = [];
-      const input = {
+      const isLenient = !deps.strictFields || prefersLenient(headerOf(context, 'prefer'));
+      const made = await answerOf(deps, definition, {
         http: context,
         body: sent,
         actor,
         context: request,
-        isLenient: !deps.strictFields || prefersLenient(headerOf(context, 'prefer')),
-        onIgnored: (fields: readonly string[]) => ignored.push(...fields),
-      };
-      const form = streamedForm(definition, context);
-      if (form !== null) {
-        const { mediaType, run } = form;
-        const body = await deps.streams.begin<string | Uint8Array>(run(input), context.req.raw.signal);
-        return { body: await sentBy(context, body), mediaType, headers: VARIES };
-      }
-      const result = await definition.run(input);
-      return withIgnored(await answerWith({ ...deps, context }, definition, result), ignored);
+        isLenient,
+      });
+      held.share = made.share;
+      return made.answer;
     });
+    return await sentInPieces({ answer, share: held.share }, signal, context.req.raw.method !== 'HEAD');
+  } catch (error) {
+    held.share?.release();
+    throw error;
   } finally {
     body?.release();
   }
+}
+
+/** In the form that the client asks for. */
+async function answerOf(
+  deps: RegisterDeps,
+  definition: RouteDefinition,
+  input: UncheckedInput,
+): Promise<CountedAnswer> {
+  const context = input.http;
+  const { signal } = context.req.raw;
+  const form = streamedForm(definition, context);
+  if (form !== null) {
+    const { mediaType, run } = form;
+    const body = await deps.streams.begin<string | Uint8Array>(run(input), signal);
+    return { answer: { body: await sentBy(context, body), mediaType, headers: VARIES }, share: null };
+  }
+  const make = async () => {
+    const ignored: string[] = [];
+    const onIgnored = (fields: readonly string[]) => ignored.push(...fields);
+    const result = await definition.run({ ...input, onIgnored });
+    return withIgnored(await answerWith({ ...deps, context }, definition, result), ignored);
+  };
+  // What changes something is not made twice, and what is a stream has its own share.
+  if (definition.scope !== 'read' || definition.answersStream === true) {
+    return { answer: await make(), share: null };
+  }
+  return await countedAnswer(deps.memory, signal, make);
 }
 
 /** An answer to HEAD is not read, so it ends here. */

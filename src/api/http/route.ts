@@ -143,7 +143,7 @@ interface ParquetForm {
   run(input: UncheckedInput): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
-interface UncheckedInput {
+export interface UncheckedInput {
   /** Holds the path and query parameters. */
   readonly http: Context;
   /** The parsed JSON body, `{}` for an empty one; a `Buffer` for routes of `bytes`. */

@@ -2,6 +2,7 @@
  * Writes answers with long lists in parts, between which other requests are answered. The parts are bytes: one text of
  * megabytes would be joined and encoded in one go.
  */
+import { countMemory } from '../../core/answer-memory.ts';
 import { eachJsonPart, isLongJson, type JsonForm } from '../../core/json-in-parts.ts';
 import { JsonList, stringifyJson } from '../base/json.ts';
 
@@ -12,8 +13,17 @@ const ANSWER: JsonForm = {
 
 /** Writes what `stringifyJson` does: as a text, or as its bytes in UTF-8 where the value has long lists. */
 export async function writeJson(value: unknown): Promise<string | Buffer<ArrayBuffer>> {
-  if (!isLongJson(value, ANSWER)) return stringifyJson(value);
+  if (!isLongJson(value, ANSWER)) {
+    const text = stringifyJson(value);
+    countMemory(text.length);
+    return text;
+  }
   const encoded: Buffer[] = [];
-  await eachJsonPart(value, (part) => encoded.push(Buffer.from(part)), ANSWER);
+  const take = (part: string) => {
+    // As a part, and in the whole.
+    countMemory(part.length * 2);
+    encoded.push(Buffer.from(part));
+  };
+  await eachJsonPart(value, take, ANSWER);
   return Buffer.concat(encoded);
 }

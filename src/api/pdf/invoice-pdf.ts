@@ -5,6 +5,7 @@
  * invoice is cut into slices, between which requests are answered.
  */
 import { setImmediate as afterOtherWork } from 'node:timers/promises';
+import { countMemory } from '../../core/answer-memory.ts';
 import { Refusal } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import type { FontPackages } from './font-packages.ts';
@@ -34,6 +35,8 @@ export interface InvoicePdf {
 
 /** Some 500 pages and 13 seconds of work. The document is held in memory. */
 const LINES_MAX = 20_000;
+/** Memory of a line: what is printed of it, measured, and drawn. */
+const LINE_BYTES = 12_288;
 const LINES_PER_SLICE = 25;
 /** Each waits for those before it, about half a second for 500 lines. */
 const WAITING_MAX = 50;
@@ -78,6 +81,7 @@ export function createInvoicePdf(
           `An invoice of more than ${LINES_MAX} lines has no PDF: read it with Accept: text/csv`,
         );
       }
+      countMemory(lineCount * LINE_BYTES);
       if (waiting >= WAITING_MAX)
         throw new Refusal('overloaded', 'Too many PDFs are being written: try again later');
       waiting += 1;

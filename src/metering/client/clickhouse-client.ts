@@ -3,6 +3,7 @@
  * are used through `@clickhouse/client`; a backend only provides its clients.
  */
 import { z } from 'zod';
+import { countMemory } from '../../core/answer-memory.ts';
 import type { ClickHouse, QueryLane, QueryParams, SelectStatement, StreamedSelect } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
 
@@ -50,6 +51,9 @@ const ROW_SETTINGS = {
   output_format_json_array_of_rows: 1,
 };
 
+/** Memory of rows as objects, to their text: the text, the objects, and those that the schema makes of them. */
+const OBJECTS_PER_TEXT = 8;
+
 export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
   return {
     query: async <Row>({
@@ -67,6 +71,7 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
         lane,
         customer,
       });
+      countMemory(bytes.length * OBJECTS_PER_TEXT);
       return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
     },
     queryBytes: async ({ sql, settings, ...about }) =>
@@ -128,5 +133,7 @@ async function select(backend: ClickHouseBackend, sql: string, about: AboutSelec
   const result = await backend.select(backendSelect(sql, about));
   const chunks: Buffer[] = [];
   for await (const chunk of result) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  countMemory(bytes.length);
+  return bytes;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { answerLimits, createAnswerStreams } from '../../../src/api/http/answer-streams.ts';
 
 const GIB = 1024 ** 3;
-const limits = { open: 2, waiting: 2, waitMs: 200, answerMs: 60_000 };
+const limits = { bytes: 2, streamBytes: 1, waiting: 2, waitMs: 200, answerMs: 60_000 };
 const never = new AbortController().signal;
 
 /** Pieces without end, and how many such answers are being made. */
@@ -27,7 +27,8 @@ describe('answers that are made while they are sent', () => {
     [2 * GIB, 5],
     [64 * GIB, 8],
   ])('of a process with %i bytes: so many at once', (memoryBytes, open) => {
-    expect(answerLimits(memoryBytes).open).toBe(open);
+    const { bytes, streamBytes } = answerLimits(memoryBytes);
+    expect(bytes / streamBytes).toBe(open);
   });
 
   it('share one budget: the next begins when one has ended, and none is made beyond it', async () => {
@@ -58,7 +59,7 @@ describe('answers that are made while they are sent', () => {
   });
 
   it('leave their place when the client goes, also before it has read anything', async () => {
-    const { begin } = createAnswerStreams({ ...limits, open: 1 });
+    const { begin } = createAnswerStreams({ ...limits, bytes: 1 });
     const of = source();
     const gone = new AbortController();
     await begin(of.pieces(), gone.signal);
@@ -72,7 +73,7 @@ describe('answers that are made while they are sent', () => {
   });
 
   it('leave their place when they fail', async () => {
-    const { begin } = createAnswerStreams({ ...limits, open: 1 });
+    const { begin } = createAnswerStreams({ ...limits, bytes: 1 });
     const failing = (at: number) =>
       (async function* () {
         for (let piece = 0; piece < at; piece += 1) yield piece;

@@ -27,7 +27,9 @@ const numbers = route({
   },
 });
 
-const app = testApp([numbers], { answerLimits: { open: 2, waiting: 1, waitMs: 100, answerMs: 60_000 } });
+const app = testApp([numbers], {
+  answerLimits: { bytes: 2, streamBytes: 1, waiting: 1, waitMs: 100, answerMs: 60_000 },
+});
 
 function ask(method: 'GET' | 'HEAD' = 'GET', accept = 'text/csv'): Promise<Response> {
   const headers = { authorization: 'Bearer reader', accept };

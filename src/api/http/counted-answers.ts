@@ -1,0 +1,123 @@
+/**
+ * Answers that are made as a whole, JSON and PDF, under the budget of all answers. How large one becomes is known only
+ * while it is made. A small one takes nothing and waits for nothing. One that grows takes its share as it grows; where
+ * there is no room, its making ends, so that it holds neither memory nor connections while it waits, and begins anew with
+ * a larger share from the beginning. One that has all of the budget is alone, and is not ended.
+ */
+import { countedBy, type MemoryCounter } from '../../core/answer-memory.ts';
+import { Refusal } from '../../core/errors.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import type { Answer } from './exchange.ts';
+import type { MemoryBudget, MemoryShare } from './memory-budget.ts';
+import { startedStream } from './started-stream.ts';
+
+/** What an answer may take beside the budget. */
+const SMALL_BYTES = 8 * 1024 * 1024;
+/** Shares grow in steps. */
+const STEP_BYTES = 16 * 1024 * 1024;
+/** Of an answer that begins anew, to what it had reached. */
+const NEXT_SHARE = 4;
+/** Handed to the connection at a time. */
+const PIECE_BYTES = 256 * 1024;
+/** The share of an answer that is taken more slowly is given to others; it is sent on. */
+const SENDING_MS_MAX = 10 * MINUTE_MS;
+
+export interface CountedAnswer {
+  readonly answer: Answer;
+  /** Null for a small one. It holds what the answer has, until it is released. */
+  readonly share: MemoryShare | null;
+}
+
+/** Makes the answer, again from the beginning where it did not find room: only for what reads. */
+export async function countedAnswer(
+  budget: MemoryBudget,
+  signal: AbortSignal,
+  make: () => Promise<Answer>,
+): Promise<CountedAnswer> {
+  let bytes = 0;
+  for (;;) {
+    const share = bytes === 0 ? budget.empty() : await budget.enter(bytes, signal);
+    const counter = new Counter(budget, share);
+    try {
+      const answer = await countedBy(counter, make);
+      // What failed for want of room may have been taken for another failure.
+      if (!counter.isExceeded) return settled(answer, share);
+    } catch (error) {
+      if (!counter.isExceeded) {
+        share.release();
+        throw error;
+      }
+    }
+    share.release();
+    bytes = Math.max(bytes + STEP_BYTES, counter.bytes * NEXT_SHARE);
+  }
+}
+
+function settled(answer: Answer, share: MemoryShare): CountedAnswer {
+  const { body } = answer;
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+  if (share.bytes() === 0 || !isWhole) {
+    share.release();
+    return { answer, share: null };
+  }
+  // What it was made with is garbage now.
+  share.shrink(body.length);
+  return { answer, share };
+}
+
+class Counter implements MemoryCounter {
+  readonly #budget: MemoryBudget;
+  readonly #share: MemoryShare;
+  bytes = 0;
+  isExceeded = false;
+
+  constructor(budget: MemoryBudget, share: MemoryShare) {
+    this.#budget = budget;
+    this.#share = share;
+  }
+
+  add(bytes: number): void {
+    this.bytes += bytes;
+    const held = this.#share.bytes();
+    if (this.isExceeded) throw noRoom();
+    if (this.bytes <= Math.max(held, SMALL_BYTES) || held >= this.#budget.bytes) return;
+    const more = Math.ceil((this.bytes - held) / STEP_BYTES) * STEP_BYTES;
+    if (this.#share.grow(Math.min(more, this.#budget.bytes - held))) return;
+    this.isExceeded = true;
+    throw noRoom();
+  }
+}
+
+/** Answered only where another request waited for the same work. */
+function noRoom(): Refusal {
+  return new Refusal('overloaded', 'too many long answers are being made, try again later');
+}
+
+/** The same answer, which gives its share back as soon as it has been sent or the client has gone. */
+export async function sentInPieces(
+  { answer, share }: CountedAnswer,
+  signal: AbortSignal,
+  isSent: boolean,
+): Promise<Answer> {
+  const { body } = answer;
+  if (share === null || body === null || !(typeof body === 'string' || body instanceof Uint8Array))
+    return answer;
+  if (!isSent || signal.aborted) {
+    share.release();
+    return answer;
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const release = () => {
+    clearTimeout(timeout);
+    signal.removeEventListener('abort', release);
+    share.release();
+  };
+  const timeout = setTimeout(release, SENDING_MS_MAX).unref();
+  signal.addEventListener('abort', release);
+  const headers = { ...answer.headers, 'content-length': String(bytes.length) };
+  return { ...answer, body: await startedStream(piecesOf(bytes), release), headers };
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}

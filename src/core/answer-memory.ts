@@ -1,0 +1,22 @@
+/**
+ * Counts the memory that the answer of a request is made with, where it becomes known: at what was read from a store, and
+ * at what was written of the answer. Does not own the limit (`api/http/counted-answers.ts`).
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** `add` may throw: then there is no room for what was counted, and the making of the answer ends. */
+export interface MemoryCounter {
+  add(bytes: number): void;
+}
+
+const current = new AsyncLocalStorage<MemoryCounter>();
+
+/** What `work` counts, also in what it waits for, is counted by `counter`. */
+export function countedBy<Result>(counter: MemoryCounter, work: () => Promise<Result>): Promise<Result> {
+  return current.run(counter, work);
+}
+
+/** An estimate in bytes. Nothing is counted for jobs, and for requests that change something. */
+export function countMemory(bytes: number): void {
+  current.getStore()?.add(bytes);
+}
