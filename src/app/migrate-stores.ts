@@ -1,6 +1,7 @@
 /** Applies the pending migrations of both stores. */
+import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
-import { applyFiles, findPendingFiles } from '../metering/schema/schema.ts';
+import { applyFiles, findMissingTables, findPendingFiles } from '../metering/schema/schema.ts';
 import { readSchemaFiles } from '../metering/schema/schema-files.ts';
 import type { PostgresConnection } from '../store/database.ts';
 import { applyMigrations, findPendingMigrations, withMigrationLock } from '../store/migrate.ts';
@@ -10,6 +11,7 @@ export interface StoresToMigrate {
   readonly clickhouse: ClickHouse;
   /** Name of the ClickHouse cluster; undefined for a single node. */
   readonly cluster: string | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /**
@@ -18,10 +20,14 @@ export interface StoresToMigrate {
  *
  * Throws a `MigrationError` for the operator.
  */
-export async function migrateStores({ postgres, clickhouse, cluster }: StoresToMigrate): Promise<void> {
+export async function migrateStores({ postgres, clickhouse, cluster, log }: StoresToMigrate): Promise<void> {
   await withMigrationLock(postgres, async (db) => {
     const files = await readSchemaFiles();
-    const pendingFiles = await findPendingFiles(clickhouse, cluster, files);
+    const newFiles = await findPendingFiles(clickhouse, cluster, files);
+    const missing = await findMissingTables(clickhouse, files, newFiles);
+    if (missing.length > 0)
+      log?.warn({ tables: missing }, 'tables of ClickHouse are missing: they are made anew, empty');
+    const pendingFiles = missing.length > 0 ? files : newFiles;
     // A statement of theirs may wait for a mutation.
     if (pendingFiles.length > 0) await clickhouse.startMerges?.();
     await applyMigrations(db, await findPendingMigrations(db));

@@ -7,7 +7,8 @@ import type { Config } from '../config.ts';
 import type { Tracer } from '../core/tracing.ts';
 import { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from '../embedded/chdb.ts';
 import type { RecordedPosition } from '../embedded/event-log/find-event-log.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { restoreDefinitions, whileDefinitionsChange } from '../embedded/kept-definitions.ts';
+import type { EmbeddedPostgres } from '../embedded/postgres.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
@@ -17,6 +18,7 @@ import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
 import { findEventLogRecord, recordEventLog } from '../store/event-log.ts';
 import { type Listen, listenTo } from '../store/notifications.ts';
+import { openEmbeddedDatabase } from './embedded-database.ts';
 import { type LoggedClickHouse, type LostEvents, withEventLog } from './logged-clickhouse.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { reached } from './store-failure.ts';
@@ -56,7 +58,7 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
   const { log, holdMerges = false } = options;
   const [relational, columnar] = await Promise.allSettled([
     openPostgres(config, log),
-    openClickHouse(config, holdMerges),
+    openClickHouse(config, holdMerges, log),
   ]);
   if (relational.status === 'rejected' || columnar.status === 'rejected') {
     if (relational.status === 'fulfilled') await relational.value.close();
@@ -70,7 +72,8 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
   };
   let events: LoggedClickHouse | undefined;
   try {
-    await migrateStores({ postgres: connection, clickhouse, cluster: config.clickhouseCluster });
+    const stores = { postgres: connection, clickhouse, cluster: config.clickhouseCluster, log };
+    await withDefinitions(config, () => migrateStores(stores));
     if (config.clickhouseUrl === undefined) {
       const records = {
         read: () => findEventLogRecord(pool.db),
@@ -105,38 +108,43 @@ interface Relational {
 }
 
 async function openPostgres(config: StoresConfig, log: Logger | undefined): Promise<Relational> {
-  const embedded =
-    config.databaseUrl === undefined
-      ? await startEmbeddedPostgres({ directory: join(config.dataDir, 'postgres'), log })
-      : undefined;
-  const connection: PostgresConnection = embedded?.connection ?? { url: config.databaseUrl ?? '' };
-  const pool = createDatabase(connection);
   const { databaseUrl: url } = config;
-  if (url !== undefined) {
-    try {
-      await reached({ store: 'PostgreSQL', variable: 'DATABASE_URL', url }, () => pool.ping());
-    } catch (error) {
-      await pool.close();
-      throw error;
-    }
+  if (url === undefined) {
+    const { embedded, pool, close } = await openEmbeddedDatabase(join(config.dataDir, 'postgres'), log);
+    return { connection: embedded.connection, pool, lost: endOf(embedded), close };
   }
-  return { connection, pool, lost: endOf(embedded), close: () => closeInOrder(pool, embedded) };
+  const pool = createDatabase({ url });
+  try {
+    await reached({ store: 'PostgreSQL', variable: 'DATABASE_URL', url }, () => pool.ping());
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return { connection: { url }, pool, lost: new Promise<never>(() => {}), close: () => pool.close() };
 }
 
-/** The pool first, so that no query meets a server that is going away. */
-async function closeInOrder(pool: DatabasePool, embedded: EmbeddedPostgres | undefined): Promise<void> {
-  await pool.close();
-  await embedded?.stop();
-}
-
-async function endOf(embedded: EmbeddedPostgres | undefined): Promise<string> {
-  if (embedded === undefined) return await new Promise<never>(() => {});
+async function endOf(embedded: EmbeddedPostgres): Promise<string> {
   return `the embedded PostgreSQL has ended and cannot be started again: ${await embedded.lost}`;
 }
 
-async function openClickHouse(config: StoresConfig, holdMerges: boolean): Promise<ClickHouse> {
+const clickhouseDirectory = ({ dataDir }: Pick<StoresConfig, 'dataDir'>) => join(dataDir, 'clickhouse');
+
+/** Migrates; those of an embedded ClickHouse are kept, so that the next start can put them back. */
+async function withDefinitions(config: StoresConfig, migrate: () => Promise<void>): Promise<void> {
+  if (config.clickhouseUrl !== undefined) await migrate();
+  else await whileDefinitionsChange(clickhouseDirectory(config), migrate);
+}
+
+async function openClickHouse(
+  config: StoresConfig,
+  holdMerges: boolean,
+  log: Logger | undefined,
+): Promise<ClickHouse> {
   if (config.clickhouseUrl === undefined) {
-    const directory = join(config.dataDir, 'clickhouse');
+    const directory = clickhouseDirectory(config);
+    const restored = await restoreDefinitions(directory);
+    if (restored.length > 0)
+      log?.warn({ files: restored }, 'damaged definitions of tables were put back from their copy');
     const embedded = await createEmbeddedClickHouse({ directory, workerThreads: config.workerThreads });
     return holdMerges ? await withHeldMerges(embedded) : embedded;
   }

@@ -60,7 +60,8 @@ export async function openEngine(directory: string): Promise<Engine> {
     };
   } catch (error) {
     throw new EmbeddedClickHouseError(
-      `cannot open the embedded ClickHouse in ${directory}: ${firstLine(error)}`,
+      `cannot open the embedded ClickHouse in ${directory}: ${firstLine(error)}. ` +
+        'What the engine met is said above; where a file is damaged, put this directory back from a backup',
     );
   }
 }

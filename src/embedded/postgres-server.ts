@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from './postgres-account.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { collectLastLines, POSTGRES_ENVIRONMENT } from './postgres-cluster.ts';
+import { checkFiles, LIST_FILES, type Suspect } from './postgres-files.ts';
 import { isPostgresRunning, type Postmaster, readPostmaster } from './postmaster-file.ts';
 
 /** What a server runs on. */
@@ -30,6 +31,8 @@ export interface ServerPlace {
 export interface PostgresServer {
   /** Resolves when the process has ended, for whatever reason, with what it said last. */
   readonly ended: Promise<string>;
+  /** Files that looked damaged before it started. */
+  readonly suspects: readonly Suspect[];
   /** Fast shutdown: open transactions are rolled back, committed ones are on disk. */
   stop(): Promise<void>;
 }
@@ -43,9 +46,12 @@ const POLL_MS = 5;
 /**
  * Runs a server that ends with its standard input: `sh` starts it, tells its process id, and interrupts
  * it (a fast shutdown) when the pipe closes: repeatedly, because a server that has only just been started ignores it.
- * `sh` ends with the server, so its end is seen here.
+ * `sh` ends with the server, so its end is seen here. Of a server that has ended cleanly it lists the files.
  */
 const UNTIL_PIPE_CLOSES = `
+data=$1 list=$2
+shift 2
+${LIST_FILES}
 exec 3<&0
 "$@" </dev/null >&2 3<&- &
 server=$!
@@ -56,6 +62,7 @@ exec 3<&-
 wait $server
 status=$?
 kill $reader 2>/dev/null
+[ $status = 0 ] && cd "$data" && list_files >"$list.new" 2>/dev/null && mv "$list.new" "$list"
 exit $status`;
 
 /**
@@ -64,10 +71,12 @@ exit $status`;
  */
 export async function startServer(place: ServerPlace, cancelled: AbortSignal): Promise<PostgresServer> {
   await waitForOldServer(place);
+  const { list, suspects } = await checkFiles(place.dataDir, place.account);
   const { program, account, home, dataDir, socketDir } = place;
   const settings = { ...place.settings, unix_socket_directories: socketDir };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn('/bin/sh', ['-c', UNTIL_PIPE_CLOSES, 'sh', program, '-D', dataDir, ...flags], {
+  const command = [dataDir, list, program, '-D', dataDir, ...flags];
+  const child = spawn('/bin/sh', ['-c', UNTIL_PIPE_CLOSES, 'sh', ...command], {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     cwd: home,
@@ -86,11 +95,12 @@ export async function startServer(place: ServerPlace, cancelled: AbortSignal): P
   if (!(await isReady(pid, dataDir, exited, cancelled))) {
     await stop();
     throw new EmbeddedPostgresError(
-      `the embedded PostgreSQL did not start in ${dataDir}: ${lastLines.text()}`,
+      `the embedded PostgreSQL did not start in ${dataDir}: ${lastLines.text()}. ` +
+        'Where a file is damaged or missing, put this directory back from a backup',
     );
   }
   lastLines.forget();
-  return { ended: exited.then(() => lastLines.text()), stop };
+  return { ended: exited.then(() => lastLines.text()), suspects, stop };
 }
 
 /** A server whose process was killed a moment ago may still be writing its last checkpoint. */

@@ -11,6 +11,7 @@ import type { PostgresConnection } from '../store/database.ts';
 import { postgresAccount } from './postgres-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { ensureCluster, makeSocketDirectory, POSTGRES_USER, preparePlace } from './postgres-cluster.ts';
+import type { Suspect } from './postgres-files.ts';
 import { RESTART_WAITS_MS, type RestartLog, restartWhenEnded } from './postgres-restarts.ts';
 import { type ServerPlace, startServer } from './postgres-server.ts';
 import { isPostgresRunning, readPostmaster } from './postmaster-file.ts';
@@ -18,6 +19,9 @@ import { isShared, noteOrigin } from './stray-data.ts';
 
 export interface EmbeddedPostgres {
   readonly connection: PostgresConnection;
+  readonly dataDir: string;
+  /** Files that looked damaged before the start. */
+  readonly suspects: readonly Suspect[];
   /** Resolves, with the reason, when the server has ended by itself and cannot be started again. */
   readonly lost: Promise<string>;
   /** Fast shutdown: open transactions are rolled back, committed ones are on disk. */
@@ -60,6 +64,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_parallel_workers_per_gather: '0',
   io_method: 'sync',
   jit: 'off',
+  // A file of a table that is shorter than it was is damaged (postgres-files.ts).
+  vacuum_truncate: 'off',
   log_min_messages: 'error',
   // The text of a failing statement can hold customers' data.
   log_min_error_statement: 'panic',
@@ -101,6 +107,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const restarts = restartWhenEnded(first, { start, waitsMs, log, isDiskFull });
   return {
     connection: { socketDir, user: POSTGRES_USER, database: DATABASE },
+    dataDir,
+    suspects: first.suspects,
     lost: restarts.lost,
     stop: async () => {
       await restarts.stop();

@@ -60,6 +60,33 @@ export async function findPendingFiles(
   return pendingMigrations(STORE, files, applied);
 }
 
+const nameRow = z.object({ name: z.string() });
+
+/**
+ * Tables of applied files that the database does not have: their definitions were lost with files of ClickHouse. They
+ * are made anew, empty, where all files are applied again; what they held is then missed (`stored-parts`).
+ */
+export async function findMissingTables(
+  clickhouse: ClickHouse,
+  files: readonly SchemaFile[],
+  pending: readonly SchemaFile[],
+): Promise<string[]> {
+  const applied = files.filter((file) => !pending.includes(file));
+  const created = applied.flatMap(({ text }) =>
+    [...text.matchAll(CREATED_TABLE)].map(([, name = '']) => name),
+  );
+  const rows = await clickhouse.query({
+    sql: 'SELECT name FROM system.tables WHERE database = currentDatabase()',
+    schema: nameRow,
+    eventsOf: [],
+  });
+  const present = new Set(rows.map(({ name }) => name));
+  return created.filter((name) => !present.has(name));
+}
+
+/** Of a single node, and of a cluster the table in front. */
+const CREATED_TABLE = /^CREATE TABLE IF NOT EXISTS (\w+) /gm;
+
 /**
  * On a cluster all files are sent again, because a node that was added or replaced has none of the tables yet.
  * Throws a `MigrationError` that names the file and the statement that failed.

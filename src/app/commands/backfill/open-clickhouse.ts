@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import { DataDirectoryError, takeDataDirectory } from '../../../embedded/data-directory.ts';
+import { restoreDefinitions, whileDefinitionsChange } from '../../../embedded/kept-definitions.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
@@ -45,19 +46,21 @@ async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise
     );
   });
   try {
-    const clickhouse = await createEmbeddedClickHouse({
-      directory: join(dataDir, 'clickhouse'),
-      workerThreads,
-    });
+    const engine = join(dataDir, 'clickhouse');
+    await restoreDefinitions(engine);
+    const clickhouse = await createEmbeddedClickHouse({ directory: engine, workerThreads });
     const close = async () => {
       await clickhouse.close();
       await directory.release();
     };
-    const opened = await withTables({ clickhouse, target: await realpath(dataDir), close }, undefined);
+    const migrating = { clickhouse, target: await realpath(dataDir), close };
+    await whileDefinitionsChange(engine, async () => {
+      await withTables(migrating, undefined);
+    });
     // A service that was killed may have left events there.
     const events = await withTakenUpEvents(clickhouse, dataDir);
     return {
-      ...opened,
+      ...migrating,
       clickhouse: events.clickhouse,
       close: async () => {
         await events.close();

@@ -1,0 +1,124 @@
+/**
+ * A copy of what the embedded ClickHouse knows of its tables: their definitions and the versions of their formats, which
+ * are files of some hundred bytes, and the links to their directories. The engine does not start with a damaged one, and
+ * takes a table whose definition is missing for one that was never made, so both are put back before it starts.
+ *
+ * Definitions change with the migrations only, during which there is no copy. Owns neither rows nor their parts (metering/stored-parts).
+ */
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+/** Among the engine's own files, so that whoever puts those back from a backup puts back this one too. */
+const COPY = 'data/definitions.json';
+/** Where a file that was replaced goes, so that nothing is lost that somebody may want to look at. */
+const SET_ASIDE = 'replaced-definitions';
+
+const entrySchema = z.object({ path: z.string(), text: z.string().optional(), link: z.string().optional() });
+const copySchema = z.object({ digest: z.string(), entries: z.array(entrySchema) });
+
+/** A path below the engine's directory with the text of the file, or where the link points to. */
+type Entry = z.infer<typeof entrySchema>;
+
+/** Puts back what differs from the copy, and returns the paths. Without a copy, as at the first start, does nothing. */
+export async function restoreDefinitions(directory: string): Promise<string[]> {
+  const entries = await readCopy(directory);
+  const restored: string[] = [];
+  for (const entry of entries) {
+    if (isSame(entry, await readEntry(directory, entry.path))) continue;
+    await setAside(directory, entry.path);
+    await writeEntry(directory, entry);
+    restored.push(entry.path);
+  }
+  return restored;
+}
+
+/** Carries out what may change definitions. Where it does not end, there is no copy until it has. */
+export async function whileDefinitionsChange(directory: string, change: () => Promise<void>): Promise<void> {
+  await rm(join(directory, COPY), { force: true });
+  await change();
+  await keepDefinitions(directory);
+}
+
+async function keepDefinitions(directory: string): Promise<void> {
+  const paths = await definitionPaths(directory);
+  const read = await Promise.all(paths.map((path) => readEntry(directory, path)));
+  const entries = read.filter((entry) => entry !== null);
+  const copy = JSON.stringify({ digest: digestOf(entries), entries });
+  await writeDurably(join(directory, COPY), copy);
+}
+
+/** The paths of all definitions, those of directories before what is in them. */
+async function definitionPaths(directory: string): Promise<string[]> {
+  const below = async (path: string, isWanted: (name: string) => boolean) => {
+    const names = await readdir(join(directory, path)).catch(() => []);
+    return names.filter(isWanted).map((name) => join(path, name));
+  };
+  const all = () => true;
+  const databases = await below('data/metadata', all);
+  const places = (await Promise.all((await below('data/store', all)).map((path) => below(path, all)))).flat();
+  const files = await Promise.all(
+    places.map((path) => below(path, (name) => name.endsWith('.sql') || name === 'format_version.txt')),
+  );
+  const links = await Promise.all((await below('data/data', all)).map((path) => below(path, all)));
+  return [...files.flat(), ...databases, ...links.flat()];
+}
+
+/** Null where there is nothing that could be one. */
+async function readEntry(directory: string, path: string): Promise<Entry | null> {
+  const full = join(directory, path);
+  const found = await lstat(full).catch(() => null);
+  if (found?.isSymbolicLink() === true) return { path, link: await readlink(full) };
+  if (found?.isFile() === true) return { path, text: await readFile(full, 'latin1') };
+  return null;
+}
+
+function isSame(entry: Entry, found: Entry | null): boolean {
+  return found !== null && entry.text === found.text && entry.link === found.link;
+}
+
+async function writeEntry(directory: string, { path, text, link }: Entry): Promise<void> {
+  const full = join(directory, path);
+  await mkdir(dirname(full), { recursive: true });
+  if (link !== undefined) await symlink(link, full);
+  else await writeDurably(full, text ?? '');
+}
+
+async function setAside(directory: string, path: string): Promise<void> {
+  const full = join(directory, path);
+  if ((await lstat(full).catch(() => null)) === null) return;
+  const aside = join(directory, SET_ASIDE, path.replaceAll('/', '-'));
+  await mkdir(dirname(aside), { recursive: true });
+  await rm(aside, { recursive: true, force: true });
+  await rename(full, aside);
+}
+
+/** A copy that is itself damaged is none. */
+async function readCopy(directory: string): Promise<readonly Entry[]> {
+  const text = await readFile(join(directory, COPY), 'utf8').catch(() => '');
+  try {
+    const { digest, entries } = copySchema.parse(JSON.parse(text));
+    return digest === digestOf(entries) ? entries : [];
+  } catch {
+    return [];
+  }
+}
+
+function digestOf(entries: readonly Entry[]): string {
+  const fields = entries.map(({ path, text = null, link = null }) => [path, text, link]);
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+}
+
+/** Another file in place of the old one, whole or not at all. */
+async function writeDurably(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.new`;
+  const file = await open(unfinished, 'w', 0o600);
+  try {
+    await file.writeFile(text, 'latin1');
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unfinished, path);
+}
