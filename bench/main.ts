@@ -5,6 +5,7 @@
  * else: load from elsewhere is in every figure.
  */
 import { benchAlerts } from './alerts.ts';
+import { benchAnswersAtOnce } from './answers-at-once.ts';
 import { benchBackfill } from './backfill.ts';
 import { benchBalances } from './balances.ts';
 import { benchCloudEvents } from './cloud-events.ts';
@@ -37,6 +38,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'known-ids': () => benchKnownIds(SECONDS),
   backfill: benchBackfill,
   usage: benchUsage,
+  'answers-at-once': benchAnswersAtOnce,
   'sql-recipes': benchSqlRecipes,
   finalize: benchFinalize,
   balances: benchBalances,

@@ -69,10 +69,10 @@ async function use(alias: string, count: number, timestamp: string): Promise<voi
     await api.post('/v1/ingest', batch.slice(first, first + 100));
 }
 
-/** `Support 6200 × 0.1 = 620`, of the usage invoice of January. */
-async function january(customer: string) {
+/** `Support 6200 × 0.1 = 620`, of the invoice of January. */
+async function january(customer: string, type = 'USAGE') {
   const path = `/v1/customers/${customer}/invoices`;
-  const answer = await api.get(path, { query: { type: 'USAGE', limit: 100 } });
+  const answer = await api.get(path, { query: { type, limit: 100 } });
   const at = answer.list('data').findIndex((_, index) => answer.at(`data[${index}].start_timestamp`) === iso);
   const lines = answer.list(`data[${at}].line_items`).map((_, index) => {
     const line = `data[${at}].line_items[${index}]`;
@@ -160,6 +160,28 @@ const paid = await customerWith({
     ],
   },
 });
+/** A parent whose invoice has the lines of a child. */
+const parent = await customerWith({
+  ...{ composite: { composite_tags: ['fee'] }, collection: 'ADVANCE' },
+  terms: { hierarchy_configuration: { parent_behavior: { invoice_consolidation_type: 'CONCATENATE' } } },
+});
+const child = await customerWith({
+  ...{ composite: { composite_product_ids: [calls, seat] }, collection: 'ARREARS', usage: 10 },
+  terms: {
+    hierarchy_configuration: {
+      parent: { customer_id: parent.customer, contract_id: parent.contract },
+      ...{ payer: 'PARENT', usage_statement_behavior: 'CONSOLIDATE' },
+    },
+  },
+});
+/** Each percentage is of the fees of its own contract. */
+const CONSOLIDATED = {
+  lines: [
+    ...['Calls 0 × 10 = 0', 'Seat 2 × 3100 = 6200', 'Support 6200 × 0.1 = 620'],
+    ...['Calls 10 × 10 = 100', 'Seat 2 × 3100 = 6200', 'Support 6300 × 0.1 = 630'],
+  ],
+  total: '13750',
+};
 const CASES = {
   byTag: [byTag, ['Calls 0 × 10 = 0', 'Seat 2 × 3100 = 6200', 'Support 6200 × 0.1 = 620'], '6820'],
   byId: [byId, ['Calls 100 × 10 = 1000', 'Seat 2 × 3100 = 6200', 'Support 7200 × 0.1 = 720'], '7920'],
@@ -212,6 +234,14 @@ test('hours and days of the percentage add up to its lines', async () => {
   }
 });
 
+test('a consolidated invoice has the percentages of parent and child, as its constituents have them', async () => {
+  const draft = await january(parent.customer, 'USAGE_CONSOLIDATED');
+  expect(draft).toMatchObject({ ...CONSOLIDATED, status: 'DRAFT' });
+  const [own, childs] = [await january(parent.customer), await january(child.customer)];
+  expect([...own.lines, ...childs.lines]).toEqual(CONSOLIDATED.lines);
+  expect(await explained(parent.customer, draft.id)).not.toContain(false);
+});
+
 test('each line is explained, on the draft and when it is issued', async () => {
   const before = await Promise.all(Object.values(CASES).map(([{ customer }]) => january(customer)));
   for (const [index, [{ customer }]] of Object.values(CASES).entries())
@@ -222,6 +252,12 @@ test('each line is explained, on the draft and when it is issued', async () => {
     expect(issued).toEqual({ id: before[index]?.id, status: 'FINALIZED', total, lines: [...lines] });
     expect(await explained(customer, issued.id)).not.toContain(false);
   }
+});
+
+test('the consolidated invoice is issued as its draft was', async () => {
+  const issued = await january(parent.customer, 'USAGE_CONSOLIDATED');
+  expect(issued).toMatchObject({ ...CONSOLIDATED, status: 'FINALIZED' });
+  expect(await explained(parent.customer, issued.id)).not.toContain(false);
 });
 
 test('issued invoices and drafts agree with what they come from, and late usage is that of usage', async () => {

@@ -2,15 +2,37 @@
 import { randomBytes } from 'node:crypto';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { stringifyJson } from '../../src/api/base/json.ts';
 import { escapeHtml } from '../../src/api/http/docs-schema.ts';
 import { EXAMPLE_IDS } from '../../src/api/http/examples/ids.ts';
 import { PATH_EXAMPLES, REQUEST_EXAMPLES } from '../../src/api/http/examples/request-examples.ts';
+import { type JsonSchema, openApiDocument } from '../../src/api/http/openapi.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
+import { exampleOf } from '../../src/api/http/schema-example.ts';
 import { createExampleWorld, type Replacements, START } from '../support/example-world.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { connectedTo } from '../support/stripe/billed-customer.ts';
 import { startStripeStandIn } from '../support/stripe/stand-in.ts';
+
+const schemas = z.custom<JsonSchema>();
+/** What is read of the OpenAPI document, with references as a schema of its own has them. */
+const documentShape = z.object({
+  components: z.object({ schemas: z.record(z.string(), schemas) }),
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        operationId: z.string(),
+        responses: z.record(
+          z.string(),
+          z.object({ content: z.record(z.string(), z.object({ schema: schemas })).optional() }),
+        ),
+      }),
+    ),
+  ),
+});
 
 /** Where Stripe is one account: sent before the others, in this order. */
 const FIRST = [
@@ -104,6 +126,25 @@ describe('of every operation', () => {
       expect(answer.status, JSON.stringify(answer.body)).toBe(route.emptyStatus ?? 200);
     },
   );
+});
+
+test('the example of each answer is what its schema says', async () => {
+  const text = JSON.stringify(openApiDocument(routes, '1'));
+  const { paths, components } = documentShape.parse(
+    JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')),
+  );
+  let checked = 0;
+  for (const { operationId, responses } of Object.values(paths).flatMap((methods) =>
+    Object.values(methods),
+  )) {
+    const schema = responses['200']?.content?.['application/json']?.schema;
+    if (schema === undefined) continue;
+    const example = exampleOf(schema, components.schemas);
+    const answer = z.fromJSONSchema({ ...schema, $defs: components.schemas });
+    expect(answer.safeParse(example).error?.issues, operationId).toBeUndefined();
+    checked += 1;
+  }
+  expect(checked).toBeGreaterThan(100);
 });
 
 test('no example is of an operation that is not there', () => {

@@ -4,7 +4,8 @@
  */
 import type { JsonSchema } from './openapi.ts';
 
-const DEPTH_MAX = 10;
+/** Further down, lists are empty. Required members are shown at any depth, so that the example is what its schema says. */
+const LIST_DEPTH_MAX = 10;
 
 const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
   uuid: 'd7abd0cd-4ae9-4db7-8676-e986a4ebd8dc',
@@ -17,7 +18,7 @@ export function exampleOf(
   components: Readonly<Record<string, JsonSchema>>,
   depth = 0,
 ): unknown {
-  if (typeof schema === 'boolean' || depth > DEPTH_MAX) return {};
+  if (typeof schema === 'boolean') return {};
   const [given] = [schema.example, ...[schema.examples ?? []].flat(), schema.default, schema.const].filter(
     (value) => value !== undefined,
   );
@@ -32,6 +33,11 @@ export function exampleOf(
   return exampleOfType(schema, components, depth);
 }
 
+/** The items of a list that is always empty. */
+function isNever(schema: JsonSchema | boolean): boolean {
+  return schema === false || (typeof schema === 'object' && schema.not !== undefined);
+}
+
 function exampleOfType(
   schema: JsonSchema,
   components: Readonly<Record<string, JsonSchema>>,
@@ -41,7 +47,8 @@ function exampleOfType(
   switch (type) {
     case 'array': {
       const items = schema.items;
-      return items === undefined || Array.isArray(items) ? [] : [exampleOf(items, components, depth + 1)];
+      const isEmpty = items === undefined || Array.isArray(items) || isNever(items) || depth > LIST_DEPTH_MAX;
+      return isEmpty ? [] : [exampleOf(items, components, depth + 1)];
     }
     case 'object': {
       const required = new Set(schema.required ?? []);
