@@ -177,6 +177,6 @@ async function stopServer(child: ChildProcess, pid: number, exited: Promise<void
   limit.abort();
   if (inTime) return;
   // Immediate shutdown: what is committed is in the log and is recovered by the next start.
-  process.kill(pid, 'SIGQUIT');
+  if (await isPostgresRunning(pid)) process.kill(pid, 'SIGQUIT');
   await exited;
 }
