@@ -38,7 +38,8 @@ export async function restoreDefinitions(directory: string): Promise<string[]> {
 export async function whileDefinitionsChange(directory: string, change: () => Promise<void>): Promise<void> {
   await rm(join(directory, COPY), { force: true });
   await change();
-  await keepDefinitions(directory);
+  // A full disk is no reason not to start.
+  await keepDefinitions(directory).catch(() => undefined);
 }
 
 async function keepDefinitions(directory: string): Promise<void> {

@@ -75,7 +75,8 @@ export async function checkFiles(dataDir: string, account: Account | undefined):
     if (name.startsWith(LIST) && name !== LAST_LIST) await rm(join(dataDir, name), { force: true });
   }
   const id = randomUUID();
-  await writeFile(join(dataDir, RUN), id);
+  // On a full disk the server may start all the same; its list is then not found.
+  await writeFile(join(dataDir, RUN), id).catch(() => undefined);
   return { list: `${LIST}${id}`, suspects };
 }
 
