@@ -47,6 +47,8 @@ export async function countedAnswer(
         share.release();
         throw error;
       }
+    } finally {
+      counter.close();
     }
     share.release();
     bytes = Math.max(bytes + STEP_BYTES, counter.bytes * NEXT_SHARE);
@@ -70,13 +72,20 @@ class Counter implements MemoryCounter {
   readonly #share: MemoryShare;
   bytes = 0;
   isExceeded = false;
+  #isClosed = false;
 
   constructor(budget: MemoryBudget, share: MemoryShare) {
     this.#budget = budget;
     this.#share = share;
   }
 
+  /** Timers that the making has started, such as that of a look at damaged parts, go on in its name. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   add(bytes: number): void {
+    if (this.#isClosed) return;
     this.bytes += bytes;
     const held = this.#share.bytes();
     if (this.isExceeded) throw noRoom();

@@ -1,9 +1,10 @@
 /** Answers as JSON whose size is known only while they are made, beside answers as CSV, under one budget. */
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { csvTable } from '../../../src/api/http/csv.ts';
-import { route } from '../../../src/api/http/route.ts';
+import { type RouteDefinition, route } from '../../../src/api/http/route.ts';
 import { countMemory } from '../../../src/core/answer-memory.ts';
 import { testApp } from './fixtures.ts';
 
@@ -60,13 +61,13 @@ const endless = route({
   handler: async ({ query: { next_page: n = 0 } }) => ({ data: [{ n }], next_page: String(n + 1) }),
 });
 
-function appOf(megabytes: number, waitMs = 60_000) {
+function appOf(megabytes: number, waitMs = 60_000, ...others: RouteDefinition[]) {
   const answerLimits = {
     bytes: megabytes * MB,
     streamBytes: STREAM_BYTES,
     ...{ waiting: 10, waitMs, answerMs: 60_000 },
   };
-  return testApp([large, endless], { answerLimits });
+  return testApp([large, endless, ...others], { answerLimits });
 }
 
 type App = ReturnType<typeof appOf>;
@@ -133,6 +134,29 @@ it('its text has its share until it has been sent, or the client has gone', asyn
   const dropped = await ask(app, large);
   await dropped.body?.cancel();
   expect((await ask(app, large, 'application/json', 'HEAD')).status).toBe(200);
+  const stream = await ask(app, 'endless', 'text/csv');
+  expect(stream.status).toBe(200);
+  await stream.body?.cancel();
+});
+
+it('what goes on after an answer was made takes nothing', async () => {
+  let countLater = () => {};
+  const lasting = route({
+    method: 'get',
+    path: '/v1/lasting',
+    operationId: 'readLasting',
+    summary: 'Lasting',
+    tags: ['Test'],
+    scope: 'read',
+    response: z.object({}),
+    handler: async () => {
+      countLater = AsyncResource.bind(() => countMemory(50 * MB));
+      return {};
+    },
+  });
+  const app = appOf(100, 200, lasting);
+  expect((await ask(app, 'lasting')).status).toBe(200);
+  countLater();
   const stream = await ask(app, 'endless', 'text/csv');
   expect(stream.status).toBe(200);
   await stream.body?.cancel();
