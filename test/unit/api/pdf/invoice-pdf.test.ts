@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { createInvoicePdf } from '../../../../src/api/pdf/invoice-pdf.ts';
+import { countedBy } from '../../../../src/core/answer-memory.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { readPdf } from '../../../support/pdf.ts';
 import { ISSUED_AT, printed, usageLine } from './printed-invoices.ts';
@@ -143,6 +144,19 @@ describe('the table', () => {
 
 test('more than 20,000 lines are refused', async () => {
   await expect(write(linesOf(20_001))).rejects.toThrow('more than 20000 lines');
+});
+
+test('the memory that a document needs is counted by its lines', async () => {
+  const pdf = createInvoicePdf(undefined);
+  const countedFor = async (lines: number) => {
+    let bytes = 0;
+    const content = invoiceContent(printed(Array.from({ length: lines }, () => usageLine('1', '2'))), SELLER);
+    await countedBy({ add: (more) => void (bytes += more) }, () => pdf.write(content, ISSUED_AT));
+    return bytes;
+  };
+  const one = await countedFor(1);
+  expect(one).toBeGreaterThan(0);
+  expect(await countedFor(50)).toBe(50 * one);
 });
 
 test('no more than 50 documents wait, and a failed one delays no other', async () => {
