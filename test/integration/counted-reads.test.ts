@@ -10,7 +10,14 @@ const NOT_OF_EVENTS: readonly string[] = [];
 
 async function countedFor(read: () => Promise<unknown>): Promise<number> {
   let bytes = 0;
-  await countedBy({ add: (more) => void (bytes += more) }, read);
+  await countedBy(
+    {
+      add: (more) => {
+        bytes += more;
+      },
+    },
+    read,
+  );
   return bytes;
 }
 
@@ -30,7 +37,14 @@ test('rows of ClickHouse count as objects, bytes of it as bytes', async () => {
 test('what nobody asked for an answer counts nothing', async () => {
   const read = () => clickhouse.queryBytes({ sql: 'SELECT 1 FORMAT TSV', eventsOf: NOT_OF_EVENTS });
   let outside = 0;
-  await countedBy({ add: (more) => void (outside += more) }, async () => undefined);
+  await countedBy(
+    {
+      add: (more) => {
+        outside += more;
+      },
+    },
+    async () => undefined,
+  );
   await read();
   expect(outside).toBe(0);
 });

@@ -24,7 +24,7 @@ const SENDING_MS_MAX = 10 * MINUTE_MS;
 
 export interface CountedAnswer {
   readonly answer: Answer;
-  /** Null for a small one. It holds what the answer has, until it is released. */
+  /** Null for a small one, whatever it was made with. It holds what the answer has, until it is released. */
   readonly share: MemoryShare | null;
 }
 
@@ -58,7 +58,7 @@ export async function countedAnswer(
 function settled(answer: Answer, share: MemoryShare): CountedAnswer {
   const { body } = answer;
   const isWhole = typeof body === 'string' || body instanceof Uint8Array;
-  if (share.bytes() === 0 || !isWhole) {
+  if (share.bytes() === 0 || !isWhole || body.length <= SMALL_BYTES) {
     share.release();
     return { answer, share: null };
   }

@@ -151,7 +151,14 @@ test('the memory that a document needs is counted by its lines', async () => {
   const countedFor = async (lines: number) => {
     let bytes = 0;
     const content = invoiceContent(printed(Array.from({ length: lines }, () => usageLine('1', '2'))), SELLER);
-    await countedBy({ add: (more) => void (bytes += more) }, () => pdf.write(content, ISSUED_AT));
+    await countedBy(
+      {
+        add: (more) => {
+          bytes += more;
+        },
+      },
+      () => pdf.write(content, ISSUED_AT),
+    );
     return bytes;
   };
   const one = await countedFor(1);
