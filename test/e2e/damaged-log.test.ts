@@ -206,7 +206,8 @@ test.each(mainCases(DAMAGES, 3))(
       url = (await start(dataDir)).url;
       const accepting = runProgram('src/app/commands/accept-loss.ts', [name], { DATA_DIR: dataDir });
       expect(await accepting.ended).toBe(0);
-      expect((await call(url, '/readyz')).status).toBe(200);
+      // What was accepted is taken up first.
+      await expect.poll(async () => (await call(url, '/readyz')).status).toBe(200);
       const rest = (await counted(url)) - STORED;
       if (left !== null) expect(rest).toBe(left);
       if (size !== 'an unknown number of events') expect(size).toBe(`${LOGGED - rest} events`);
