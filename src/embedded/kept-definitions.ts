@@ -35,11 +35,15 @@ export async function restoreDefinitions(directory: string): Promise<string[]> {
 }
 
 /** Carries out what may change definitions. Where it does not end, there is no copy until it has. */
-export async function whileDefinitionsChange(directory: string, change: () => Promise<void>): Promise<void> {
+export async function whileDefinitionsChange<Result>(
+  directory: string,
+  change: () => Promise<Result>,
+): Promise<Result> {
   await rm(join(directory, COPY), { force: true });
-  await change();
+  const result = await change();
   // A full disk is no reason not to start.
   await keepDefinitions(directory).catch(() => undefined);
+  return result;
 }
 
 async function keepDefinitions(directory: string): Promise<void> {

@@ -53,14 +53,14 @@ async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise
       await clickhouse.close();
       await directory.release();
     };
-    const migrating = { clickhouse, target: await realpath(dataDir), close };
-    await whileDefinitionsChange(engine, async () => {
-      await withTables(migrating, undefined);
-    });
+    const target = await realpath(dataDir);
+    const opened = await whileDefinitionsChange(engine, () =>
+      withTables({ clickhouse, target, close }, undefined),
+    );
     // A service that was killed may have left events there.
     const events = await withTakenUpEvents(clickhouse, dataDir);
     return {
-      ...migrating,
+      ...opened,
       clickhouse: events.clickhouse,
       close: async () => {
         await events.close();
