@@ -51,6 +51,7 @@ ${absentRows.join('\n')}
 - \`exclude\` in specifiers of commits, credits and overrides works, although the client does not declare it.
 - Rates of type CUSTOM are refused, because programs of the vendor compute their prices. \`custom_rate\` beside another type of rate is ignored and named.
 - \`limit\` and \`next_page\` are taken from the query and from the body on every list. With different values in both places they are refused with 400.
+- \`POST /v2/contracts/list\` lists the contract that starts last first, as programs rely on, and of equal starts the one that was created last. \`POST /v1/contracts/list\` lists the earliest start first.
 - \`customerBalances/list\` has the balances of contracts unless \`include_contract_balances\` is false. \`sort_by_priority\` lists the lowest priority first. The whole order of drawdown is at \`GET /v1/customers/{customer_id}/drawdownOrder\`.
 `;
 }

@@ -262,6 +262,17 @@ describe('lists', () => {
     expect(products.at('next_page')).toBeNull();
   });
 
+  test('v2 lists the contract that starts last first, v1 the one that starts first', async () => {
+    const starts = ['2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z', START];
+    const ids: string[] = [];
+    for (const starting_at of starts) ids.push(await createdId(api, CONTRACTS, contract({ starting_at })));
+    const [second, last, first] = ids;
+    const idsOf = async (path: string) =>
+      (await api.post(path, { customer_id })).list('data').map((one) => (one as Body).id);
+    expect(await idsOf('/v2/contracts/list')).toEqual([last, second, first]);
+    expect(await idsOf('/v1/contracts/list')).toEqual([first, second, last]);
+  });
+
   test('contracts of a customer come all at once', async () => {
     for (let index = 0; index < 26; index += 1) await createdId(api, CONTRACTS, contract());
     const answer = await api.post('/v2/contracts/list', { customer_id });

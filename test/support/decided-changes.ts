@@ -50,6 +50,8 @@ const LONGER_LISTS = ['/v1/listConfiguredBillingProviders', '/v1/credit-types/li
 /** Some lists have more rows at their end. Drafts have the charges of subscriptions, which were not billed. */
 export function comparable(path: string, frozen: unknown, now: unknown): unknown {
   if (path.includes('/invoices')) return withoutSubscriptions(now);
+  // The contract that starts last comes first.
+  if (path === '/v2/contracts/list') return { ...Object(now), data: rowsOf(now).toReversed() };
   if (!LONGER_LISTS.some((list) => path.startsWith(list))) return now;
   const [before, after] = [rowsOf(frozen), rowsOf(now)];
   return { ...Object(now), data: after.slice(0, before.length), next_page: Object(frozen).next_page };

@@ -41,11 +41,13 @@ export interface ListContractsInput {
   readonly startingAt: Instant | null;
   /** Only contracts in force at this instant. */
   readonly coveringDate: Instant | null;
+  /** The latest start first, and of equal ones the one created last; else the earliest start first. */
+  readonly isNewestFirst: boolean;
   readonly withHistory: boolean;
   readonly withBalances: boolean;
 }
 
-/** The customer's contracts by start. Refuses an unknown customer (`CustomerNotFound`). */
+/** The customer's contracts. Refuses an unknown customer (`CustomerNotFound`). */
 export async function listContracts(deps: BalanceDeps, input: ListContractsInput): Promise<ContractView[]> {
   const { customerId, includeArchived, startingAt, coveringDate } = input;
   if (startingAt !== null && coveringDate !== null) {
@@ -60,5 +62,8 @@ export async function listContracts(deps: BalanceDeps, input: ListContractsInput
     ...(startingAt === null ? {} : { startingFrom: startingAt }),
     ...(coveringDate === null ? {} : { coveringDate }),
   });
-  return contractViews(deps, contracts, deps.clock.now(), input);
+  const inOrder = input.isNewestFirst
+    ? contracts.toSorted((a, b) => b.startingAt - a.startingAt || b.createdAt - a.createdAt)
+    : contracts;
+  return contractViews(deps, inOrder, deps.clock.now(), input);
 }

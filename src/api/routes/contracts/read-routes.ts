@@ -60,7 +60,11 @@ function listRoute(deps: BalanceDeps): RouteDefinition {
     body: listBody,
     response: z.object({ data: z.array(contract.output) }),
     async handler({ body }) {
-      const views = await listContracts(deps, { ...filterFromWire(body), withHistory: true });
+      const views = await listContracts(deps, {
+        ...filterFromWire(body),
+        isNewestFirst: false,
+        withHistory: true,
+      });
       return { data: views.map((view) => contractToWire(view, optionsFromWire(body))) };
     },
   });
@@ -101,10 +105,15 @@ function listRouteV2(deps: BalanceDeps): RouteDefinition {
     path: '/v2/contracts/list',
     operationId: 'listContractsV2',
     summary: 'List the contracts of a customer, flat',
+    description: 'The latest start first, and of equal starts the contract that was created last.',
     body: listBody,
     response: z.object({ data: z.array(contractV2.output) }),
     async handler({ body }) {
-      const views = await listContracts(deps, { ...filterFromWire(body), withHistory: false });
+      const views = await listContracts(deps, {
+        ...filterFromWire(body),
+        isNewestFirst: true,
+        withHistory: false,
+      });
       return { data: views.map((view) => contractToWireV2(view, optionsFromWire(body))) };
     },
   });
