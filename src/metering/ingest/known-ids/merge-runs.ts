@@ -4,8 +4,8 @@
  */
 import { setImmediate as pause } from 'node:timers/promises';
 import { reachOf, SHARDS } from '../deduplication-slots.ts';
-import { pageBuffer, type Run } from './run.ts';
-import { SLOTS_PER_PAGE, sortKey, WORDS_PER_SLOT } from './run-layout.ts';
+import type { Run } from './run.ts';
+import { PAGE_BYTES, SLOTS_PER_PAGE, sortKey, WORDS_PER_SLOT } from './run-layout.ts';
 import { createRunWriter } from './run-writer.ts';
 
 /** Of the window: ids that are past it take memory until the run is past it. */
@@ -73,47 +73,63 @@ function isKeptSlot(slots: Uint32Array, offset: number, oldestSeconds: number): 
 
 function lowest(cursors: readonly RunCursor[]): RunCursor | null {
   let found: RunCursor | null = null;
+  let key = AT_END;
   for (const cursor of cursors) {
-    if (!cursor.isAtEnd && (found === null || cursor.key < found.key)) found = cursor;
+    if (cursor.key >= key) continue;
+    found = cursor;
+    key = cursor.key;
   }
   return found;
 }
 
+/** Read together: a read costs more than what it reads. */
+const PAGES_PER_READ = 64;
+const WORDS_PER_PAGE = PAGE_BYTES / 4;
+/** The key of a cursor without a slot. */
+const AT_END = Number.POSITIVE_INFINITY;
+
 /** The slots of a run, one after the other. */
 class RunCursor {
   readonly #run: Run;
-  readonly #page = pageBuffer();
-  slots: Uint32Array = new Uint32Array(0);
+  readonly #pages = Buffer.allocUnsafeSlow(PAGES_PER_READ * PAGE_BYTES);
+  readonly slots: Uint32Array;
   offset = 0;
   shard = 0;
-  key = 0;
+  key = AT_END;
   #slot = 0;
+  /** The next slot that is not on the pages that were read. */
+  #readUpTo = 0;
 
   constructor(run: Run) {
     this.#run = run;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#slot >= this.#run.ids;
+    this.slots = new Uint32Array(this.#pages.buffer, this.#pages.byteOffset, PAGES_PER_READ * WORDS_PER_PAGE);
   }
 
   /** Goes to the next slot. False where `load` has to come before that is used. */
   advance(): boolean {
     this.#slot += 1;
-    if (this.isAtEnd) return true;
-    if (this.#slot % SLOTS_PER_PAGE === 0) return false;
+    if (this.#slot >= this.#run.ids) {
+      this.key = AT_END;
+      return true;
+    }
+    if (this.#slot === this.#readUpTo) return false;
+    this.offset += this.#slot % SLOTS_PER_PAGE === 0 ? WORDS_PER_SLOT + REST_OF_PAGE : WORDS_PER_SLOT;
     this.#place();
     return true;
   }
 
   async load(): Promise<void> {
-    this.slots = await this.#run.readPage(Math.floor(this.#slot / SLOTS_PER_PAGE), this.#page);
+    const pages = await this.#run.readPages(this.#slot / SLOTS_PER_PAGE, this.#pages);
+    this.#readUpTo = this.#slot + pages * SLOTS_PER_PAGE;
+    this.offset = 0;
     this.#place();
   }
 
   #place(): void {
     while (this.shard < SHARDS - 1 && this.#slot >= (this.#run.starts[this.shard + 1] ?? 0)) this.shard += 1;
-    this.offset = (this.#slot % SLOTS_PER_PAGE) * WORDS_PER_SLOT;
     this.key = sortKey(this.shard, this.slots[this.offset + 1] ?? 0);
   }
 }
+
+/** Words behind the last slot of a page. */
+const REST_OF_PAGE = WORDS_PER_PAGE - SLOTS_PER_PAGE * WORDS_PER_SLOT;

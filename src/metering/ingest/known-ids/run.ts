@@ -5,7 +5,6 @@
  * Exact: what a page says is the hash and the second of acceptance that the index in memory had. Throws where the file is
  * not as it was written.
  */
-import { read } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -44,8 +43,8 @@ export interface Run extends RunSummary {
   readonly bytes: number;
   /** The pages that can hold the hash at `words[at…]`, the first and the last of them. */
   pagesFor(words: Uint32Array, at: number): { readonly first: number; readonly last: number };
-  /** The slots of a page, which lie in `into`, a buffer of one page. */
-  readPage(page: number, into: Buffer): Promise<Uint32Array>;
+  /** Reads pages from this one on into a buffer of whole pages. Resolves with how many there are. */
+  readPages(first: number, into: Buffer): Promise<number>;
   /** Between which slots of the page the hash at `words[at…]` can be: those of its shard. */
   slotsIn(page: number, words: Uint32Array, at: number): { readonly from: number; readonly to: number };
   /** The open file; `hold` keeps it so. */
@@ -94,22 +93,6 @@ async function readAt(handle: FileHandle, from: number, length: number): Promise
   return bytes;
 }
 
-/** Without the promises of `FileHandle`, which cost several times as much as the read. */
-function readWholePage(fd: number, from: number, into: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    read(fd, into, 0, PAGE_BYTES, from, (error, bytesRead) => {
-      if (error !== null) reject(error);
-      else if (bytesRead < PAGE_BYTES) reject(new Error('a file of known ids is cut short'));
-      else resolve();
-    });
-  });
-}
-
-/** Room for a page. */
-export function pageBuffer(): Buffer {
-  return Buffer.allocUnsafeSlow(PAGE_BYTES);
-}
-
 export function checksumOf(tail: ArrayBuffer): number {
   return crc32(new Uint8Array(tail));
 }
@@ -156,10 +139,12 @@ class FileRun implements Run {
     return { first, last };
   }
 
-  async readPage(page: number, into: Buffer): Promise<Uint32Array> {
-    await readWholePage(this.#handle.fd, pageOffset(page), into);
-    requireWhole(into);
-    return new Uint32Array(into.buffer, into.byteOffset, PAGE_BYTES / 4);
+  async readPages(first: number, into: Buffer): Promise<number> {
+    const count = Math.min(this.pages - first, into.length / PAGE_BYTES);
+    const bytes = into.subarray(0, count * PAGE_BYTES);
+    await readInto(this.#handle, pageOffset(first), bytes);
+    for (let at = 0; at < bytes.length; at += PAGE_BYTES) requireWhole(bytes.subarray(at, at + PAGE_BYTES));
+    return count;
   }
 
   slotsIn(page: number, words: Uint32Array, at: number): { from: number; to: number } {
