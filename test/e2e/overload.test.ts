@@ -1,143 +1,163 @@
 /**
- * More connections than the service can serve, which send again a few milliseconds after a refusal, or hang up and send
- * again. At every moment: what was acknowledged ≤ what is counted ≤ what was sent, and each id counts once.
+ * More connections than the service can serve, which send again a few milliseconds after a refusal: the same events or
+ * others in their place, or they hang up, or repeat events that are stored. At every moment: what was acknowledged ≤ what
+ * is counted ≤ what was sent, and each id counts once.
+ *
+ * `npm run test:long` has 3,900 connections and bodies of 30 KB. Otherwise fewer connections send larger bodies, so that
+ * the same limits are met: of rows that wait, and of bodies.
  */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, inject, it } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
+import type { Overload, OverloadOptions } from '../support/overload/overload.ts';
 
 const TOKEN = 'given-to-the-process';
-const CONNECTIONS = 250;
-const PER_REQUEST = 100;
-const TEXT = 'x'.repeat(200);
+/** Requests wait for a batch for a second, and are refused then. */
+const FULL = {
+  ...{ connections: 3_900, textLength: 200, secondsMin: 20 },
+  refusals: ['too many events are waiting'],
+};
+/** More than the bodies of all requests may take together. */
+const SMALLER = {
+  ...{ connections: 400, textLength: 2_500, secondsMin: 3 },
+  refusals: ['Too many request bodies'],
+};
 const BEFORE = 1_000;
-const PAUSE_MS = 5;
+const PER_REQUEST = 100;
 
-let program: Program | undefined;
+let running: Program | undefined;
 afterEach(async () => {
-  program?.child.kill('SIGKILL');
-  await program?.ended;
+  running?.child.kill('SIGKILL');
+  await running?.ended;
 });
 
-it('counts at least what was acknowledged and at most what was sent, each id once: before, in and after overload', async () => {
-  const dataDir = await createDataDirectory();
-  // So that a fast machine refuses too.
-  const env = { PORT: '0', DATA_DIR: dataDir, API_TOKEN: TOKEN, RATE_LIMIT_INGEST: '15' };
-  program = runProgram('src/main.ts', [], env);
+interface Service {
+  readonly program: Program;
+  readonly url: URL;
+  post(path: string, body: unknown): Promise<{ status: number; data: unknown }>;
+}
+
+async function start(dataDir: string, settings: Record<string, string>): Promise<Service> {
+  const env = { PORT: '0', DATA_DIR: dataDir, API_TOKEN: TOKEN, RATE_LIMIT_INGEST: '0', ...settings };
+  const program = runProgram('src/main.ts', [], env);
+  running = program;
   await program.said('is ready at');
-  const url = /ready at (\S+)/.exec(program.stdout())?.[1] ?? '';
-  const send = async (path: string, body: string, signal?: AbortSignal) => {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body,
-      ...(signal && { signal }),
-    });
-    return { status: response.status, text: await response.text() };
+  const url = new URL(/ready at (\S+)/.exec(program.stdout())?.[1] ?? '');
+  return {
+    ...{ program, url },
+    async post(path, body) {
+      const response = await fetch(new URL(path, url), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const { data } = (await response.json()) as { data: unknown };
+      return { status: response.status, data };
+    },
   };
-  const created = async (path: string, body: object): Promise<string> =>
-    (JSON.parse((await send(path, JSON.stringify(body))).text) as { data: { id: string } }).data.id;
-  const customer_id = await created('/v1/customers', { name: 'Busy', ingest_aliases: ['busy'] });
-  const metric = {
-    event_type_filter: { in_values: ['call'] },
-    property_filters: [{ name: 'n', exists: true }],
+}
+
+const METRIC = {
+  event_type_filter: { in_values: ['call'] },
+  property_filters: [{ name: 'n', exists: true }],
+};
+
+async function createdIn({ post }: Service) {
+  const idOf = async (path: string, body: object) => ((await post(path, body)).data as { id: string }).id;
+  const create = (body: object) => idOf('/v1/billable-metrics/create', { ...METRIC, ...body });
+  return {
+    customer: { id: await idOf('/v1/customers', { name: 'Busy', ingest_aliases: ['busy'] }), alias: 'busy' },
+    metrics: {
+      all: await create({ name: 'all', aggregation_type: 'COUNT' }),
+      each: await create({ name: 'each', aggregation_type: 'UNIQUE', aggregation_key: 'n' }),
+    },
   };
-  const all = await created('/v1/billable-metrics/create', {
-    ...{ ...metric, name: 'all', aggregation_type: 'COUNT' },
-  });
-  const each = await created('/v1/billable-metrics/create', {
-    ...{ ...metric, name: 'each', aggregation_type: 'UNIQUE', aggregation_key: 'n' },
-  });
+}
+
+type Created = Awaited<ReturnType<typeof createdIn>>;
+
+async function countIn({ post }: Service, { customer, metrics }: Created) {
   const day = 86_400_000;
   const today = Math.floor(Date.now() / day) * day;
-  /** Null where the service is too busy to say. */
-  const counted = async (billable_metric_id: string): Promise<number | null> => {
-    const answer = await send(
-      '/v1/usage/groups',
-      JSON.stringify({
-        ...{ customer_id, billable_metric_id, window_size: 'NONE' },
-        starting_on: new Date(today - day).toISOString(),
-        ending_before: new Date(today + 2 * day).toISOString(),
-      }),
-    );
-    if (answer.status !== 200) expect([429, 503]).toContain(answer.status);
-    const { data } = JSON.parse(answer.text) as { data?: { value: number }[] };
-    return data === undefined ? null : (data[0]?.value ?? 0);
+  const count = async (billable_metric_id: string) => {
+    const { data } = await post('/v1/usage/groups', {
+      ...{ customer_id: customer.id, billable_metric_id, window_size: 'NONE' },
+      starting_on: new Date(today - 2 * day).toISOString(),
+      ending_before: new Date(today + 2 * day).toISOString(),
+    });
+    return (data as { value: number }[])[0]?.value ?? 0;
   };
-  const known = async (metricId: string): Promise<number> => {
-    for (;;) {
-      const value = await counted(metricId);
-      if (value !== null) return value;
-    }
-  };
-  let attempts = 0;
-  /** Another attempt at the same ids says another time, as clients do that make their events anew. */
-  const body = (first: number) => {
-    attempts += 1;
-    const timestamp = new Date(today + attempts).toISOString();
-    return JSON.stringify(
-      Array.from({ length: PER_REQUEST }, (_, index) => ({
-        transaction_id: `event-${first + index}`,
-        ...{ customer_id: 'busy', event_type: 'call', timestamp },
-        properties: { n: String(first + index), text: TEXT },
-      })),
-    );
-  };
+  return { all: await count(metrics.all), each: await count(metrics.each) };
+}
 
-  let sent = 0;
-  let acknowledged = 0;
-  let refused = 0;
-  let hungUp = 0;
-  for (; sent < BEFORE; sent += PER_REQUEST, acknowledged += PER_REQUEST)
-    expect((await send('/v1/ingest', body(sent))).status).toBe(200);
-  expect(await known(all)).toBe(BEFORE);
+/** Figures that are more than 0 where ids are in files and repeats were looked up. */
+const OF_FILES = [
+  'tallyhouse_known_transaction_ids{tier="recent"}',
+  'tallyhouse_known_transaction_ids{tier="filtered"}',
+  'tallyhouse_known_transaction_ids_bytes{tier="recent"}',
+  'tallyhouse_known_transaction_ids_bytes{tier="filtered"}',
+  'tallyhouse_known_id_lookups_total{result="known"}',
+  'tallyhouse_known_id_lookup_seconds_count',
+];
 
-  const connection = async (number: number): Promise<void> => {
-    const first = BEFORE + number * PER_REQUEST;
-    sent += PER_REQUEST;
-    for (let attempt = 0; ; attempt += 1) {
-      // A third hangs up at its first attempt, at whatever moment.
-      const hangsUp = attempt === 0 && number % 3 === 0;
-      const signal = hangsUp ? AbortSignal.timeout(number) : undefined;
-      const answer = await send('/v1/ingest', body(first), signal).catch((error: unknown) => {
-        if (!hangsUp) throw error;
-        return null;
-      });
-      if (answer?.status === 200) break;
-      if (answer === null) hungUp += 1;
-      else {
-        expect([429, 503]).toContain(answer.status);
-        refused += 1;
-      }
-      await new Promise((resolve) => {
-        setTimeout(resolve, PAUSE_MS);
-      });
-    }
-    acknowledged += PER_REQUEST;
-  };
-  let isOver = false;
-  let looks = 0;
-  const watch = async (): Promise<void> => {
-    while (!isOver) {
-      const least = acknowledged;
-      const value = await counted(all);
-      if (value === null) continue;
-      looks += 1;
-      expect(value).toBeGreaterThanOrEqual(least);
-      expect(value).toBeLessThanOrEqual(sent);
-    }
-  };
-  const watching = watch();
-  await Promise.all(Array.from({ length: CONNECTIONS }, (_, number) => connection(number)));
-  isOver = true;
-  await watching;
-  expect(refused).toBeGreaterThan(0);
-  expect(hungUp).toBeGreaterThan(0);
-  expect(looks).toBeGreaterThan(0);
-  const total = BEFORE + CONNECTIONS * PER_REQUEST;
-  expect(await known(all)).toBe(total);
-  expect(await known(each)).toBe(total);
+const sameOfBoth = (count: number) => ({ all: count, each: count });
 
-  program.child.kill('SIGTERM');
-  expect(await program.ended).toBe(0);
-});
+function eventsBefore(from: number) {
+  return Array.from({ length: PER_REQUEST }, (_, i) => ({
+    ...{ transaction_id: `before-${from + i}`, customer_id: 'busy', event_type: 'call' },
+    timestamp: new Date().toISOString(),
+    properties: { n: `before-${from + i}` },
+  }));
+}
+
+it.each([
+  { ids: 'all known ids in memory', settings: {}, measured: [] },
+  { ids: 'most known ids in files', settings: { KNOWN_IDS_RECENT: '5000' }, measured: OF_FILES },
+])(
+  'counts at least what was acknowledged and at most what was sent, each id once: before, in and after overload, and after a restart; $ids',
+  async ({ settings, measured }) => {
+    const dataDir = await createDataDirectory();
+    const service = await start(dataDir, settings);
+    const created = await createdIn(service);
+    for (let sent = 0; sent < BEFORE; sent += PER_REQUEST)
+      expect((await service.post('/v1/ingest', eventsBefore(sent))).status).toBe(200);
+    expect(await countIn(service, created)).toEqual(sameOfBoth(BEFORE));
+
+    const size = inject('isThorough') ? FULL : SMALLER;
+    const { hostname: host, port } = service.url;
+    const options: OverloadOptions = {
+      ...size,
+      ...{ host, port: Number(port), token: TOKEN, run: 'busy', eventsPerRequest: PER_REQUEST },
+      ...{ secondsMax: 120, countedBefore: BEFORE, ...created },
+    };
+    const sender = runProgram('test/support/programs/send-too-much.ts', [JSON.stringify(options)]);
+    expect(await sender.ended, sender.stderr()).toBe(0);
+    const load = JSON.parse(sender.stdout()) as Overload;
+    expect(load.wrong).toEqual([]);
+    const refused = Object.keys(load.refused).join('\n');
+    for (const refusal of size.refusals) expect(refused).toContain(refusal);
+    expect(Math.min(load.hungUp, load.looks)).toBeGreaterThan(0);
+    // Who is refused is told so. Connections that were hung up count until that is seen, and there are 4,000 at most.
+    if (size === SMALLER) expect(load.cutOff).toEqual({});
+    expect(load.after.each).toBe(load.after.all);
+    expect(load.after.all).toBeGreaterThanOrEqual(BEFORE + load.acknowledged);
+    // 429 stores nothing: sent again, all of it is taken.
+    expect(load.refusedAgain.taken).toBe(load.refusedAgain.sent);
+    expect(load.refusedAgain.sent).toBeGreaterThan(0);
+    // Of what was not answered, exactly that is taken which was not counted.
+    const taken = load.refusedAgain.taken + load.unsureAgain.taken;
+    expect(load.after.all + taken).toBe(BEFORE + load.sent);
+    expect(load.end).toEqual(sameOfBoth(BEFORE + load.sent));
+
+    const measures = await (await fetch(new URL('/metrics', service.url))).text();
+    for (const name of measured)
+      expect(Number(measures.split(`\n${name} `)[1]?.split('\n')[0]), name).toBeGreaterThan(0);
+
+    service.program.child.kill('SIGTERM');
+    expect(await service.program.ended).toBe(0);
+    const again = await start(dataDir, settings);
+    expect(await countIn(again, created)).toEqual(sameOfBoth(BEFORE + load.sent));
+    again.program.child.kill('SIGTERM');
+    expect(await again.program.ended).toBe(0);
+  },
+);
