@@ -12,7 +12,7 @@ import { createDataDirectory } from '../support/data-directory.ts';
 import type { Overload, OverloadOptions } from '../support/overload/overload.ts';
 
 const TOKEN = 'given-to-the-process';
-/** Requests wait for a batch for a second, and are refused then. */
+/** Of a batch that is full while the one before it is being written. */
 const FULL = {
   ...{ connections: 3_900, textLength: 200, secondsMin: 20 },
   refusals: ['too many events are waiting'],
@@ -141,7 +141,7 @@ it.each([
     if (size === SMALLER) expect(load.cutOff).toEqual({});
     expect(load.after.each).toBe(load.after.all);
     expect(load.after.all).toBeGreaterThanOrEqual(BEFORE + load.acknowledged);
-    // 429 stores nothing: sent again, all of it is taken.
+    // 429 and 408 store nothing: sent again, all of it is taken.
     expect(load.refusedAgain.taken).toBe(load.refusedAgain.sent);
     expect(load.refusedAgain.sent).toBeGreaterThan(0);
     // Of what was not answered, exactly that is taken which was not counted.

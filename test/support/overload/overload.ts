@@ -63,7 +63,8 @@ const CALM_CONNECTIONS = 8;
 const WRONG_MAX = 20;
 /** It says that nothing was acknowledged, not that nothing is stored. */
 const UNKNOWN = 503;
-const BUSY = [429, UNKNOWN];
+/** 408: of a sender that is too busy itself to write what it has announced. */
+const BUSY = [408, 429, UNKNOWN];
 
 export async function overload(options: OverloadOptions): Promise<Overload> {
   const load = new Load(options);
