@@ -14,6 +14,8 @@ import { DEMO_NOW, fillWithDemo, request } from '../test/support/console-data.ts
 const IMAGES = new URL('../docs/images/', import.meta.url).pathname;
 const TOKEN = 'token-of-the-pictures';
 const READ_MS_MAX = 120_000;
+const DRAWN_MS = 300;
+const FALLBACK_SIZE = { width: 1280, height: 860 };
 
 interface Shown {
   readonly name: string;
@@ -65,14 +67,37 @@ async function pagesOf(service: { readonly url: string; readonly token: string }
     { name: 'invoice-time', path: `/invoices/${other}/${draft}?view=time` },
     { name: 'invoice-property', path: `/invoices/${other}/${draft}?view=property&property=user_id` },
     { name: 'invoice-change', path: `/invoices/${other}/${draft}?view=change` },
+    { name: 'metrics', path: `/metrics?${metricQuestion(customer)}` },
+    { name: 'ask', path: `/ask?${new URLSearchParams({ sql: QUESTION })}` },
+    { name: 'prices', path: `/prices?card=${await cardNamed(service, 'AI API price list (')}` },
+    { name: 'prices-contract', path: `/prices?view=contract&customer=${customer}` },
+    { name: 'events', path: `/events?id=november-0-3` },
     { name: 'month-end', path: '/month-end' },
     { name: 'month-end-now', path: '/month-end?month=2026-11' },
     { name: 'system', path: '/system' },
-    ...['webhooks', 'tokens', 'audit'].map((view) => ({
+    ...['webhooks', 'deliveries', 'tokens', 'audit'].map((view) => ({
       name: `system-${view}`,
       path: `/system?view=${view}`,
     })),
   ];
+}
+
+const QUESTION = `SELECT DATE_TRUNC('day', timestamp) AS day, properties.model AS model, COUNT(*) AS requests
+FROM events
+WHERE event_type = 'llm_request'
+GROUP BY day, model
+ORDER BY day`;
+
+function metricQuestion(customer: string): string {
+  const sql = 'SELECT SUM(properties.tokens) AS value, properties.model\nFROM events\nGROUP BY model';
+  return new URLSearchParams({ customer, group: 'model', definition: JSON.stringify({ sql }) }).toString();
+}
+
+async function cardNamed(service: Parameters<typeof request>[0], name: string): Promise<string> {
+  const { data } = (await request(service, 'POST', '/v1/contract-pricing/rate-cards/list', {})) as {
+    data: { id: string; name: string }[];
+  };
+  return data.find((card) => card.name.startsWith(name))?.id ?? '';
 }
 
 /** The README's: name of the page, and of its picture. */
@@ -81,38 +106,42 @@ const README_PICTURES: Readonly<Record<string, string>> = {
   'invoice-time': 'invoice',
 };
 
+/** The four pictures of each page are those of one visit: the width and the colours change, nothing is read again. */
+const LOOKS = [
+  { name: 'desktop-light', size: DESKTOP.viewport, colorScheme: 'light' },
+  { name: 'desktop-dark', size: DESKTOP.viewport, colorScheme: 'dark' },
+  { name: 'phone-dark', size: PHONE.viewport, colorScheme: 'dark' },
+  { name: 'phone-light', size: PHONE.viewport, colorScheme: 'light' },
+] as const;
+
 async function photograph(browser: Browser, url: string, pages: readonly Shown[], directory: string) {
-  for (const [device, options] of [
-    ['desktop', DESKTOP],
-    ['phone', PHONE],
-  ] as const) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await browser.newContext({ ...options, colorScheme });
-      const page = await context.newPage();
-      await page.goto(`${url}/console`);
-      await page.getByLabel('API token').fill(TOKEN);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('button', { name: 'Sign out' }).waitFor();
-      for (const { name, path } of pages) {
-        await page.goto(`${url}/console${path}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        // Nothing is being read any more; charts are drawn a moment later.
-        await page.waitForFunction('document.querySelector("[role=status]") === null', null, {
-          timeout: READ_MS_MAX,
-        });
-        await page.waitForTimeout(500);
-        await page.screenshot({
-          path: join(directory, `${name}-${device}-${colorScheme}.png`),
-          fullPage: true,
-        });
-        const picture = README_PICTURES[name];
-        if (picture !== undefined && device === 'desktop' && colorScheme === 'light') {
-          await page.screenshot({ path: join(IMAGES, `${picture}.jpg`), type: 'jpeg', quality: 82 });
-        }
+  const context = await browser.newContext(DESKTOP);
+  const page = await context.newPage();
+  await page.goto(`${url}/console`);
+  await page.getByLabel('API token').fill(TOKEN);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  for (const { name, path } of pages) {
+    await page.setViewportSize(DESKTOP.viewport ?? FALLBACK_SIZE);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(`${url}/console${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    // Nothing is being read any more. The policy of the page lets no text be evaluated, so no function is waited for.
+    await page.locator('[role=status]').first().waitFor({ state: 'detached', timeout: READ_MS_MAX });
+    for (const look of LOOKS) {
+      await page.setViewportSize(look.size ?? FALLBACK_SIZE);
+      await page.emulateMedia({ colorScheme: look.colorScheme });
+      // Charts are drawn again a moment later.
+      await page.waitForTimeout(DRAWN_MS);
+      await page.screenshot({ path: join(directory, `${name}-${look.name}.png`), fullPage: true });
+      const picture = README_PICTURES[name];
+      if (picture !== undefined && look.name === 'desktop-light') {
+        await page.screenshot({ path: join(IMAGES, `${picture}.jpg`), type: 'jpeg', quality: 72 });
       }
-      await context.close();
     }
+    process.stdout.write(`${name}\n`);
   }
+  await context.close();
 }
 
 const directory = process.argv[2] ?? (await mkdtemp(join(tmpdir(), 'tallyhouse-pictures-')));

@@ -67,21 +67,26 @@ const monthEnd = createRoute({
 const metrics = createRoute({
   getParentRoute: () => root,
   path: '/metrics',
-  validateSearch: texts('metric', 'customer', 'from', 'to', 'window', 'page', 'cursor'),
+  validateSearch: texts(
+    ...(['metric', 'definition', 'customer', 'from', 'to', 'window', 'group'] as const),
+    ...(['archived', 'page', 'cursor'] as const),
+  ),
   component: lazyRouteComponent(() => import('./pages/metrics/metrics.tsx'), 'Metrics'),
 });
 
 const ask = createRoute({
   getParentRoute: () => root,
   path: '/ask',
-  validateSearch: texts('query', 'sql', 'show'),
+  validateSearch: texts('sql', 'show'),
   component: lazyRouteComponent(() => import('./pages/ask/ask.tsx'), 'Ask'),
 });
 
 const prices = createRoute({
   getParentRoute: () => root,
   path: '/prices',
-  validateSearch: texts('card', 'contract', 'customer', 'at', 'product', 'page', 'cursor'),
+  validateSearch: texts(
+    ...(['view', 'card', 'contract', 'customer', 'at', 'rate', 'draft', 'month', 'page', 'cursor'] as const),
+  ),
   component: lazyRouteComponent(() => import('./pages/prices/prices.tsx'), 'Prices'),
 });
 

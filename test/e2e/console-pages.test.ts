@@ -1,13 +1,12 @@
-/**
- * The console's pages in a real browser, on the demo's data, on an empty service, with 1,000 customers and with an
- * invoice of 2,000 lines. Times are printed, because other work on the machine changes them.
- */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+/** The console's pages in a real browser, on the demo's data. Times are printed: other work on the machine changes them. */
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { moneyText } from '../../console/src/format/money.ts';
-import { DESKTOP, isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
+import { isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
 import { DEMO_NOW, fillWithDemo } from '../support/console-data.ts';
+import { type ConsoleOptions, drawnPixels, openConsole, settle } from '../support/console-page.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const UNIT = { id: '', name: 'USD (cents)' };
 /** Of an in-page navigation on the demo's data. */
@@ -16,46 +15,7 @@ const CHANGE_MS_MAX = 3_000;
 let service: TestService;
 let browser: Browser;
 
-async function cookieFor(at: TestService, token = at.token) {
-  const headers = { 'sec-fetch-site': 'same-origin' };
-  const answer = await at.api.send('POST', '/console/session', { token }, { token: null, headers });
-  const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
-  return { name, value, url: at.url };
-}
-
-/** A page of somebody who is signed in; what it prints as an error fails the test that opened it. */
-async function open(
-  path: string,
-  { at = service, token, ...options }: { at?: TestService; token?: string } & BrowserContextOptions = {},
-): Promise<{ readonly page: Page; readonly errors: string[] }> {
-  const context = await browser.newContext({ ...DESKTOP, ...options });
-  onTestFinished(() => context.close());
-  await context.addCookies([await cookieFor(at, token)]);
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on('pageerror', ({ message }) => errors.push(message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  await page.goto(at.url + path);
-  return { page, errors };
-}
-
-/** Nothing is being read any more. */
-async function settle(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle');
-  await expect.poll(() => page.getByRole('status').count()).toBe(0);
-}
-
-/** How many pixels of a chart are drawn. */
-function drawnPixels(page: Page): Promise<number> {
-  return page.evaluate(`(() => {
-    const canvas = document.querySelector('canvas');
-    if (canvas === null) return 0;
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    return data.filter((value, index) => index % 4 === 3 && value > 0).length;
-  })()`) as Promise<number>;
-}
+const open = (path: string, options: ConsoleOptions = {}) => openConsole(browser, service, path, options);
 
 interface Shown {
   readonly customer: string;
@@ -100,6 +60,12 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
       `${invoice}?view=property&property=user_id`,
       `/console/invoices/${shown.customer}/${shown.draft}?view=change`,
       '/console/month-end',
+      '/console/metrics',
+      '/console/ask',
+      '/console/prices',
+      `/console/prices?view=contract&customer=${shown.customer}`,
+      '/console/events',
+      '/console/events?id=october-late',
       '/console/system',
       ...['webhooks', 'tokens', 'audit'].map((view) => `/console/system?view=${view}`),
     ];
@@ -288,6 +254,53 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(change).toBeLessThan(CHANGE_MS_MAX);
   });
 
+  it('leads from the start to the invoice that misses late usage', async () => {
+    const { page } = await open('/console');
+    await page.getByRole('link', { name: '1 invoice misses usage that came after it was issued' }).click();
+    const table = page.getByRole('region', { name: 'Invoices of the month' });
+    await table.getByText('late usage').waitFor();
+    expect(await table.locator('tbody tr').count()).toBe(1);
+    const href = (await table.getByRole('link').nth(1).getAttribute('href')) ?? '';
+    const [customer, invoice] = href.split('/').slice(-2);
+    const read = await service.api.get(`/v1/customers/${customer}/invoices/${invoice}`);
+    expect(read.list('data.unbilled_late_usage').length).toBeGreaterThan(0);
+    expect(await table.getByText('late usage').getAttribute('title')).toContain(
+      read.text('data.unbilled_late_usage[0].product_name'),
+    );
+  });
+
+  it('shows a delivery that a billing provider has refused, with its reason, and delivers it again', async () => {
+    const receiver = await startWebhookReceiver();
+    onTestFinished(() => receiver.close());
+    receiver.answerWith((response) => {
+      response.statusCode = 422;
+      response.end(JSON.stringify({ message: 'no such account' }));
+    });
+    await issueTo(receiver.url);
+    const failing = async () =>
+      (await service.api.get('/v1/invoices', { query: { external_status: 'INVALID_REQUEST_ERROR' } })).list(
+        'data',
+      ).length;
+    await expect.poll(failing, { timeout: 30_000 }).toBe(1);
+    const { page } = await open('/console');
+    await page
+      .getByRole('link', { name: '1 delivery of an invoice is invalid request error' })
+      .click({ timeout: 60_000 });
+    const table = page.getByRole('region', { name: 'Deliveries of invoices' });
+    await table.getByText('Delivered elsewhere').waitFor();
+    expect(await table.textContent()).toContain('422');
+    expect(await seriousFaults(page)).toEqual([]);
+    receiver.answerWith((response) => {
+      response.end(JSON.stringify({ external_id: 'e-1', number: 'N-1', status: 'SENT' }));
+    });
+    await table.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(failing, { timeout: 30_000 }).toBe(0);
+    await page.getByLabel('State at the billing provider').selectOption('SENT');
+    await table.getByText('Delivered elsewhere').waitFor();
+    await table.getByRole('link').first().click();
+    await page.getByText('Delivery to custom').waitFor();
+  });
+
   it('asks for the token again when the session has expired, and goes on where it was', async () => {
     const { page } = await open('/console/customers');
     await settle(page);
@@ -301,127 +314,25 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
   });
 });
 
-describe.skipIf(isBrowserMissing())('the console at its ends', () => {
-  const PRESENT = '2026-11-20T00:00:00Z';
-  let at: TestService;
-  beforeAll(async () => {
-    [at, browser] = await Promise.all([startTestService({ sandboxNow: PRESENT }), launchBrowser()]);
-    service = at;
+/** Issues an invoice of a customer whose invoices another system takes. */
+async function issueTo(url: string): Promise<void> {
+  const { api } = service;
+  const customer_id = (await api.post('/v1/customers', { name: 'Delivered elsewhere' })).text('data.id');
+  const configuration = { url, signing_secret: 'whsec_Y29uc29sZS1vZi10aGUtdGVzdHM=' };
+  const configured = await api.post('/v1/setCustomerBillingProviderConfigurations', {
+    data: [{ customer_id, billing_provider: 'custom', delivery_method: 'webhook', configuration }],
   });
-  afterAll(async () => {
-    await browser?.close();
-    await at?.close();
+  const product = await api.post('/v1/contract-pricing/products/create', { name: 'Setup', type: 'FIXED' });
+  const now = (await api.get('/v1/sandbox/clock')).text('data.now');
+  await api.post('/v1/contracts/create', {
+    customer_id,
+    starting_at: '2026-11-01T00:00:00Z',
+    billing_provider_configuration: { billing_provider_configuration_id: configured.text('data[0].id') },
+    scheduled_charges: [
+      {
+        product_id: product.text('data.id'),
+        schedule: { schedule_items: [{ timestamp: `${now.slice(0, 10)}T00:00:00Z`, amount: 500 }] },
+      },
+    ],
   });
-
-  it('says on an empty service what to do', async () => {
-    const { page, errors } = await open('/console', { at });
-    const expected = {
-      '/console': 'No event happened in the last 30 days',
-      '/console/customers': 'There is no customer yet',
-      '/console/month-end': 'No contract has an invoice in this month',
-      '/console/system?view=webhooks': 'Nobody is told of anything yet',
-    };
-    for (const [path, text] of Object.entries(expected)) {
-      await page.goto(at.url + path);
-      await page.getByText(text).waitFor();
-      await settle(page);
-      expect(await seriousFaults(page), path).toEqual([]);
-    }
-    await page.goto(`${at.url}/console/customers/${crypto.randomUUID()}`);
-    await page.getByRole('alert').getByText('(404)').waitFor();
-    expect(errors.filter((text) => !text.includes('404'))).toEqual([]);
-  });
-
-  it('finds one of 1,000 customers, and pages through them by number', async () => {
-    const names = Array.from({ length: 1_000 }, (_, index) => `Customer ${String(index).padStart(4, '0')}`);
-    for (let first = 0; first < names.length; first += 50) {
-      const some = names.slice(first, first + 50);
-      await Promise.all(
-        some.map((name) =>
-          at.inProcess.post('/v1/customers', { name, ingest_aliases: [name.replace(' ', '-')] }),
-        ),
-      );
-    }
-    const { page } = await open('/console/customers', { at });
-    await page.getByRole('link', { name: 'Page 2' }).click();
-    await page.getByRole('link', { name: 'Page 3' }).click();
-    await expect.poll(() => page.url()).toContain('page=3');
-    const third = await page.getByRole('region', { name: 'Customers' }).locator('tbody').textContent();
-    const { page: sent } = await open(new URL(page.url()).pathname + new URL(page.url()).search, { at });
-    await settle(sent);
-    expect(await sent.getByRole('region', { name: 'Customers' }).locator('tbody').textContent()).toBe(third);
-    await page.getByRole('searchbox').fill('Customer-0777');
-    await page.getByRole('link', { name: 'Customer 0777' }).waitFor();
-  });
-
-  it('scrolls an invoice of 2,000 lines with few rows in the page', async () => {
-    const { customer, invoice } = await longInvoice(at);
-    const { page } = await open(`/console/invoices/${customer}/${invoice}`, { at });
-    await settle(page);
-    const region = page.getByRole('region', { name: 'Lines of the invoice' });
-    expect(await region.locator('table').getAttribute('aria-rowcount')).toBe('2002');
-    const { frames, ms, rowsMax } = (await page.evaluate(`(async () => {
-      const region = document.querySelector('section[aria-label="Lines of the invoice"]');
-      let frames = 0, rowsMax = 0;
-      const started = performance.now();
-      while (performance.now() - started < 1_500) {
-        region.scrollTop += 400;
-        await new Promise(requestAnimationFrame);
-        frames += 1;
-        rowsMax = Math.max(rowsMax, region.querySelectorAll('tr').length);
-      }
-      return { frames, ms: performance.now() - started, rowsMax };
-    })()`)) as { frames: number; ms: number; rowsMax: number };
-    process.stdout.write(
-      `frames a second while 2,000 lines are scrolled: ${Math.round((frames * 1_000) / ms)}\n`,
-    );
-    expect(rowsMax).toBeLessThan(200);
-    await page.evaluate(
-      `{ const region = document.querySelector('section[aria-label="Lines of the invoice"]'); region.scrollTop = region.scrollHeight; }`,
-    );
-    await page.getByText('key k1999', { exact: false }).waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
-  });
-});
-
-/** A draft with a line for each of 2,000 keys. */
-async function longInvoice({ inProcess: api }: TestService) {
-  const customer = (await api.post('/v1/customers', { name: 'Long', ingest_aliases: ['long'] })).text(
-    'data.id',
-  );
-  const metric = await api.post('/v1/billable-metrics/create', {
-    name: 'Calls',
-    aggregation_type: 'COUNT',
-    property_filters: [{ name: 'key', exists: true }],
-    group_keys: [['key']],
-  });
-  const product = await api.post('/v1/contract-pricing/products/create', {
-    name: 'Calls',
-    type: 'USAGE',
-    billable_metric_id: metric.text('data.id'),
-    presentation_group_key: ['key'],
-  });
-  const card = (await api.post('/v1/contract-pricing/rate-cards/create', { name: 'List' })).text('data.id');
-  await api.post('/v1/contract-pricing/rate-cards/addRate', {
-    rate_card_id: card,
-    product_id: product.text('data.id'),
-    entitled: true,
-    starting_at: '2026-01-01T00:00:00Z',
-    rate_type: 'FLAT',
-    price: 3,
-  });
-  const starting_at = '2026-11-01T00:00:00Z';
-  await api.post('/v1/contracts/create', { customer_id: customer, rate_card_id: card, starting_at });
-  for (let first = 0; first < 2_000; first += 100) {
-    const events = Array.from({ length: 100 }, (_, index) => ({
-      transaction_id: `long-${first + index}`,
-      customer_id: 'long',
-      event_type: 'call',
-      timestamp: '2026-11-10T00:00:00Z',
-      properties: { key: `k${String(first + index).padStart(4, '0')}` },
-    }));
-    await api.post('/v1/ingest', events);
-  }
-  const drafts = await api.get(`/v1/customers/${customer}/invoices`, { query: { status: 'DRAFT' } });
-  return { customer, invoice: drafts.text('data[0].id') };
 }

@@ -53,6 +53,28 @@ export async function call<Key extends OperationKey>(
   return (text === '' ? undefined : parseExact(text)) as AnswerOf<Key>;
 }
 
+/** As `call`, and refuses an answer that is too large for a page: nothing of it is kept then. */
+export async function callBounded<Key extends OperationKey>(
+  key: Key,
+  input: InputOf<Key>,
+  bounds: { readonly bytes: number; readonly tooLarge: string; readonly signal?: AbortSignal },
+): Promise<AnswerOf<Key>> {
+  const response = await send(key, input as LooseInput, bounds.signal);
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
+    bytes += piece.value.byteLength;
+    if (bytes > bounds.bytes) {
+      await reader?.cancel();
+      throw new ApiError(0, bounds.tooLarge, null);
+    }
+    text += decoder.decode(piece.value, { stream: true });
+  }
+  return parseExact(text + decoder.decode()) as AnswerOf<Key>;
+}
+
 /** The answer in another form, such as `text/csv`. */
 export async function callFile<Key extends OperationKey>(
   key: Key,

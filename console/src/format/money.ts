@@ -22,6 +22,9 @@ function currencyOf({ name }: CreditType): Currency | null {
   return /^[A-Z]{3}$/.test(name) ? { code: name, sentPlaces: 0 } : null;
 }
 
+/** Engines write at most so many places; the API has up to 30 of cents. */
+const PLACES_MAX = 20;
+
 const formats = new Map<string, Intl.NumberFormat>();
 
 function formatFor(code: string, digits?: number): Intl.NumberFormat {
@@ -32,6 +35,7 @@ function formatFor(code: string, digits?: number): Intl.NumberFormat {
       style: 'currency',
       currency: code,
       ...(digits === undefined ? {} : { maximumFractionDigits: digits }),
+      ...(digits === 0 ? { minimumFractionDigits: 0 } : {}),
     });
   formats.set(key, known);
   return known;
@@ -44,6 +48,16 @@ function inUnits(amount: Exact | Big, { sentPlaces }: Currency): Big {
 /** Minus as `−`, so that figures stand in line. */
 function signed(text: string): string {
   return text.replace('-', '−');
+}
+
+/** A figure with all its digits, also where it has more places than an engine writes. */
+function withAllPlaces(value: Big, formatWith: (places: number) => Intl.NumberFormat): string {
+  const [, fraction = ''] = value.toFixed().split('.');
+  const written = (format: Intl.NumberFormat, of: Big) =>
+    format.format(of.toFixed() as Intl.StringNumericLiteral);
+  if (fraction.length <= PLACES_MAX) return signed(written(formatWith(PLACES_MAX), value));
+  const whole = written(formatWith(0), value.abs().round(0, Big.roundDown));
+  return `${value.lt(0) ? '−' : ''}${whole}.${fraction}`;
 }
 
 /** `$1,234.57`, or `12.5 tokens` in a unit of the operator's own. */
@@ -59,9 +73,7 @@ export function moneyText(amount: Exact | Big, unit: CreditType): string {
 export function priceText(amount: Exact | Big, unit: CreditType): string {
   const currency = currencyOf(unit);
   if (currency === null) return `${quantityText(amount)} ${unit.name}`;
-  return signed(
-    formatFor(currency.code, 20).format(inUnits(amount, currency).toFixed() as Intl.StringNumericLiteral),
-  );
+  return withAllPlaces(inUnits(amount, currency), (places) => formatFor(currency.code, places));
 }
 
 /** The figure as it was sent, with its unit: `123456.789 USD (cents)`. */
@@ -69,12 +81,12 @@ export function rawText(amount: Exact | Big, unit: CreditType): string {
   return `${typeof amount === 'string' ? amount : amount.toFixed()} ${unit.name}`;
 }
 
-const quantities = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+const wholes = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const quantities = new Intl.NumberFormat('en-US', { maximumFractionDigits: PLACES_MAX });
 
 /** A quantity with all its digits: `1,234.5`. */
 export function quantityText(value: Exact | Big): string {
-  const digits = typeof value === 'string' ? value : value.toFixed();
-  return signed(quantities.format(new Big(digits).toFixed() as Intl.StringNumericLiteral));
+  return withAllPlaces(new Big(value), (places) => (places === 0 ? wholes : quantities));
 }
 
 /** `+12.5 %` of `before`; null where there was nothing. */

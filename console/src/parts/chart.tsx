@@ -38,7 +38,7 @@ export function Chart(props: ChartProps) {
 }
 
 function FigureTable(props: ChartProps & { readonly startText: (at: string) => string }) {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(props.isTableOpen ?? false);
   const rows = props.starts.map((start, index) => ({ start, index }));
   const columns: Column<(typeof rows)[number]>[] = [
     {
@@ -57,7 +57,7 @@ function FigureTable(props: ChartProps & { readonly startText: (at: string) => s
     ),
   ];
   return (
-    <details className={styles.figures} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className={styles.figures} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Figures as a table</summary>
       {isOpen ? (
         <Table label={props.label} columns={columns} rows={rows} keyOf={({ start }) => start} />

@@ -74,7 +74,13 @@ export function Ago({ at, offsetMs }: { readonly at: string; readonly offsetMs: 
 }
 
 /** An id, of which the beginning is shown; a press copies all of it. */
-export function CopyId({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) {
+export function CopyId(props: {
+  readonly id: string;
+  readonly whole?: boolean;
+  /** What is shown instead, where the id stands beside it. */
+  readonly label?: string;
+}) {
+  const { id, whole = false, label } = props;
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -87,11 +93,22 @@ export function CopyId({ id, whole = false }: { readonly id: string; readonly wh
       className={styles.id}
       title={`${id} – press to copy`}
       aria-label={isCopied ? `Copied ${id}` : `Copy ${id}`}
-      onClick={() => void navigator.clipboard.writeText(id).then(() => setCopied(true))}
+      onClick={() => void copyText(id).then(() => setCopied(true))}
     >
-      {isCopied ? 'copied' : whole || id.length <= 12 ? id : `${id.slice(0, 8)}…`}
+      {isCopied ? 'copied' : (label ?? (whole || id.length <= 12 ? id : `${id.slice(0, 8)}…`))}
     </button>
   );
+}
+
+/** Browsers keep the clipboard from pages that came over plain HTTP; a selection is copied there. */
+async function copyText(text: string): Promise<void> {
+  if (window.isSecureContext) return await navigator.clipboard.writeText(text);
+  const field = document.createElement('textarea');
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand('copy');
+  field.remove();
 }
 
 const TONES: Readonly<Record<string, string>> = {

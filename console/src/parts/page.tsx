@@ -103,3 +103,27 @@ export function Tabs(props: {
     </nav>
   );
 }
+
+/** A few ways to see or write one thing, of which one is pressed. */
+export function Switch<View extends string>(props: {
+  readonly label: string;
+  readonly views: readonly (readonly [view: View, title: string])[];
+  readonly current: string;
+  onChoose(view: View): void;
+}) {
+  return (
+    <fieldset className={styles.switch}>
+      <legend className="hidden">{props.label}</legend>
+      {props.views.map(([view, title]) => (
+        <button
+          key={view}
+          type="button"
+          aria-pressed={view === props.current}
+          onClick={() => props.onChoose(view)}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

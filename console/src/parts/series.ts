@@ -17,6 +17,8 @@ export interface ChartProps {
   readonly series: readonly Series[];
   readonly kind: 'bars' | 'lines';
   readonly size?: 'small' | 'large';
+  /** Whether its table is open at first. */
+  readonly isTableOpen?: boolean;
   /** How a figure is written. */
   text(value: Big): string;
 }

@@ -37,6 +37,16 @@ export function Failure({ error, again }: { readonly error: unknown; readonly ag
   );
 }
 
+/** What is wrong with the field above; nothing where `text` is null. */
+export function Problem({ text }: { readonly text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p className={styles.problem} role="alert">
+      {text}
+    </p>
+  );
+}
+
 export function Loading({ what }: { readonly what?: string }) {
   return (
     <div className={styles.loading} role="status">

@@ -5,7 +5,7 @@
  * A table library would bring sorting, grouping and paging, which are the API's here.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useRef } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
 import styles from './table.module.css';
 
 export interface Column<Row> {
@@ -30,6 +30,8 @@ interface TableProps<Row> {
 /** More rows than that are shown as they are scrolled into sight. */
 const PLAIN_ROWS_MAX = 200;
 const ROW_HEIGHT = 31;
+/** Rows on each side that are made before they are in sight. */
+const OVERSCAN = 16;
 
 export function Table<Row>(props: TableProps<Row>) {
   return props.rows.length > PLAIN_ROWS_MAX ? <LongTable {...props} /> : <PlainTable {...props} />;
@@ -68,7 +70,7 @@ function LongTable<Row>(props: TableProps<Row>) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 24,
+    overscan: OVERSCAN,
   });
   const shown = virtual.getVirtualItems();
   const before = shown[0]?.start ?? 0;
@@ -86,16 +88,15 @@ function LongTable<Row>(props: TableProps<Row>) {
         {shown.map((item) => {
           const row = rows[item.index];
           if (row === undefined) return null;
-          const more = below?.(row) ?? null;
           return (
-            <tbody key={props.keyOf(row, item.index)} data-index={item.index} ref={virtual.measureElement}>
-              <Row columns={columns} row={row} rowIndex={item.index + 2} />
-              {more === null ? null : (
-                <tr>
-                  <td colSpan={columns.length}>{more}</td>
-                </tr>
-              )}
-            </tbody>
+            <LongRow
+              key={props.keyOf(row, item.index)}
+              columns={columns as readonly Column<unknown>[]}
+              row={row}
+              index={item.index}
+              below={below as ((row: unknown) => ReactNode) | undefined}
+              measure={virtual.measureElement}
+            />
           );
         })}
         {behind > 0 ? <Space height={behind} columns={columns.length} /> : null}
@@ -104,6 +105,29 @@ function LongTable<Row>(props: TableProps<Row>) {
     </section>
   );
 }
+
+interface LongRowProps {
+  readonly columns: readonly Column<unknown>[];
+  readonly row: unknown;
+  readonly index: number;
+  readonly below: ((row: unknown) => ReactNode) | undefined;
+  measure(element: Element | null): void;
+}
+
+/** While a table is scrolled, rows that stay in it are not made again. */
+const LongRow = memo(function LongRow({ columns, row, index, below, measure }: LongRowProps) {
+  const more = below?.(row) ?? null;
+  return (
+    <tbody data-index={index} ref={measure}>
+      <Row columns={columns} row={row} rowIndex={index + 2} />
+      {more === null ? null : (
+        <tr>
+          <td colSpan={columns.length}>{more}</td>
+        </tr>
+      )}
+    </tbody>
+  );
+});
 
 function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
   return (

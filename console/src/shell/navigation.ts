@@ -1,7 +1,11 @@
-/** The pages that the side leads to, in the order of work. A page that is not built yet is not in it. */
+/** The pages that the side leads to, in the order of work. */
 export const NAVIGATION = [
   { to: '/', title: 'Start' },
   { to: '/customers', title: 'Customers' },
   { to: '/month-end', title: 'Month end' },
+  { to: '/metrics', title: 'Metrics' },
+  { to: '/ask', title: 'Ask' },
+  { to: '/prices', title: 'Prices' },
+  { to: '/events', title: 'Events' },
   { to: '/system', title: 'System' },
 ] as const;

@@ -1,18 +1,14 @@
 /** Usage of a metric over time, by any of its groups. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import Big from 'big.js';
-import { useMemo } from 'react';
 import { type BodyOf, callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
-import { quantityText } from '../../format/money.ts';
 import { intervalOf, monthOf } from '../../format/time.ts';
-import { Chart } from '../../parts/chart.tsx';
 import { Download } from '../../parts/download.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
-import { largestSeries, type Series } from '../../parts/series.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
+import { UsageSeries } from '../../parts/usage-series.tsx';
 import { useSession } from '../../session/session.ts';
 
 const route = getRouteApi('/customers/$customerId');
@@ -147,39 +143,4 @@ function UsageChart({ body }: { readonly body: Body }) {
       {(rows) => <UsageSeries rows={rows} window={body.window_size === 'HOUR' ? 'hour' : 'day'} />}
     </Loaded>
   );
-}
-
-function UsageSeries({
-  rows,
-  window,
-}: {
-  readonly rows: readonly Schemas['UsageGroup'][];
-  readonly window: 'hour' | 'day';
-}) {
-  const starts = useMemo(() => [...new Set(rows.map(({ starting_on }) => starting_on))].sort(), [rows]);
-  const series = useMemo(() => seriesOf(rows, starts), [rows, starts]);
-  if (series.length === 0) return <Empty>There is no usage of this metric in this time.</Empty>;
-  return (
-    <Chart
-      label="Usage over time"
-      kind="bars"
-      window={window}
-      starts={starts}
-      series={series}
-      text={(value) => quantityText(value)}
-    />
-  );
-}
-
-function seriesOf(rows: readonly Schemas['UsageGroup'][], starts: readonly string[]): Series[] {
-  const places = new Map(starts.map((start, index) => [start, index]));
-  const byGroup = new Map<string, (Big | null)[]>();
-  for (const { starting_on, group, group_value, value } of rows) {
-    if (value === null) continue;
-    const label = group === undefined ? (group_value ?? 'all') : Object.values(group).join(' · ');
-    const values = byGroup.get(label) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
-    byGroup.set(label, values);
-    values[places.get(starting_on) ?? 0] = new Big(value);
-  }
-  return largestSeries([...byGroup].map(([label, values]) => ({ label, values })));
 }

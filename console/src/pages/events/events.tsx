@@ -1,10 +1,214 @@
-import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+/** Finds events: by transaction id, or by customer, type and time. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type FormEvent, useId } from 'react';
+import { call } from '../../api/client.ts';
+import { CustomerField } from '../../parts/customer-field.tsx';
+import { CopyId, Time } from '../../parts/figures.tsx';
+import { Field, Filters, Page, Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { useSeenEvents } from '../../parts/sql/sql-names.ts';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { EventDetail } from './event-detail.tsx';
+
+const route = getRouteApi('/events');
+const PAGE_ROWS = 50;
 
 export function Events() {
+  const { id } = route.useSearch();
   return (
-    <Page title="Events">
-      <Empty>This page is not built yet.</Empty>
+    <Page
+      title="Events"
+      about="Which events came, which metrics count them, and on which line they are billed."
+    >
+      <Section title="Find events">
+        <ById key={id ?? ''} />
+        <ByFilters />
+      </Section>
+      {id === undefined ? null : <EventDetail id={id} />}
+      <List />
     </Page>
   );
+}
+
+function ById() {
+  const { id } = route.useSearch();
+  const navigate = route.useNavigate();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get('id') ?? '').trim();
+    void navigate({ search: (before) => ({ ...before, id: text }) });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Filters>
+        <Field label="Transaction id">
+          <input name="id" type="search" defaultValue={id ?? ''} size={38} maxLength={128} />
+        </Field>
+        <button type="submit">Find</button>
+      </Filters>
+    </form>
+  );
+}
+
+function ByFilters() {
+  const { customer, type, from, to } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { types } = useSeenEvents();
+  const listId = useId();
+  const set = (name: 'customer' | 'type' | 'from' | 'to', value: string | undefined) =>
+    void navigate({
+      search: ({ page: _page, cursor: _cursor, ...before }) => ({ ...before, [name]: value ?? '' }),
+    });
+  return (
+    <Filters>
+      <CustomerField value={customer} onChoose={(id) => set('customer', id)} none="of every customer" />
+      <Field label="Type">
+        <input
+          key={type ?? ''}
+          list={listId}
+          defaultValue={type ?? ''}
+          maxLength={200}
+          onBlur={({ target }) => {
+            if (target.value !== (type ?? '')) set('type', target.value);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') set('type', event.currentTarget.value);
+          }}
+        />
+      </Field>
+      <datalist id={listId}>
+        {types.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <Field label="From (UTC)">
+        <input
+          type="datetime-local"
+          value={from ?? ''}
+          onChange={({ target }) => set('from', target.value)}
+        />
+      </Field>
+      <Field label="Before (UTC)">
+        <input type="datetime-local" value={to ?? ''} onChange={({ target }) => set('to', target.value)} />
+      </Field>
+    </Filters>
+  );
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'Happened', cell: ({ timestamp }) => <Time at={String(timestamp)} /> },
+  { title: 'Type', cell: ({ event_type }) => String(event_type) },
+  {
+    title: 'Customer',
+    cell: ({ customer_id, name }) => (
+      <Link to="/customers/$customerId" params={{ customerId: String(customer_id) }}>
+        {String(name)}
+      </Link>
+    ),
+  },
+  {
+    title: 'Transaction id',
+    cell: ({ transaction_id }) => (
+      <>
+        <Link
+          to="/events"
+          search={((before: object) => ({ ...before, id: String(transaction_id) })) as never}
+          className="mono"
+        >
+          {String(transaction_id)}
+        </Link>{' '}
+        <CopyId id={String(transaction_id)} label="copy" />
+      </>
+    ),
+  },
+];
+
+function List() {
+  const { customer, type, from, to, page, cursor } = route.useSearch();
+  const sql = listSql({ customer, type, from, to }, cursor);
+  const query = useQuery({ queryKey: ['events', sql], queryFn: ({ signal }) => readList(sql, signal) });
+  return (
+    <Section
+      title="The newest events"
+      aside={
+        <Pager
+          list={`events ${customer} ${type} ${from} ${to}`}
+          search={{ page, cursor }}
+          next={query.data?.next}
+        />
+      }
+    >
+      <Loaded query={query} what="events">
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <Empty>
+              No event fits. Events of an id that no customer has are found by their transaction id alone.
+            </Empty>
+          ) : (
+            <Table
+              label="Events"
+              columns={COLUMNS}
+              rows={rows}
+              keyOf={({ transaction_id }) => String(transaction_id)}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+interface Filter {
+  readonly customer: string | undefined;
+  readonly type: string | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** `cursor`: time and transaction id of the last event of the page before. */
+function listSql({ customer, type, from, to }: Filter, cursor: string | undefined): string {
+  const [, at, id] = /^(\S+) (.*)$/s.exec(cursor ?? '') ?? [];
+  const conditions = [
+    ...(customer === undefined ? [] : [`e.customer_id = ${quoted(customer)}`]),
+    ...(type === undefined ? [] : [`e.event_type = ${quoted(type)}`]),
+    ...(from === undefined ? [] : [`e.timestamp >= ${quoted(`${from}:00Z`)}`]),
+    ...(to === undefined ? [] : [`e.timestamp < ${quoted(`${to}:00Z`)}`]),
+    ...(at === undefined || id === undefined
+      ? []
+      : [
+          `(e.timestamp < ${quoted(at)} OR (e.timestamp = ${quoted(at)} AND e.transaction_id > ${quoted(id)}))`,
+        ]),
+  ];
+  return `SELECT e.timestamp AS timestamp, e.event_type AS event_type, e.transaction_id AS transaction_id,
+    e.customer_id AS customer_id FROM events e${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}
+    ORDER BY timestamp DESC, transaction_id LIMIT ${PAGE_ROWS + 1}`;
+}
+
+async function readList(sql: string, signal: AbortSignal) {
+  const { data } = await call('POST /v1/sql', { body: { sql } }, signal);
+  const shown = data.slice(0, PAGE_ROWS);
+  const last = shown.at(-1);
+  const names = await namesOf([...new Set(shown.map(({ customer_id }) => String(customer_id)))], signal);
+  return {
+    rows: shown.map(
+      (row) => ({ ...row, name: names.get(String(row.customer_id)) ?? row.customer_id }) as Row,
+    ),
+    next:
+      data.length > PAGE_ROWS && last !== undefined
+        ? `${String(last.timestamp)} ${String(last.transaction_id)}`
+        : null,
+  };
+}
+
+async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const sql = `SELECT customer_id, name FROM customers WHERE customer_id IN (${ids.map(quoted).join(', ')})`;
+  const { data } = await call('POST /v1/sql', { body: { sql } }, signal);
+  return new Map(data.map(({ customer_id, name }) => [String(customer_id), String(name)]));
 }

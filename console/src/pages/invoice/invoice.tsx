@@ -5,6 +5,7 @@ import { useApi, useReadAgain } from '../../api/queries.ts';
 import { changeText } from '../../format/money.ts';
 import { lastDayText, periodText } from '../../format/time.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { DeliverAgain, DeliveryState, isDeliverable } from '../../parts/deliveries.tsx';
 import { Download } from '../../parts/download.tsx';
 import { CopyId, Day, Money, Status } from '../../parts/figures.tsx';
 import { Fact, Facts, Page, Section, Tabs } from '../../parts/page.tsx';
@@ -117,10 +118,38 @@ function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
         </Fact>
       )}
       <Fact label="Lines">{invoice.line_items.length}</Fact>
-      {invoice.external_invoice === null ? null : (
-        <Fact label="Delivery">{String(Object.values(invoice.external_invoice)[0])}</Fact>
-      )}
+      <Delivery invoice={invoice} />
     </Facts>
+  );
+}
+
+/** Where the invoice is at the billing provider, with what went wrong there and the way to it. */
+function Delivery({ invoice: { id, external_invoice: external } }: { readonly invoice: Invoice }) {
+  if (external === null) return null;
+  const {
+    billing_provider_type: provider,
+    external_status: status,
+    billing_provider_error: error,
+  } = external;
+  const link = external.payment_url ?? external.pdf_url;
+  return (
+    <Fact
+      label={`Delivery to ${provider}`}
+      note={
+        <>
+          {external.invoice_number ?? external.invoice_id ?? ''}{' '}
+          {link === undefined ? null : (
+            <a href={link} rel="noreferrer" target="_blank">
+              Open it there
+            </a>
+          )}
+          {error === undefined ? null : <span className="bad"> {error} </span>}
+          {isDeliverable(status) ? <DeliverAgain ids={[id]} /> : null}
+        </>
+      }
+    >
+      <DeliveryState status={status ?? 'not sent'} />
+    </Fact>
   );
 }
 

@@ -1,21 +1,24 @@
 /** Closing a month: every invoice of it with its change and the reasons, and what has to be looked at before. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type Big from 'big.js';
 import { useState } from 'react';
 import { sum } from '../../api/exact.ts';
 import { useApi } from '../../api/queries.ts';
 import { changeText } from '../../format/money.ts';
 import { dayText, intervalOf, isMonth, monthAfter, monthOf, monthText, timeText } from '../../format/time.ts';
-import { csvOf, save } from '../../parts/download.tsx';
+import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
+import { save } from '../../parts/download.tsx';
 import { FailedJobs } from '../../parts/failed-jobs.tsx';
-import { Difference, Money, Status } from '../../parts/figures.tsx';
+import { Money } from '../../parts/figures.tsx';
+import { readLateInvoices } from '../../parts/late-usage.ts';
 import { Fact, Facts, Field, Filters, Page, Section } from '../../parts/page.tsx';
 import { Empty, Failure, Loading, Progress } from '../../parts/states.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { Table } from '../../parts/table.tsx';
 import { useSession } from '../../session/session.ts';
-import { compareUsage, isMissing, type UsageCompared } from './missing-usage.ts';
-import { type MonthRow, mainReason, readMonth } from './month.ts';
+import { compareUsage, isMissing } from './missing-usage.ts';
+import { type MonthRow, readMonth } from './month.ts';
+import { MonthDeliveries } from './month-deliveries.tsx';
+import { type Beside, columnsFor, differenceOf, exported, unitsOf } from './month-table.tsx';
 import { Reconcile } from './reconcile.tsx';
 
 const route = getRouteApi('/month-end');
@@ -34,6 +37,15 @@ export function MonthEnd() {
     queryKey: ['compared usage', month],
     queryFn: ({ signal }) => compareUsage(month, Date.parse(now), signal),
   });
+  const late = useQuery({
+    queryKey: ['late usage', month],
+    staleTime: 60_000,
+    queryFn: ({ signal }) => readLateInvoices(intervalOf(month), signal),
+  });
+  const beside: Beside = {
+    usage: usage.data ?? new Map(),
+    late: new Map((late.data ?? []).map((invoice) => [invoice.invoiceId, invoice])),
+  };
   return (
     <Page
       title={`Month end: ${monthText(month)}`}
@@ -49,7 +61,10 @@ export function MonthEnd() {
           <Loading what="invoices" />
         )
       ) : (
-        <Invoices month={month} rows={query.data.rows} usage={usage.data ?? new Map()} />
+        <>
+          <Invoices month={month} rows={query.data.rows} beside={beside} />
+          <MonthDeliveries invoices={query.data.issued} />
+        </>
       )}
       <Section title="Jobs that have failed">
         <FailedJobs none="No job has failed." />
@@ -100,18 +115,17 @@ const FILTERS = {
   warnings: ({ warnings }: MonthRow) => warnings.length > 0,
   changed: ({ total, before }: MonthRow) =>
     before !== null && total.minus(before).abs().times(5).gt(before.abs()),
-  missing: () => false,
-} as const;
+  missing: ({ customerId }: MonthRow, { usage }: Beside) =>
+    isMissing(usage.get(customerId) ?? { now: 0, before: 0 }),
+  late: ({ id }: MonthRow, { late }: Beside) => late.has(id),
+  undelivered: ({ delivery }: MonthRow) => (FAILED_DELIVERIES as readonly string[]).includes(delivery ?? ''),
+} as const satisfies Readonly<Record<string, (row: MonthRow, beside: Beside) => boolean>>;
 
 const SORTS = {
   '': (a: MonthRow, b: MonthRow) => b.total.cmp(a.total),
   change: (a: MonthRow, b: MonthRow) => differenceOf(b).abs().cmp(differenceOf(a).abs()),
   customer: (a: MonthRow, b: MonthRow) => a.customer.localeCompare(b.customer),
 } as const;
-
-function differenceOf({ total, before }: MonthRow): Big {
-  return before === null ? total : total.minus(before);
-}
 
 function isKeyOf<Keys extends object>(keys: Keys, name: string): name is Extract<keyof Keys, string> {
   return Object.hasOwn(keys, name);
@@ -120,27 +134,24 @@ function isKeyOf<Keys extends object>(keys: Keys, name: string): name is Extract
 function Invoices(props: {
   readonly month: string;
   readonly rows: readonly MonthRow[];
-  readonly usage: ReadonlyMap<string, UsageCompared>;
+  readonly beside: Beside;
 }) {
-  const { month, rows, usage } = props;
+  const { month, rows, beside } = props;
   const { show = '', search = '', sort = '' } = route.useSearch();
-  const isShown =
-    show === 'missing'
-      ? ({ customerId }: MonthRow) => isMissing(usage.get(customerId) ?? { now: 0, before: 0 })
-      : FILTERS[isKeyOf(FILTERS, show) ? show : ''];
+  const isShown: (row: MonthRow, beside: Beside) => boolean = FILTERS[isKeyOf(FILTERS, show) ? show : ''];
   const shown = rows
-    .filter(isShown)
+    .filter((row) => isShown(row, beside))
     .filter(({ customer, number = '' }) =>
       `${customer} ${number}`.toLowerCase().includes(search.toLowerCase()),
     )
     .sort(SORTS[isKeyOf(SORTS, sort) ? sort : '']);
   return (
     <>
-      <Totals rows={rows} usage={usage} />
+      <Totals rows={rows} beside={beside} />
       <Section
         title="Invoices"
         aside={
-          <button type="button" onClick={() => save(exported(shown, usage), `month-end-${month}.csv`)}>
+          <button type="button" onClick={() => save(exported(shown, beside), `month-end-${month}.csv`)}>
             Export
           </button>
         }
@@ -155,7 +166,7 @@ function Invoices(props: {
         ) : (
           <Table
             label="Invoices of the month"
-            columns={columnsFor(shown, usage)}
+            columns={columnsFor(shown, beside)}
             rows={shown}
             keyOf={({ id }) => id}
           />
@@ -180,6 +191,8 @@ function Shown() {
           <option value="warnings">with warnings</option>
           <option value="changed">changed by more than 20 %</option>
           <option value="missing">with usage missing</option>
+          <option value="late">with late usage</option>
+          <option value="undelivered">whose delivery has failed</option>
         </select>
       </Field>
       <Field label="Customer or number">
@@ -198,10 +211,10 @@ function Shown() {
 
 function Totals({
   rows,
-  usage,
+  beside: { usage, late },
 }: {
   readonly rows: readonly MonthRow[];
-  readonly usage: ReadonlyMap<string, UsageCompared>;
+  readonly beside: Beside;
 }) {
   const issued = rows.filter(({ status }) => status !== 'DRAFT').length;
   const warned = rows.filter(({ warnings }) => warnings.length > 0).length;
@@ -234,167 +247,9 @@ function Totals({
       <Fact label="Usage missing" note="less than half of the same days before">
         {missing === 0 ? '0' : <span className="warn">{missing}</span>}
       </Fact>
+      <Fact label="With late usage" note="that came after the invoice">
+        {late.size === 0 ? '0' : <span className="warn">{late.size}</span>}
+      </Fact>
     </Facts>
-  );
-}
-
-function unitsOf(rows: readonly MonthRow[]) {
-  const byUnit = new Map<string, { unit: MonthRow['unit']; rows: MonthRow[] }>();
-  for (const row of rows) {
-    const known = byUnit.get(row.unit.id) ?? { unit: row.unit, rows: [] };
-    byUnit.set(row.unit.id, known);
-    known.rows.push(row);
-  }
-  return [...byUnit.values()];
-}
-
-function columnsFor(
-  rows: readonly MonthRow[],
-  usage: ReadonlyMap<string, UsageCompared>,
-): Column<MonthRow>[] {
-  const units = unitsOf(rows);
-  const total = (of: (row: MonthRow) => Big | null) =>
-    units.map(({ unit, rows: own }) => (
-      <div key={unit.id}>
-        <Money amount={sum(own.flatMap((row) => of(row) ?? []))} unit={unit} />
-      </div>
-    ));
-  return [
-    {
-      title: 'Customer',
-      cell: ({ customer, customerId }) => (
-        <Link to="/customers/$customerId" params={{ customerId }}>
-          {customer}
-        </Link>
-      ),
-      foot: `${rows.length} invoices`,
-    },
-    {
-      title: 'Invoice',
-      cell: ({ id, customerId, number, status, type }) => (
-        <Link to="/invoices/$customerId/$invoiceId" params={{ customerId, invoiceId: id }}>
-          {number ?? (status === 'DRAFT' ? 'Draft' : id.slice(0, 8))}
-          {type === 'SCHEDULED' ? ', scheduled' : ''}
-        </Link>
-      ),
-    },
-    { title: 'State', cell: ({ status }) => <Status state={status} /> },
-    {
-      title: 'Amount',
-      kind: 'number',
-      cell: ({ total: amount, unit }) => <Money amount={amount} unit={unit} />,
-      foot: total((row) => row.total),
-    },
-    {
-      title: 'Month before',
-      kind: 'number',
-      cell: ({ before, unit }) => (before === null ? '' : <Money amount={before} unit={unit} />),
-      foot: total(({ before }) => before),
-    },
-    {
-      title: 'Change',
-      kind: 'number',
-      cell: (row) =>
-        row.before === null ? (
-          <span className="soft">new</span>
-        ) : (
-          <Difference amount={differenceOf(row)} unit={row.unit} />
-        ),
-    },
-    {
-      title: '%',
-      kind: 'number',
-      cell: ({ total: amount, before }) => (
-        <span className="nowrap">{before === null ? '' : changeText(amount, before)}</span>
-      ),
-    },
-    {
-      title: 'Mostly',
-      cell: ({ reasons, id, customerId }) => <Reason reasons={reasons} id={id} customerId={customerId} />,
-    },
-    {
-      title: 'Events',
-      kind: 'number',
-      cell: ({ customerId, type }) =>
-        type === 'SCHEDULED' ? '' : <UsageChange compared={usage.get(customerId)} />,
-    },
-    { title: 'Warnings', cell: ({ warnings }) => <WarningCount warnings={warnings} /> },
-    ...(rows.some(({ delivery }) => delivery !== undefined)
-      ? [
-          {
-            title: 'Delivery',
-            cell: ({ delivery }: MonthRow) => delivery?.toLowerCase().replaceAll('_', ' ') ?? '',
-          },
-        ]
-      : []),
-  ];
-}
-
-function Reason({ reasons, id, customerId }: Pick<MonthRow, 'reasons' | 'id' | 'customerId'>) {
-  const main = reasons === null ? '' : mainReason(reasons);
-  if (main === '') return null;
-  return (
-    <Link
-      to="/invoices/$customerId/$invoiceId"
-      params={{ customerId, invoiceId: id }}
-      search={{ view: 'change' }}
-      title="The change split into price, volume, mix and terms"
-    >
-      {main}
-    </Link>
-  );
-}
-
-function UsageChange({ compared }: { readonly compared: UsageCompared | undefined }) {
-  if (compared === undefined) return null;
-  const { now, before } = compared;
-  return (
-    <span
-      className={isMissing(compared) ? 'warn nowrap' : 'nowrap'}
-      title={`${before.toLocaleString('en-US')} in the same days of the month before`}
-    >
-      {now.toLocaleString('en-US')}
-      {isMissing(compared) ? ' ▼' : ''}
-    </span>
-  );
-}
-
-function WarningCount({ warnings }: { readonly warnings: readonly string[] }) {
-  if (warnings.length === 0) return null;
-  return (
-    <span className="warn nowrap" title={warnings.join('\n')}>
-      {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}
-    </span>
-  );
-}
-
-function exported(rows: readonly MonthRow[], usage: ReadonlyMap<string, UsageCompared>): Blob {
-  const header = [
-    ...[
-      'customer',
-      'customer_id',
-      'invoice_id',
-      'invoice_number',
-      'status',
-      'unit',
-      'total',
-      'before',
-      'change',
-    ],
-    ...['price', 'volume', 'mix', 'terms', 'events', 'events_before', 'warnings'],
-  ];
-  const figure = (value: Big | null | undefined) => ({ number: value?.toFixed() ?? '' });
-  return csvOf(
-    header,
-    rows.map((row) => {
-      const compared = usage.get(row.customerId);
-      return [
-        ...[row.customer, row.customerId, row.id, row.number ?? '', row.status, row.unit.name],
-        ...[figure(row.total), figure(row.before), figure(row.before === null ? null : differenceOf(row))],
-        ...[row.reasons?.price, row.reasons?.volume, row.reasons?.mix, row.reasons?.terms].map(figure),
-        ...[{ number: String(compared?.now ?? '') }, { number: String(compared?.before ?? '') }],
-        row.warnings.join(' | '),
-      ];
-    }),
   );
 }

@@ -27,6 +27,8 @@ export interface MonthRow {
 
 export interface Month {
   readonly rows: readonly MonthRow[];
+  /** The issued invoices. */
+  readonly issued: readonly Invoice[];
 }
 
 /** Reads all invoices of the month, and those of the month before, which are compared with them. */
@@ -55,7 +57,7 @@ export async function readMonth(
   ]);
   const earlier = new Map(before.filter(isCompared).map((invoice) => [comparedKey(invoice), invoice]));
   const rows = [...drafts, ...issued].map((invoice) => rowOf(invoice, earlier.get(comparedKey(invoice))));
-  return { rows };
+  return { rows, issued };
 }
 
 function isCompared({ type }: Invoice): boolean {

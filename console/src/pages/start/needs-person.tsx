@@ -4,7 +4,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
-import { monthAfter, monthOf, monthText } from '../../format/time.ts';
+import { intervalOf, monthAfter, monthOf, monthText } from '../../format/time.ts';
+import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
+import { readLateInvoices } from '../../parts/late-usage.ts';
 import { Fact, Facts, Section } from '../../parts/page.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
@@ -19,7 +21,14 @@ interface Matter {
 }
 
 export function NeedsPerson() {
-  const matters = [...useDamage(), ...useJobs(), ...useWarnings(), ...useWebhooks()];
+  const matters = [
+    ...useDamage(),
+    ...useJobs(),
+    ...useWarnings(),
+    ...useLateUsage(),
+    ...useDeliveries(),
+    ...useWebhooks(),
+  ];
   return (
     <Section title="Needs a person">
       {matters.length === 0 ? (
@@ -119,6 +128,63 @@ function useWarnings(): Matter[] {
       `invoice since ${monthText(monthAfter(month, -1))}`,
     ),
   ];
+}
+
+/** Usage of the last two months that came after its invoice. */
+function useLateUsage(): Matter[] {
+  const { now } = useSession();
+  const month = monthOf(now);
+  const former = monthAfter(month, -1);
+  const interval = {
+    starting_on: intervalOf(former).starting_on,
+    ending_before: intervalOf(month).ending_before,
+  };
+  const { data } = useQuery({
+    queryKey: ['late usage', interval],
+    staleTime: 60_000,
+    queryFn: ({ signal }) => readLateInvoices(interval, signal),
+  });
+  if (data === undefined || data.length === 0) return [];
+  return [
+    {
+      key: 'late',
+      text: (
+        <Link to="/month-end" search={{ month: former, show: 'late' }}>
+          {countText(data.length, 'invoice misses', 'invoices miss')} usage that came after it was issued
+        </Link>
+      ),
+    },
+  ];
+}
+
+const DELIVERIES_COUNTED = '100';
+
+/** Invoices that a billing provider has refused, whose payment has failed, or whose draft was deleted there. */
+function useDeliveries(): Matter[] {
+  const { data } = useQuery({
+    queryKey: ['failed deliveries'],
+    staleTime: 60_000,
+    queryFn: async ({ signal }) =>
+      await Promise.all(
+        FAILED_DELIVERIES.map(async (status) => {
+          const query = { external_status: status, status: 'FINALIZED', limit: DELIVERIES_COUNTED };
+          const found = await call('GET /v1/invoices', { query }, signal);
+          return { status, count: found.data.length, isMore: found.next_page !== null };
+        }),
+      ),
+  });
+  return (data ?? [])
+    .filter(({ count }) => count > 0)
+    .map(({ status, count, isMore }) => ({
+      key: `delivery ${status}`,
+      text: (
+        <Link to="/system" search={{ view: 'deliveries', status }}>
+          {isMore ? 'more than ' : ''}
+          {countText(count, 'delivery of an invoice is', 'deliveries of invoices are')}{' '}
+          {status.toLowerCase().replaceAll('_', ' ')}
+        </Link>
+      ),
+    }));
 }
 
 /** Webhooks with messages that nobody has acknowledged. Only a token of scope write sees them. */

@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { AuditLog } from './audit-log.tsx';
+import { Deliveries } from './deliveries.tsx';
 import { Health } from './health.tsx';
 import { Tokens } from './tokens.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -11,6 +12,7 @@ const route = getRouteApi('/system');
 const VIEWS = [
   ['health', 'Ingest and jobs'],
   ['webhooks', 'Webhooks'],
+  ['deliveries', 'Deliveries'],
   ['tokens', 'Tokens'],
   ['audit', 'Audit log'],
 ] as const;
@@ -22,6 +24,8 @@ export function System() {
       <Tabs label="Views of the system" views={VIEWS} current={view} />
       {view === 'webhooks' ? (
         <Webhooks />
+      ) : view === 'deliveries' ? (
+        <Deliveries />
       ) : view === 'tokens' ? (
         <Tokens />
       ) : view === 'audit' ? (

@@ -1,0 +1,217 @@
+/** The table of month end: a row for each invoice, with its change, its reasons and what is wrong with it; and its file. */
+import { Link } from '@tanstack/react-router';
+import type Big from 'big.js';
+import { sum } from '../../api/exact.ts';
+import { changeText } from '../../format/money.ts';
+import { DeliveryState } from '../../parts/deliveries.tsx';
+import { csvOf } from '../../parts/download.tsx';
+import { Difference, Money, Status } from '../../parts/figures.tsx';
+import type { LateInvoice } from '../../parts/late-usage.ts';
+import type { Column } from '../../parts/table.tsx';
+import { isMissing, type UsageCompared } from './missing-usage.ts';
+import { type MonthRow, mainReason } from './month.ts';
+
+/** What is known beside the invoices. */
+export interface Beside {
+  readonly usage: ReadonlyMap<string, UsageCompared>;
+  /** By the id of the invoice. */
+  readonly late: ReadonlyMap<string, LateInvoice>;
+}
+
+export function differenceOf({ total, before }: MonthRow): Big {
+  return before === null ? total : total.minus(before);
+}
+
+export function unitsOf(rows: readonly MonthRow[]) {
+  const byUnit = new Map<string, { unit: MonthRow['unit']; rows: MonthRow[] }>();
+  for (const row of rows) {
+    const known = byUnit.get(row.unit.id) ?? { unit: row.unit, rows: [] };
+    byUnit.set(row.unit.id, known);
+    known.rows.push(row);
+  }
+  return [...byUnit.values()];
+}
+
+export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<MonthRow>[] {
+  const units = unitsOf(rows);
+  const total = (of: (row: MonthRow) => Big | null) =>
+    units.map(({ unit, rows: own }) => (
+      <div key={unit.id}>
+        <Money amount={sum(own.flatMap((row) => of(row) ?? []))} unit={unit} />
+      </div>
+    ));
+  return [
+    {
+      title: 'Customer',
+      cell: ({ customer, customerId }) => (
+        <Link to="/customers/$customerId" params={{ customerId }}>
+          {customer}
+        </Link>
+      ),
+      foot: `${rows.length} invoices`,
+    },
+    {
+      title: 'Invoice',
+      cell: ({ id, customerId, number, status, type }) => (
+        <Link to="/invoices/$customerId/$invoiceId" params={{ customerId, invoiceId: id }}>
+          {number ?? (status === 'DRAFT' ? 'Draft' : id.slice(0, 8))}
+          {type === 'SCHEDULED' ? ', scheduled' : ''}
+        </Link>
+      ),
+    },
+    { title: 'State', cell: ({ status }) => <Status state={status} /> },
+    {
+      title: 'Amount',
+      kind: 'number',
+      cell: ({ total: amount, unit }) => <Money amount={amount} unit={unit} />,
+      foot: total((row) => row.total),
+    },
+    {
+      title: 'Month before',
+      kind: 'number',
+      cell: ({ before, unit }) => (before === null ? '' : <Money amount={before} unit={unit} />),
+      foot: total(({ before }) => before),
+    },
+    {
+      title: 'Change',
+      kind: 'number',
+      cell: (row) =>
+        row.before === null ? (
+          <span className="soft">new</span>
+        ) : (
+          <Difference amount={differenceOf(row)} unit={row.unit} />
+        ),
+    },
+    {
+      title: '%',
+      kind: 'number',
+      cell: ({ total: amount, before }) => (
+        <span className="nowrap">{before === null ? '' : changeText(amount, before)}</span>
+      ),
+    },
+    ...besideColumns(rows, beside),
+  ];
+}
+
+function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Column<MonthRow>[] {
+  return [
+    {
+      title: 'Mostly',
+      cell: ({ reasons, id, customerId }) => <Reason reasons={reasons} id={id} customerId={customerId} />,
+    },
+    {
+      title: 'Events',
+      kind: 'number',
+      cell: ({ customerId, type }) =>
+        type === 'SCHEDULED' ? '' : <UsageChange compared={usage.get(customerId)} />,
+    },
+    {
+      title: 'Warnings',
+      cell: ({ warnings, id }) => (
+        <>
+          <WarningCount warnings={warnings} /> <Late invoice={late.get(id)} />
+        </>
+      ),
+    },
+    ...(rows.some(({ delivery }) => delivery !== undefined)
+      ? [
+          {
+            title: 'Delivery',
+            cell: ({ delivery }: MonthRow) =>
+              delivery === undefined ? '' : <DeliveryState status={delivery} />,
+          },
+        ]
+      : []),
+  ];
+}
+
+function Reason({ reasons, id, customerId }: Pick<MonthRow, 'reasons' | 'id' | 'customerId'>) {
+  const main = reasons === null ? '' : mainReason(reasons);
+  if (main === '') return null;
+  return (
+    <Link
+      to="/invoices/$customerId/$invoiceId"
+      params={{ customerId, invoiceId: id }}
+      search={{ view: 'change' }}
+      title="The change split into price, volume, mix and terms"
+    >
+      {main}
+    </Link>
+  );
+}
+
+function UsageChange({ compared }: { readonly compared: UsageCompared | undefined }) {
+  if (compared === undefined) return null;
+  const { now, before } = compared;
+  return (
+    <span
+      className={isMissing(compared) ? 'warn nowrap' : 'nowrap'}
+      title={`${before.toLocaleString('en-US')} in the same days of the month before`}
+    >
+      {now.toLocaleString('en-US')}
+      {isMissing(compared) ? ' ▼' : ''}
+    </span>
+  );
+}
+
+function WarningCount({ warnings }: { readonly warnings: readonly string[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <span className="warn nowrap" title={warnings.join('\n')}>
+      {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}
+    </span>
+  );
+}
+
+/** Usage that came after the invoice was issued. */
+function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
+  if (invoice === undefined) return null;
+  const { entries, leftOut } = invoice;
+  const texts = (entries ?? []).map(({ product_name, quantity }) => `${product_name}: ${quantity}`);
+  return (
+    <span
+      className="warn nowrap"
+      title={
+        entries === null
+          ? 'It is not known how much'
+          : [...texts, ...(leftOut > 0 ? [`and ${leftOut} more`] : [])].join('\n')
+      }
+    >
+      late usage
+    </span>
+  );
+}
+
+export function exported(rows: readonly MonthRow[], { usage, late }: Beside): Blob {
+  const header = [
+    ...[
+      'customer',
+      'customer_id',
+      'invoice_id',
+      'invoice_number',
+      'status',
+      'unit',
+      'total',
+      'before',
+      'change',
+    ],
+    ...['price', 'volume', 'mix', 'terms', 'events', 'events_before', 'warnings'],
+    ...['late_usage', 'delivery'],
+  ];
+  const figure = (value: Big | null | undefined) => ({ number: value?.toFixed() ?? '' });
+  return csvOf(
+    header,
+    rows.map((row) => {
+      const compared = usage.get(row.customerId);
+      return [
+        ...[row.customer, row.customerId, row.id, row.number ?? '', row.status, row.unit.name],
+        ...[figure(row.total), figure(row.before), figure(row.before === null ? null : differenceOf(row))],
+        ...[row.reasons?.price, row.reasons?.volume, row.reasons?.mix, row.reasons?.terms].map(figure),
+        ...[{ number: String(compared?.now ?? '') }, { number: String(compared?.before ?? '') }],
+        row.warnings.join(' | '),
+        late.has(row.id) ? 'yes' : '',
+        row.delivery ?? '',
+      ];
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+/** Rates for people: what one unit costs, tier by tier. */
+import Big from 'big.js';
+import type { Exact } from '../../api/exact.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { type CreditType, priceText, quantityText } from '../../format/money.ts';
+
+export type Rate = Schemas['Rate'];
+
+const NO_UNIT: CreditType = { id: '', name: '' };
+
+/** A price, and up to which quantity it holds; null: without end. */
+export interface RatePart {
+  readonly price: string;
+  readonly upTo: string | null;
+}
+
+/** The tiers of a rate, or its one price. */
+export function rateParts(rate: Rate): RatePart[] {
+  const unit = rate.credit_type ?? NO_UNIT;
+  const times = rate.quantity === undefined ? '' : ` × ${quantityText(rate.quantity)}`;
+  const one = (price: Exact) =>
+    (isPercentage(rate) ? `${quantityText(new Big(price).times(100))} %` : priceText(price, unit)) + times;
+  if (rate.tiers === undefined) return [{ price: one(rate.price ?? ('0' as Exact)), upTo: null }];
+  let bound = new Big(0);
+  return rate.tiers.map(({ price, size }) => {
+    bound = bound.plus(size ?? 0);
+    return { price: one(price), upTo: size === undefined ? null : quantityText(bound) };
+  });
+}
+
+/** `$0.03`, `$0.03 up to 1,000, then $0.02`, `10 %`. */
+export function rateText(rate: Rate): string {
+  return rateParts(rate)
+    .map(({ price, upTo }) => (upTo === null ? price : `${price} up to ${upTo}`))
+    .join(', then ');
+}
+
+export function isPercentage({ rate_type }: Pick<Rate, 'rate_type'>): boolean {
+  return rate_type === 'PERCENTAGE' || rate_type === 'TIERED_PERCENTAGE';
+}
+
+/** `model large, region eu` */
+export function valuesText(values: Readonly<Record<string, string>> | undefined): string {
+  return Object.entries(values ?? {})
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ');
+}
+
+/** Dollars, as people write them, for US cents; whole units of everything else. */
+export function shownAmount(amount: Exact | Big, unit: CreditType | undefined): string {
+  const value = new Big(amount);
+  return (isCents(unit) ? value.div(100) : value).toFixed();
+}
+
+/** What the API gets for an amount that a person wrote; null where it is no number. */
+export function sentAmount(text: string, unit: CreditType | undefined): Big | null {
+  if (!/^\d+(?:\.\d+)?$/.test(text.trim())) return null;
+  const value = new Big(text.trim());
+  return isCents(unit) ? value.times(100) : value;
+}
+
+function isCents(unit: CreditType | undefined): boolean {
+  return unit?.name === 'USD (cents)';
+}
+
+/** What a person writes amounts in: `USD`. */
+export function writtenUnit(unit: CreditType | undefined): string {
+  return isCents(unit) ? 'USD' : (unit?.name ?? '');
+}

@@ -1,0 +1,115 @@
+/** Invoices by their state at the billing provider, with another attempt. */
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call } from '../api/client.ts';
+import type { Schemas } from '../api/operations.gen.d.ts';
+import { useReadAgain } from '../api/queries.ts';
+import { useWriteRefusal } from '../session/session.ts';
+import { Money, Status, Time } from './figures.tsx';
+import { Failure } from './states.tsx';
+import { type Column, Table } from './table.tsx';
+
+type Invoice = Schemas['Invoice'];
+export type DeliveryStatus = NonNullable<Schemas['ExternalInvoice']['external_status']>;
+
+/** In the order of a delivery, then what goes wrong. */
+export const DELIVERY_STATUSES = [
+  ...(['QUEUED', 'DRAFT', 'FINALIZED', 'SENT', 'PARTIALLY_PAID', 'PAID', 'SKIPPED', 'VOID'] as const),
+  ...(['INVALID_REQUEST_ERROR', 'PAYMENT_FAILED', 'UNCOLLECTIBLE', 'DELETED'] as const),
+] as const satisfies readonly DeliveryStatus[];
+
+/** What needs a person. */
+export const FAILED_DELIVERIES = [
+  'INVALID_REQUEST_ERROR',
+  'PAYMENT_FAILED',
+  'UNCOLLECTIBLE',
+  'DELETED',
+] as const;
+
+/** What `POST /v1/invoices/deliver` begins anew. */
+export function isDeliverable(status: string | undefined): boolean {
+  return ['QUEUED', 'INVALID_REQUEST_ERROR', 'DELETED', 'SKIPPED'].includes(status ?? '');
+}
+
+const TONES: Readonly<Partial<Record<DeliveryStatus, 'good' | 'bad' | 'warn'>>> = {
+  PAID: 'good',
+  INVALID_REQUEST_ERROR: 'bad',
+  PAYMENT_FAILED: 'bad',
+  UNCOLLECTIBLE: 'bad',
+  DELETED: 'warn',
+  QUEUED: 'warn',
+};
+
+export function DeliveryState({ status }: { readonly status: string }) {
+  const tone = TONES[status as DeliveryStatus];
+  return <Status state={status} {...(tone === undefined ? {} : { tone })} />;
+}
+
+const COLUMNS: readonly Column<Invoice>[] = [
+  {
+    title: 'Invoice',
+    cell: ({ id, customer_id, invoice_number }) => (
+      <Link to="/invoices/$customerId/$invoiceId" params={{ customerId: customer_id, invoiceId: id }}>
+        {invoice_number ?? id.slice(0, 8)}
+      </Link>
+    ),
+  },
+  {
+    title: 'Customer',
+    cell: ({ customer_id, customer_name }) => (
+      <Link to="/customers/$customerId" params={{ customerId: customer_id }}>
+        {customer_name ?? customer_id}
+      </Link>
+    ),
+  },
+  { title: 'Issued', cell: ({ issued_at }) => <Time at={issued_at} /> },
+  {
+    title: 'Amount',
+    kind: 'number',
+    cell: ({ payable_amount, credit_type }) => <Money amount={payable_amount} unit={credit_type} />,
+  },
+  { title: 'Provider', cell: ({ external_invoice }) => external_invoice?.billing_provider_type ?? '' },
+  {
+    title: 'State there',
+    cell: ({ external_invoice }) => (
+      <DeliveryState status={external_invoice?.external_status ?? 'not sent'} />
+    ),
+  },
+  { title: 'Error', cell: ({ external_invoice }) => external_invoice?.billing_provider_error ?? '' },
+  {
+    title: '',
+    cell: ({ id, external_invoice }) =>
+      isDeliverable(external_invoice?.external_status) ? <DeliverAgain ids={[id]} /> : null,
+  },
+];
+
+export function DeliveryTable({
+  label,
+  invoices,
+}: {
+  readonly label: string;
+  readonly invoices: readonly Invoice[];
+}) {
+  return <Table label={label} columns={COLUMNS} rows={invoices} keyOf={({ id }) => id} />;
+}
+
+/** Another attempt, with the billing configuration that each contract has now. */
+export function DeliverAgain({ ids }: { readonly ids: readonly string[] }) {
+  const refusal = useWriteRefusal();
+  const readAgain = useReadAgain();
+  const deliver = useMutation({
+    mutationFn: () => call('POST /v1/invoices/deliver', { body: { invoice_ids: ids } }),
+    onSettled: readAgain,
+  });
+  if (deliver.isError) return <Failure error={deliver.error} again={() => deliver.mutate()} />;
+  return (
+    <button
+      type="button"
+      disabled={refusal !== undefined || deliver.isPending}
+      title={refusal}
+      onClick={() => deliver.mutate()}
+    >
+      Try again
+    </button>
+  );
+}

@@ -1,0 +1,179 @@
+/**
+ * The console where it is empty and where it is full: a service without data, 1,000 customers, an invoice of 2,000
+ * lines. Times are printed: other work on the machine changes them.
+ */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isBrowserMissing, launchBrowser, seriousFaults } from '../support/browser.ts';
+import { openConsole, settle } from '../support/console-page.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let at: TestService;
+let browser: Browser;
+
+const open = (path: string) => openConsole(browser, at, path);
+
+describe.skipIf(isBrowserMissing())('the console at its ends', () => {
+  const PRESENT = '2026-11-20T00:00:00Z';
+  beforeAll(async () => {
+    [at, browser] = await Promise.all([startTestService({ sandboxNow: PRESENT }), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await at?.close();
+  });
+
+  it('says on an empty service what to do', async () => {
+    const { page, errors } = await open('/console');
+    const expected = {
+      '/console': 'No event happened in the last 30 days',
+      '/console/customers': 'There is no customer yet',
+      '/console/month-end': 'No contract has an invoice in this month',
+      '/console/metrics': 'There is no metric yet',
+      '/console/ask': 'No query is saved yet',
+      '/console/prices': 'There is no rate card yet',
+      '/console/events': 'No event fits',
+      '/console/system?view=webhooks': 'Nobody is told of anything yet',
+    };
+    for (const [path, text] of Object.entries(expected)) {
+      await page.goto(at.url + path);
+      await page.getByText(text).waitFor();
+      await settle(page);
+      expect(await seriousFaults(page), path).toEqual([]);
+    }
+    await page.goto(`${at.url}/console/customers/${crypto.randomUUID()}`);
+    await page.getByRole('alert').getByText('(404)').waitFor();
+    expect(errors.filter((text) => !text.includes('404'))).toEqual([]);
+  });
+
+  describe('with 1,000 customers', () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `Customer ${String(index).padStart(4, '0')}`);
+    beforeAll(async () => {
+      const card = (await at.inProcess.post('/v1/contract-pricing/rate-cards/create', { name: 'Many' })).text(
+        'data.id',
+      );
+      for (let first = 0; first < names.length; first += 50) {
+        await Promise.all(names.slice(first, first + 50).map((name) => customerWithContract(at, name, card)));
+      }
+    }, 300_000);
+
+    it('finds one of them, and pages through them by number', async () => {
+      const { page } = await open('/console/customers');
+      await page.getByRole('link', { name: 'Page 2' }).click();
+      await page.getByRole('link', { name: 'Page 3' }).click();
+      await expect.poll(() => page.url()).toContain('page=3');
+      await settle(page);
+      const third = await page.getByRole('region', { name: 'Customers' }).locator('tbody').textContent();
+      const { page: sent } = await open(new URL(page.url()).pathname + new URL(page.url()).search);
+      await settle(sent);
+      expect(await sent.getByRole('region', { name: 'Customers' }).locator('tbody').textContent()).toBe(
+        third,
+      );
+      await page.getByRole('searchbox').fill('Customer-0777');
+      await page.getByRole('link', { name: 'Customer 0777' }).waitFor();
+    });
+
+    it('closes the month of all of them on one page, and counts their drafts at the start', async () => {
+      const { page, errors } = await open('/console/month-end?month=2026-11');
+      const table = page.getByRole('region', { name: 'Invoices of the month' });
+      await table.waitFor({ timeout: 120_000 });
+      expect(await table.locator('table').getAttribute('aria-rowcount')).toBe('1001');
+      expect(await table.locator('tbody').count()).toBeLessThan(200);
+      await page.getByLabel('Customer or number').fill('Customer 0777');
+      await page.getByRole('link', { name: 'Customer 0777' }).waitFor();
+      expect(await table.locator('tbody tr').count()).toBe(1);
+      await page.goto(`${at.url}/console`);
+      const drafts = page.locator('div', { has: page.locator('dt', { hasText: /^Drafts$/ }) }).last();
+      await expect.poll(() => drafts.locator('dd').textContent(), { timeout: 120_000 }).toBe('1,000');
+      expect(errors).toEqual([]);
+    });
+
+    it('offers the few that fit what is typed, where a customer is chosen', async () => {
+      const { page } = await open('/console/prices?view=contract');
+      await page.getByRole('combobox', { name: 'Customer' }).fill('customer-0778');
+      await page.getByRole('option', { name: /Customer 0778/ }).click();
+      await page.waitForURL((url) => url.searchParams.has('customer'));
+      await page.getByText('Nothing is entitled at this instant').waitFor();
+    });
+  });
+
+  it('scrolls an invoice of 2,000 lines with few rows in the page', async () => {
+    const { customer, invoice } = await longInvoice(at);
+    const { page } = await open(`/console/invoices/${customer}/${invoice}`);
+    await settle(page);
+    const region = page.getByRole('region', { name: 'Lines of the invoice' });
+    expect(await region.locator('table').getAttribute('aria-rowcount')).toBe('2002');
+    const { frames, ms, rowsMax } = (await page.evaluate(`(async () => {
+      const region = document.querySelector('section[aria-label="Lines of the invoice"]');
+      let frames = 0, rowsMax = 0;
+      const started = performance.now();
+      while (performance.now() - started < 1_500) {
+        region.scrollTop += 400;
+        await new Promise(requestAnimationFrame);
+        frames += 1;
+        rowsMax = Math.max(rowsMax, region.querySelectorAll('tr').length);
+      }
+      return { frames, ms: performance.now() - started, rowsMax };
+    })()`)) as { frames: number; ms: number; rowsMax: number };
+    process.stdout.write(
+      `frames a second while 2,000 lines are scrolled: ${Math.round((frames * 1_000) / ms)}\n`,
+    );
+    expect(rowsMax).toBeLessThan(200);
+    await page.evaluate(
+      `{ const region = document.querySelector('section[aria-label="Lines of the invoice"]'); region.scrollTop = region.scrollHeight; }`,
+    );
+    await page.getByText('key k1999', { exact: false }).waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+  });
+});
+
+async function customerWithContract({ inProcess: api }: TestService, name: string, card: string) {
+  const made = await api.post('/v1/customers', { name, ingest_aliases: [name.replace(' ', '-')] });
+  await api.post('/v1/contracts/create', {
+    customer_id: made.text('data.id'),
+    rate_card_id: card,
+    starting_at: '2026-11-01T00:00:00Z',
+  });
+}
+
+/** A draft with a line for each of 2,000 keys. */
+async function longInvoice({ inProcess: api }: TestService) {
+  const customer = (await api.post('/v1/customers', { name: 'Long', ingest_aliases: ['long'] })).text(
+    'data.id',
+  );
+  const metric = await api.post('/v1/billable-metrics/create', {
+    name: 'Calls',
+    aggregation_type: 'COUNT',
+    property_filters: [{ name: 'key', exists: true }],
+    group_keys: [['key']],
+  });
+  const product = await api.post('/v1/contract-pricing/products/create', {
+    name: 'Calls',
+    type: 'USAGE',
+    billable_metric_id: metric.text('data.id'),
+    presentation_group_key: ['key'],
+  });
+  const card = (await api.post('/v1/contract-pricing/rate-cards/create', { name: 'List' })).text('data.id');
+  await api.post('/v1/contract-pricing/rate-cards/addRate', {
+    rate_card_id: card,
+    product_id: product.text('data.id'),
+    entitled: true,
+    starting_at: '2026-01-01T00:00:00Z',
+    rate_type: 'FLAT',
+    price: 3,
+  });
+  const starting_at = '2026-11-01T00:00:00Z';
+  await api.post('/v1/contracts/create', { customer_id: customer, rate_card_id: card, starting_at });
+  for (let first = 0; first < 2_000; first += 100) {
+    const events = Array.from({ length: 100 }, (_, index) => ({
+      transaction_id: `long-${first + index}`,
+      customer_id: 'long',
+      event_type: 'call',
+      timestamp: '2026-11-10T00:00:00Z',
+      properties: { key: `k${String(first + index).padStart(4, '0')}` },
+    }));
+    await api.post('/v1/ingest', events);
+  }
+  const drafts = await api.get(`/v1/customers/${customer}/invoices`, { query: { status: 'DRAFT' } });
+  return { customer, invoice: drafts.text('data[0].id') };
+}
