@@ -87,6 +87,7 @@ describe('cells of CSV', () => {
 
   it.each([
     ['two.csv', 'a,b,a\n', 'two of its columns are called "a"'],
+    ['utf16.csv', Buffer.from('\uFEFFtransaction_id,n\n', 'utf16le'), 'its first row is not valid UTF-8'],
     ['nameless.csv', 'a,,b\n', 'column 2 of its first row has no name'],
     [
       'other.csv',

@@ -50,10 +50,12 @@ export async function* readCsv(
 }
 
 function namesOf(cells: readonly Cell[], file: string): readonly string[] {
-  const names = cells.map((cell) => textOf(cell)?.trim() ?? '');
   const refuse = (problem: string) => {
     throw new InputFailure(`cannot read ${file}: ${problem}`, EXIT.usage);
   };
+  const texts = cells.map(textOf);
+  if (texts.includes(undefined)) refuse('its first row is not valid UTF-8');
+  const names = texts.map((text) => text?.trim() ?? '');
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   const nameless = names.indexOf('');
   if (nameless !== -1) refuse(`column ${nameless + 1} of its first row has no name`);
