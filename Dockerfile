@@ -7,6 +7,7 @@ COPY tsconfig.json ./
 COPY scripts ./scripts
 COPY src ./src
 COPY console ./console
+COPY vendor ./vendor
 RUN npm run build
 
 FROM node:24-slim

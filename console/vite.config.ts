@@ -18,7 +18,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     // A slow machine is no fault of the build.
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      input: ['index.html', 'dashboard.html'].map((page) => fileURLToPath(new URL(page, import.meta.url))),
+    },
   },
   server: { proxy: { '/v1': SERVICE, '/v2': SERVICE, '/console/session': SERVICE, '/readyz': SERVICE } },
 });

@@ -5,14 +5,14 @@
  * because a fresh checkout has arbitrary times. Nor does it where there are no sources, as in the image, whose dist/ was
  * built before. With --check it never builds, and fails when dist/ was made from others.
  *
- * Types are not checked here (`npm run typecheck`). clickhouse/, drizzle/ and catalogue/ are read from the package root
- * at run time, so they are not copied.
+ * The viewer of the API reference is unpacked into dist/reference/. Types are not checked here (`npm run typecheck`).
+ * clickhouse/, drizzle/ and catalogue/ are read from the package root at run time, so they are not copied.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'dist', '.built-from');
@@ -36,7 +36,7 @@ const PROGRAMS = [
 
 function sourcesHash() {
   const hash = createHash('sha256');
-  const sources = ['src', 'console']
+  const sources = ['src', 'console', 'vendor']
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.gen.d.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -89,13 +89,30 @@ async function bundleConsole(outdir) {
     build: { outDir: outdir, emptyOutDir: true },
   });
   const files = readdirSync(outdir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== 'index.html')
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.html'))
     .map((entry) => join(entry.parentPath, entry.name));
   for (const path of files) {
     const bytes = readFileSync(path);
     writeFileSync(`${path}.br`, brotliCompressSync(bytes));
     writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
   }
+}
+
+/** The viewer of the API reference, unpacked beside its compressed form (scripts/vendor-reference.mjs). */
+function unpackReference(outdir) {
+  const vendored = join(root, 'vendor/api-reference');
+  const { version, fileIntegrity } = JSON.parse(readFileSync(join(vendored, 'vendored.json'), 'utf8'));
+  const packed = readFileSync(join(vendored, 'standalone.js.br'));
+  const bytes = brotliDecompressSync(packed);
+  const found = `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
+  if (found !== fileIntegrity)
+    throw new Error(`the viewer of the reference is ${found}, not ${fileIntegrity}`);
+  mkdirSync(outdir, { recursive: true });
+  const path = join(outdir, `standalone-${version}.js`);
+  writeFileSync(path, bytes);
+  writeFileSync(`${path}.br`, packed);
+  writeFileSync(`${path}.gz`, gzipSync(bytes));
+  writeFileSync(join(outdir, 'LICENSE'), readFileSync(join(vendored, 'LICENSE')));
 }
 
 const isBuiltElsewhere = existsSync(stamp) && !existsSync(join(root, 'src'));
@@ -109,6 +126,7 @@ if (process.argv.includes('--check')) {
     // Built aside and renamed, so that a running service or a second build never sees half of it.
     await bundle(fresh);
     await bundleConsole(join(fresh, 'console'));
+    unpackReference(join(fresh, 'reference/assets'));
     writeFileSync(join(fresh, '.built-from'), hash);
     rmSync(join(root, 'dist'), { recursive: true, force: true });
     renameSync(fresh, join(root, 'dist'));

@@ -18,6 +18,7 @@ import {
   instant,
   namedSenders,
   networkServices,
+  origins,
   sellerLines,
   sellerText,
   spanCustomers,
@@ -156,6 +157,9 @@ const environment = z
           'unset, Stripe does with STRIPE_API_KEY; without that, such gates are refused.',
       ),
     ...paymentSettings,
+    DASHBOARD_ORIGINS: origins.describe(
+      'Origins whose pages may show dashboards of customers in frames, separated by commas. When unset, none may.',
+    ),
     SERVICES: networkServices.describe(
       'Addresses for the allow-lists of others, as `GET /v1/services` shows them: JSON, a list of objects with name, usage and ips.',
     ),
@@ -300,6 +304,8 @@ export interface Config {
   /** Without a slash at the end. */
   readonly publicUrl: string | undefined;
   readonly networkServices: readonly NetworkService[];
+  /** Of pages that may show dashboards in frames. */
+  readonly dashboardOrigins: readonly string[];
   /** Whether requests about money with unknown fields are refused. */
   readonly strictFields: boolean;
   /** Requests in a second of one token; 0: no limit. */
@@ -370,6 +376,7 @@ export function loadConfig(env: Environment): Config {
     secretsKey: values.SECRETS_KEY,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     networkServices: values.SERVICES,
+    dashboardOrigins: values.DASHBOARD_ORIGINS,
     strictFields: values.STRICT_FIELDS === '1',
     requestRates: {
       ingest: values.RATE_LIMIT_INGEST,

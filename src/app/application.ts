@@ -4,6 +4,7 @@
  */
 import { createAudit } from '../access/audit.ts';
 import { createConsoleSessions } from '../access/console-sessions.ts';
+import { createDashboardLinks } from '../access/dashboard-links.ts';
 import { createIdempotency } from '../access/idempotency.ts';
 import { ensureFirstToken } from '../access/manage-tokens.ts';
 import { createRateLimits } from '../access/rate-limits.ts';
@@ -80,6 +81,7 @@ export interface ApplicationParts {
         | 'stripe'
         | 'secretsKey'
         | 'publicUrl'
+        | 'dashboardOrigins'
         | 'otlpCachedBesideInput'
         | 'cloudEventsIdentity'
       >
@@ -247,6 +249,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     onMessage: authenticator.forget,
     onConnected: authenticator.distrustAll,
   });
+  const links = createDashboardLinks({ db: stores.db, clock });
+  const takeRequest =
+    config.requestRates === undefined
+      ? undefined
+      : createRateLimits(config.requestRates, () => performance.now());
   const app = createApp({
     version: VERSION,
     log,
@@ -254,9 +261,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     authenticate: authenticator.authenticate,
     sessions,
     ...(config.strictFields === undefined ? {} : { strictFields: config.strictFields }),
-    ...(config.requestRates === undefined
-      ? {}
-      : { takeRequest: createRateLimits(config.requestRates, () => performance.now()) }),
+    dashboards: { links, origins: config.dashboardOrigins ?? [] },
+    ...(takeRequest === undefined ? {} : { takeRequest }),
     records: createRequestRecords({
       db: stores.db,
       idempotency: createIdempotency({ db: stores.db, clock }),
@@ -276,6 +282,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       alertLimits: config.alertLimits,
       sessions,
       networkServices: config.networkServices ?? [],
+      ...{ links, takeRequest, publicUrl: config.publicUrl ?? null },
       flushTokenUses: authenticator.flushUses,
       onRevoked: authenticator.forget,
       onReplaced: (isFormer, text) => given.replaceFirstToken?.(isFormer, text),

@@ -11,12 +11,14 @@ import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
 import { type AnswerLimits, answerLimits, createAnswerStreams } from '../api/http/answer-streams.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
-import { registerConsole } from '../api/http/console-files.ts';
+import { consoleFiles, registerConsole } from '../api/http/console-files.ts';
+import { type DashboardPages, registerDashboards } from '../api/http/dashboard-page.ts';
 import { createExchange } from '../api/http/exchange.ts';
 import { createMemoryBudget } from '../api/http/memory-budget.ts';
 import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { unreadableRequests } from '../api/http/parser-errors.ts';
+import { registerReference } from '../api/http/reference-page.ts';
 import { registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
 import { cloudEventRoutes, type IngestCloudEvents } from '../api/routes/ingest/cloud-event-routes.ts';
@@ -38,6 +40,8 @@ export interface AppDeps {
   readonly authenticate: Authenticate;
   /** Without them there are no sessions of the console. */
   readonly sessions?: ConsoleSessions;
+  /** Without it there are no pages of dashboards. */
+  readonly dashboards?: DashboardPages;
   readonly records?: RequestRecords;
   /** Without it request rates are not limited. */
   readonly takeRequest?: TakeRequest;
@@ -105,6 +109,9 @@ export function createApp(deps: AppDeps): App {
   const answers = { streams, memory };
   const given = { exchange, authenticate, sessions, bodies, records, takeRequest, ...answers, strictFields };
   registerRoutes(hono, given, routes);
-  registerConsole(hono, exchange, join(PACKAGE_ROOT, 'dist/console'));
+  const files = consoleFiles(join(PACKAGE_ROOT, 'dist/console'));
+  registerConsole(hono, exchange, files);
+  registerReference(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'dist/reference')));
+  if (deps.dashboards !== undefined) registerDashboards(hono, exchange, files, deps.dashboards);
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

@@ -18,6 +18,8 @@ import { subscriptionRoutes } from '../api/routes/contracts/subscription-routes.
 import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
+import { type DashboardDataDeps, dashboardDataRoutes } from '../api/routes/dashboards/data-routes.ts';
+import { type DashboardUrlDeps, dashboardUrlRoute } from '../api/routes/dashboards/url-route.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
 import { costsRoute } from '../api/routes/invoices/costs-route.ts';
 import { explainRoute } from '../api/routes/invoices/explain-route.ts';
@@ -131,6 +133,8 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
 export type EveryRouteDeps = RouteDeps &
   TokenRouteDeps &
   ConsoleSessionDeps &
+  DashboardDataDeps &
+  DashboardUrlDeps &
   Parameters<typeof notificationRoutes>[0] &
   Parameters<typeof webhookRoutes>[0] &
   AccountDeps & {
@@ -144,6 +148,8 @@ export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
   return [
     ...applicationRoutes(deps),
     ...consoleSessionRoutes(deps),
+    dashboardUrlRoute(deps),
+    ...dashboardDataRoutes(deps),
     ...systemRoutes(deps),
     networkServicesRoute(deps.networkServices),
     ...tokenRoutes(deps),

@@ -50,5 +50,7 @@ export const paymentSettings = {
     ),
   PUBLIC_URL: url('http', 'https')
     .optional()
-    .describe('Where others reach this service, for links on invoices. When unset, they have none.'),
+    .describe(
+      'Where others reach this service, for links on invoices and addresses of dashboards. When unset, invoices have none.',
+    ),
 };

@@ -77,6 +77,18 @@ const entries = z
   )
   .pipe(z.array(z.string()).max(ENTRIES_MAX, `must have at most ${ENTRIES_MAX} entries`));
 
+/** Origins of web pages: `https://app.example`, without a path. */
+export const origins = entries.superRefine((given, context) => {
+  for (const [index, origin] of given.entries()) {
+    if (URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).origin === origin) continue;
+    context.addIssue({
+      code: 'custom',
+      path: [index],
+      message: `${origin} must be an origin such as https://app.example, without a path and in lower case`,
+    });
+  }
+});
+
 /** Senders of spans, as `provider:NAME`, `scope:NAME` or `resource:NAME=VALUE`. */
 export const namedSenders = entries.transform((texts, context): readonly NamedSender[] => {
   const senders = texts.map(namedSender);

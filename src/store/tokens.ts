@@ -35,6 +35,13 @@ export async function findTokenBySha256(db: Database | Transaction, sha256: stri
   return rows[0] ?? null;
 }
 
+/** The token with this id, even if expired or revoked. */
+export async function findToken(db: Database | Transaction, id: string): Promise<Token | null> {
+  if (!isUuid(id)) return null;
+  const rows = await db.select().from(tokens).where(eq(tokens.id, id));
+  return rows[0] ?? null;
+}
+
 /** The token, locked until the transaction ends. */
 export async function lockToken(tx: Transaction, id: string): Promise<Token | null> {
   if (!isUuid(id)) return null;

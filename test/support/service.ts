@@ -35,6 +35,7 @@ export interface TestServiceOptions {
   };
   readonly secretsKey?: Buffer;
   readonly publicUrl?: string;
+  readonly dashboardOrigins?: readonly string[];
   readonly deliveryHooks?: ApplicationParts['deliveryHooks'];
   readonly seller?: Seller;
   readonly networkServices?: readonly NetworkService[];
@@ -91,6 +92,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,
       networkServices: options.networkServices ?? [],
+      dashboardOrigins: options.dashboardOrigins ?? [],
       ...stripeSettings(options),
       webhookAllowPrivate: options.webhookAllowPrivate ?? true,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),

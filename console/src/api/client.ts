@@ -6,6 +6,14 @@
 import { parseExact, writeExact } from './exact.ts';
 import type { Operations } from './operations.gen.d.ts';
 
+/** What the page says of itself instead of a session; null: the cookie of the session speaks. */
+let authorization: string | null = null;
+
+/** Sends every request of this page with these credentials, which are no token: a dashboard's signed address. */
+export function speakAs(credentials: string): void {
+  authorization = credentials;
+}
+
 export type OperationKey = keyof Operations;
 export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer'];
 export type BodyOf<Key extends OperationKey> = Operations[Key]['body'];
@@ -95,7 +103,11 @@ async function send(
   const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''));
   const response = await fetch(url + queryText(query), {
     method,
-    headers: { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      accept,
+      ...(authorization === null ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: writeExact(body) }),
     ...(signal === undefined ? {} : { signal }),
     credentials: 'same-origin',

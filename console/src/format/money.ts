@@ -4,6 +4,7 @@
  */
 import Big from 'big.js';
 import type { Exact } from '../api/exact.ts';
+import { spoken } from './language.ts';
 
 export interface CreditType {
   readonly id: string;
@@ -28,10 +29,11 @@ const PLACES_MAX = 20;
 const formats = new Map<string, Intl.NumberFormat>();
 
 function formatFor(code: string, digits?: number): Intl.NumberFormat {
-  const key = `${code} ${digits}`;
+  const { locale } = spoken();
+  const key = `${locale} ${code} ${digits}`;
   const known =
     formats.get(key) ??
-    new Intl.NumberFormat('en-US', {
+    new Intl.NumberFormat(locale, {
       style: 'currency',
       currency: code,
       ...(digits === undefined ? {} : { maximumFractionDigits: digits }),
@@ -50,14 +52,25 @@ function signed(text: string): string {
   return text.replace('-', '−');
 }
 
+/** What stands between a whole number and its places in the language of the page. */
+function separator(): string {
+  const parts = new Intl.NumberFormat(spoken().locale).formatToParts(1.5);
+  return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+}
+
 /** A figure with all its digits, also where it has more places than an engine writes. */
 function withAllPlaces(value: Big, formatWith: (places: number) => Intl.NumberFormat): string {
   const [, fraction = ''] = value.toFixed().split('.');
   const written = (format: Intl.NumberFormat, of: Big) =>
     format.format(of.toFixed() as Intl.StringNumericLiteral);
   if (fraction.length <= PLACES_MAX) return signed(written(formatWith(PLACES_MAX), value));
-  const whole = written(formatWith(0), value.abs().round(0, Big.roundDown));
-  return `${value.lt(0) ? '−' : ''}${whole}.${fraction}`;
+  const whole = value.abs().round(0, Big.roundDown).toFixed() as Intl.StringNumericLiteral;
+  const parts = formatWith(0).formatToParts(whole);
+  const units = parts.findLastIndex(({ type }) => type === 'integer');
+  const texts = parts.map(({ value: text }, at) =>
+    at === units ? `${text}${separator()}${fraction}` : text,
+  );
+  return `${value.lt(0) ? '−' : ''}${texts.join('')}`;
 }
 
 /** `$1,234.57`, or `12.5 tokens` in a unit of the operator's own. */
@@ -81,12 +94,19 @@ export function rawText(amount: Exact | Big, unit: CreditType): string {
   return `${typeof amount === 'string' ? amount : amount.toFixed()} ${unit.name}`;
 }
 
-const wholes = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const quantities = new Intl.NumberFormat('en-US', { maximumFractionDigits: PLACES_MAX });
+const quantities = new Map<string, Intl.NumberFormat>();
+
+function quantityFormat(places: number): Intl.NumberFormat {
+  const { locale } = spoken();
+  const key = `${locale} ${places}`;
+  const known = quantities.get(key) ?? new Intl.NumberFormat(locale, { maximumFractionDigits: places });
+  quantities.set(key, known);
+  return known;
+}
 
 /** A quantity with all its digits: `1,234.5`. */
 export function quantityText(value: Exact | Big): string {
-  return withAllPlaces(new Big(value), (places) => (places === 0 ? wholes : quantities));
+  return withAllPlaces(new Big(value), quantityFormat);
 }
 
 /** `+12.5 %` of `before`; null where there was nothing. */

@@ -1,4 +1,5 @@
 /** Instants for people: always in UTC, and always said so where a time of day is shown. */
+import { spoken } from './language.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const LONG_MONTHS = [
@@ -8,11 +9,23 @@ const LONG_MONTHS = [
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400 * SECOND_MS;
 
+const SHORT_DAY = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+
+/** Without its year: `26 Nov` */
+export function shortDayText(instant: string): string {
+  const at = new Date(instant);
+  const { locale } = spoken();
+  if (locale !== 'en-US') return at.toLocaleDateString(locale, SHORT_DAY);
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`;
+}
+
 const two = (value: number) => String(value).padStart(2, '0');
 
 /** `26 Nov 2026` */
 export function dayText(instant: string): string {
   const at = new Date(instant);
+  const { locale } = spoken();
+  if (locale !== 'en-US') return at.toLocaleDateString(locale, { ...SHORT_DAY, year: 'numeric' });
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
 }
 
@@ -31,6 +44,7 @@ export function lastDayText(endingBefore: string): string {
 export function periodText(startingAt: string, endingBefore: string): string {
   const [start, end] = [dayText(startingAt), lastDayText(endingBefore)];
   if (start === end) return start;
+  if (spoken().locale !== 'en-US') return `${start} – ${end}`;
   return start.slice(-4) === end.slice(-4) ? `${start.slice(0, -5)} – ${end}` : `${start} – ${end}`;
 }
 

@@ -1,5 +1,6 @@
 /** A chart with its figures as a table. uPlot and its drawing are a chunk of their own, loaded with the first chart. */
 import { lazy, Suspense, useState } from 'react';
+import { spoken } from '../format/language.ts';
 import { dayText, timeText } from '../format/time.ts';
 import styles from './chart.module.css';
 import { type ChartProps, colourOf } from './series.ts';
@@ -42,7 +43,7 @@ function FigureTable(props: ChartProps & { readonly startText: (at: string) => s
   const rows = props.starts.map((start, index) => ({ start, index }));
   const columns: Column<(typeof rows)[number]>[] = [
     {
-      title: props.window === 'day' ? 'Day (UTC)' : 'Hour (UTC)',
+      title: props.window === 'day' ? spoken().day : spoken().hour,
       cell: (row) => props.startText(row.start),
     },
     ...props.series.map(
@@ -58,7 +59,7 @@ function FigureTable(props: ChartProps & { readonly startText: (at: string) => s
   ];
   return (
     <details className={styles.figures} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Figures as a table</summary>
+      <summary>{spoken().figures}</summary>
       {isOpen ? (
         <Table label={props.label} columns={columns} rows={rows} keyOf={({ start }) => start} />
       ) : null}

@@ -4,6 +4,7 @@ import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import Big from 'big.js';
 import { forPixels } from '../api/exact.ts';
+import { shortDayText } from '../format/time.ts';
 import { type ChartProps, colourOf } from './series.ts';
 
 type PlotProps = ChartProps & { onPoint(index: number | null): void };
@@ -119,15 +120,11 @@ function rangeOf(min: number, max: number): [number, number] {
   return low === 0 && high === 0 ? [0, 1] : [low * 1.06, high * 1.06];
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 function dayLabels(_plot: UPlot, splits: number[]): string[] {
   return splits.map((seconds) => {
     const at = new Date(seconds * 1_000);
     const hour = at.getUTCHours();
-    return hour === 0
-      ? `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`
-      : `${String(hour).padStart(2, '0')}:00`;
+    return hour === 0 ? shortDayText(at.toISOString()) : `${String(hour).padStart(2, '0')}:00`;
   });
 }
 

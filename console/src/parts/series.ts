@@ -1,6 +1,7 @@
 /** Series of a chart: figures over time, exact until they become pixels. */
 import type Big from 'big.js';
 import { sum } from '../api/exact.ts';
+import { spoken } from '../format/language.ts';
 
 export interface Series {
   readonly label: string;
@@ -23,15 +24,14 @@ export interface ChartProps {
   text(value: Big): string;
 }
 
-/** As many as there are colours; the others together are the last one. */
+/** More than that nobody tells apart; the others together are the last one. */
 const SERIES_MAX = 8;
-const COLOURS = SERIES_MAX;
+/** A dashboard may give colours for ten. */
+const COLOURS = 10;
 
 export function colourOf(index: number, label: string): string {
-  return label === REST ? 'var(--series-rest)' : `var(--series-${(index % COLOURS) + 1})`;
+  return label === spoken().others ? 'var(--series-rest)' : `var(--series-${(index % COLOURS) + 1})`;
 }
-
-const REST = 'all others';
 
 /** The largest series in the order of their sums, and all others as one. */
 export function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[] {
@@ -43,7 +43,7 @@ export function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[
   const [first] = others;
   if (first === undefined) return kept;
   const values = first.values.map((_, at) => sum(others.flatMap(({ values: own }) => own[at] ?? [])));
-  return [...kept, { label: REST, values }];
+  return [...kept, { label: spoken().others, values }];
 }
 
 function valuesOf({ values }: Series): Big[] {

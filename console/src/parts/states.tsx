@@ -2,6 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
+import { spoken } from '../format/language.ts';
 import styles from './states.module.css';
 
 /** There is nothing, and why, or what makes something appear. */
@@ -30,7 +31,7 @@ export function Failure({ error, again }: { readonly error: unknown; readonly ag
       </span>
       {again === undefined ? null : (
         <button type="button" onClick={again}>
-          Try again
+          {spoken().again}
         </button>
       )}
     </div>
@@ -50,7 +51,10 @@ export function Problem({ text }: { readonly text: string | null }) {
 export function Loading({ what }: { readonly what?: string }) {
   return (
     <div className={styles.loading} role="status">
-      <span className="hidden">Loading{what === undefined ? '' : ` ${what}`}…</span>
+      <span className="hidden">
+        {spoken().loading}
+        {what === undefined ? '' : ` ${what}`}…
+      </span>
       <div className={styles.bar} />
       <div className={styles.bar} />
       <div className={styles.bar} />

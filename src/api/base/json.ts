@@ -44,6 +44,11 @@ export class JsonList<Item = never, Written = unknown> {
     return this.items.map((item) => this.#write(item));
   }
 
+  /** The same list, of which each item is written as what `map` makes of it. */
+  mapped<Mapped>(map: (written: Written) => Mapped): JsonList<Item, Mapped> {
+    return new JsonList(this.items, (item) => map(this.#write(item)));
+  }
+
   /** The JSON of each item, made when it is asked for. */
   *texts(): Generator<string, void, undefined> {
     for (const item of this.items) {

@@ -29,7 +29,7 @@ export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
     'POST /v1/credits/editGrant',
     'POST /v1/credits/voidGrant',
   ]),
-  ...because(VENDOR, ['POST /v1/dashboards/getEmbeddableUrl', 'POST /v1/upsertAvalaraCredentials']),
+  ...because(VENDOR, ['POST /v1/upsertAvalaraCredentials']),
 ];
 
 type Line = `${AbsentOperation['method']} ${string}`;

@@ -30,21 +30,26 @@ const ENCODINGS = [
 ] as const;
 
 type Bytes = Uint8Array<ArrayBuffer>;
-type Files = ReadonlyMap<string, Bytes>;
+/** By their names below the directory. */
+export type ConsoleFiles = ReadonlyMap<string, Bytes>;
 
-/** Registers the console on an app, behind its other routes. `directory`: of the built files. */
-export function registerConsole(app: Hono, exchange: Exchange, directory: string): void {
-  let read: Promise<Files> | undefined;
-  const files = () => {
+/** The built files of a directory, read once. */
+export function consoleFiles(directory: string): () => Promise<ConsoleFiles> {
+  let read: Promise<ConsoleFiles> | undefined;
+  return () => {
     read ??= readFiles(directory);
     return read;
   };
+}
+
+/** Registers the console on an app, behind its other routes. */
+export function registerConsole(app: Hono, exchange: Exchange, files: () => Promise<ConsoleFiles>): void {
   const serve = (context: Context) =>
     exchange(context, { path: BASE }, async () => answerTo(context, await files()));
   app.get(`${BASE}/*`, serve);
 }
 
-async function readFiles(directory: string): Promise<Files> {
+async function readFiles(directory: string): Promise<ConsoleFiles> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const read = paths.map(
@@ -57,22 +62,27 @@ async function readFiles(directory: string): Promise<Files> {
   return new Map(await Promise.all(read));
 }
 
-function answerTo(context: Context, files: Files): Answer {
+function answerTo(context: Context, files: ConsoleFiles): Answer {
   const name = context.req.path.slice(BASE.length).replace(/^\/+/, '');
-  if (files.has(name) && name !== 'index.html') return fileAnswer(context, files, name);
+  if (files.has(name) && !name.endsWith('.html')) return fileAnswer(context, files, name);
   if (/\.\w+$/.test(name)) throw new Refusal('not_found', `The console has no file ${name}`);
-  const page = files.get('index.html');
+  return htmlAnswer(files, 'index.html', "'none'");
+}
+
+/** A page of the build, with the nonce of this answer. `framedBy`: the sources that may show it in a frame. */
+export function htmlAnswer(files: ConsoleFiles, name: string, framedBy: string): Answer {
+  const page = files.get(name);
   if (page === undefined) throw new Refusal('not_found', 'The console is not built: npm run build');
   const nonce = randomBytes(16).toString('base64');
   return {
     body: new TextDecoder().decode(page).replaceAll(NONCE_PLACE, nonce),
-    mediaType: mediaTypeOf('index.html'),
-    headers: { 'content-security-policy': policyWith(nonce) },
+    mediaType: mediaTypeOf(name),
+    headers: { 'content-security-policy': policyWith(nonce, framedBy) },
   };
 }
 
 /** The nonce is for style sheets that the editor makes; scripts are files. */
-function policyWith(nonce: string): string {
+function policyWith(nonce: string, framedBy: string): string {
   return [
     "default-src 'self'",
     "script-src 'self'",
@@ -82,11 +92,12 @@ function policyWith(nonce: string): string {
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${framedBy}`,
   ].join('; ');
 }
 
-function fileAnswer(context: Context, files: Files, name: string): Answer {
+/** A file as it was built, in the best form that the browser takes. */
+export function fileAnswer(context: Context, files: ConsoleFiles, name: string): Answer {
   const accepted = context.req.header('accept-encoding') ?? '';
   const encoding = ENCODINGS.find(
     ([coding, suffix]) => new RegExp(`\\b${coding}\\b`).test(accepted) && files.has(name + suffix),

@@ -20,6 +20,8 @@ export interface Answer {
   readonly body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array> | null;
   readonly mediaType: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Its policy names who may show it in a frame, which the older header would forbid all. */
+  readonly isFramed?: boolean;
 }
 
 export interface ExchangeDeps {
@@ -46,10 +48,11 @@ const JSON_TYPE = 'application/json';
 /** Answers are data of customers: not to be guessed at, shown in frames, told to other sites, or kept by caches. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
+
+const NOT_FRAMED = { 'x-frame-options': 'DENY' };
 
 export function createExchange({ tracer = NO_TRACER, ...deps }: ExchangeDeps): Exchange {
   const answered = tracer === NO_TRACER ? respond : traced(tracer, respond);
@@ -106,7 +109,7 @@ async function respond(
       bodyOf(answer.body, (err) => deps.log.error({ ...facts, err }, BROKEN_OFF)),
       {
         status: answer.status ?? 200,
-        headers: { ...always, ...headers, ...answer.headers },
+        headers: { ...always, ...(answer.isFramed ? {} : NOT_FRAMED), ...headers, ...answer.headers },
       },
     );
   } catch (error) {
@@ -116,7 +119,7 @@ async function respond(
       deps.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
     }
     const { body, mediaType } = refusalIn(encodingOf(context, to), answer);
-    const headers = { ...always, 'content-type': mediaType, ...answer.headers };
+    const headers = { ...always, ...NOT_FRAMED, 'content-type': mediaType, ...answer.headers };
     return new Response(body, { status: answer.status, headers });
   }
 }

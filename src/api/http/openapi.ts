@@ -9,11 +9,13 @@ import { assert } from '../../core/errors.ts';
 import { PARQUET_TYPE } from './answer-form.ts';
 import { errorBody } from './errors.ts';
 import { PATH_EXAMPLES, REQUEST_EXAMPLES } from './examples/request-examples.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { type RouteDefinition, type RouteScope, takesIdempotencyKey } from './route.ts';
+import { exampleOf } from './schema-example.ts';
+import { TAGS } from './tags.ts';
+import { withUnits } from './units.ts';
 
-export type JsonSchema = z.core.JSONSchema.BaseSchema;
-
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
@@ -40,7 +42,7 @@ export interface Operation {
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -67,8 +69,8 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
   return {
     openapi: '3.1.0',
     info: { title: 'tallyhouse', version, description: INTRODUCTION },
-    tags: [...new Set(routes.flatMap(({ tags }) => tags))].map((name) => ({ name })),
-    paths,
+    tags: tagsOf(routes),
+    paths: withAnswers(paths, components.schemas),
     components: {
       schemas: components.schemas,
       securitySchemes: {
@@ -80,6 +82,31 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
       },
     },
   };
+}
+
+/** With an example of each answer in JSON, made of its schema. */
+function withAnswers(
+  paths: OpenApiDocument['paths'],
+  schemas: OpenApiDocument['components']['schemas'],
+): OpenApiDocument['paths'] {
+  const answered = (operation: Operation): Operation => {
+    const { 200: done, ...others } = operation.responses;
+    const json = done?.content?.['application/json'];
+    if (done === undefined || json === undefined) return operation;
+    const example = exampleOf(json.schema, schemas);
+    const content = { ...done.content, 'application/json': { ...json, example } };
+    return { ...operation, responses: { 200: { ...done, content }, ...others } };
+  };
+  const each = <Value>(record: Readonly<Record<string, Value>>, map: (value: Value) => Value) =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+  return each(paths, (operations) => each(operations, answered));
+}
+
+/** In the order of work; one that has no place there stands behind the others. */
+function tagsOf(routes: readonly RouteDefinition[]): OpenApiDocument['tags'] {
+  const used = new Set(routes.flatMap(({ tags }) => tags));
+  const known = TAGS.filter(({ name }) => used.delete(name));
+  return [...known, ...[...used].map((name) => ({ name }))];
 }
 
 function operationOf(definition: RouteDefinition, components: Components): Operation {
@@ -259,7 +286,7 @@ class Components {
       },
     });
     for (const [id, component] of Object.entries($defs ?? {})) {
-      const rest = withReferences(component);
+      const rest = withUnits(withReferences(component), id);
       const before = this.schemas[id];
       assert(
         before === undefined || JSON.stringify(before) === JSON.stringify(rest),
@@ -267,7 +294,7 @@ class Components {
       );
       this.schemas[id] = rest;
     }
-    return withReferences(written);
+    return withUnits(withReferences(written));
   }
 }
 

@@ -2,7 +2,7 @@
  * Generates the example of an answer from its JSON Schema: its own example if it has one, otherwise a plausible value.
  * Requests have examples that are written and run (`examples/`).
  */
-import type { JsonSchema } from './openapi.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** Further down, lists are empty. Required members are shown at any depth, so that the example is what its schema says. */
 const LIST_DEPTH_MAX = 10;

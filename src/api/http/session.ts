@@ -16,7 +16,8 @@ function cookieName(context: Context): string {
   return isHttps(context) ? `__Host-${COOKIE}` : COOKIE;
 }
 
-function isHttps(context: Context): boolean {
+/** Whether the browser speaks https to the proxy in front. */
+export function isHttps(context: Context): boolean {
   return headerOf(context, 'x-forwarded-proto')?.split(',', 1)[0]?.trim().toLowerCase() === 'https';
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { registerCounter, registerGauge } from '../../../src/api/http/metrics.ts';
 import { testApp } from './fixtures.ts';
 
-const PATHS = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'];
+const PATHS = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/llms.txt'];
 
 describe('the service routes', () => {
   it.each(PATHS)('%s needs no token and does not mind one, not even a wrong one', async (path) => {

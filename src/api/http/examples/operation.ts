@@ -47,4 +47,26 @@ const service: RequestExamples = {
   moveSandboxClock: { body: { now: '2026-12-01T00:00:00Z' } },
 };
 
-export const operationExamples: RequestExamples = { ...alerts, ...messages, ...service };
+const dashboards: RequestExamples = {
+  getEmbeddableDashboardUrl: {
+    body: {
+      customer_id: ids.customer,
+      dashboard: 'usage',
+      dashboard_options: [{ key: 'language', value: 'de' }],
+      color_overrides: [{ name: 'UsageLine_0', value: '#2b4fc7' }],
+      bm_group_key_overrides: [
+        { group_key_name: 'model', display_name: 'Model', value_display_names: { large: 'Our largest' } },
+      ],
+    },
+  },
+  listDashboardUsage: {
+    query: {
+      billable_metric_id: ids.metric,
+      window_size: 'DAY',
+      starting_on: '2026-11-01T00:00:00Z',
+      ending_before: '2026-12-01T00:00:00Z',
+    },
+  },
+};
+
+export const operationExamples: RequestExamples = { ...alerts, ...messages, ...service, ...dashboards };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
 import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
+import type { Invoice } from '../../../core/invoice.ts';
 import type { Seller } from '../../../core/seller.ts';
 import { FileAnswer } from '../../http/file-answer.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -15,7 +16,7 @@ export interface InvoicePdfDeps extends InvoiceDeps {
   readonly invoicePdf: InvoicePdf;
 }
 
-const file = z.instanceof(FileAnswer).meta({ type: 'string', format: 'binary' });
+export const invoiceFile = z.instanceof(FileAnswer).meta({ type: 'string', format: 'binary' });
 
 export function invoicePdfRoute(deps: InvoicePdfDeps): RouteDefinition {
   return route({
@@ -29,16 +30,25 @@ export function invoicePdfRoute(deps: InvoicePdfDeps): RouteDefinition {
     tags: ['Invoices'],
     scope: 'read',
     params: z.object({ customer_id: uuid, invoice_id: uuid }),
-    response: file,
+    response: invoiceFile,
     mediaType: 'application/pdf',
     errors: [400, 404, 429, 503],
-    handler: async ({ params }) => {
-      const printed = await printedInvoice(deps, params.customer_id, params.invoice_id);
-      const bytes = await deps.invoicePdf.write(
-        invoiceContent(printed, deps.seller, deps.invoiceDecimals),
-        printed.invoice.issuedAt,
-      );
-      return new FileAnswer(bytes, `${printed.number ?? `draft-${printed.invoice.id}`}.pdf`);
-    },
+    handler: ({ params }) => printInvoice(deps, params.customer_id, params.invoice_id),
   });
+}
+
+/** `check` refuses an invoice that the caller may not see. */
+export async function printInvoice(
+  deps: InvoicePdfDeps,
+  customerId: string,
+  invoiceId: string,
+  check: (invoice: Invoice) => void = () => {},
+): Promise<FileAnswer> {
+  const printed = await printedInvoice(deps, customerId, invoiceId);
+  check(printed.invoice);
+  const bytes = await deps.invoicePdf.write(
+    invoiceContent(printed, deps.seller, deps.invoiceDecimals),
+    printed.invoice.issuedAt,
+  );
+  return new FileAnswer(bytes, `${printed.number ?? `draft-${printed.invoice.id}`}.pdf`);
 }

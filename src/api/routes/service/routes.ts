@@ -3,9 +3,10 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../../core/errors.ts';
-import { DOCS_HEADERS, docsPage } from '../../http/docs-page.ts';
+import { llmsText } from '../../http/llms-text.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import type { OpenApiDocument } from '../../http/openapi.ts';
+import { REFERENCE_HEADERS, referencePage } from '../../http/reference-page.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 
 /** Whether each store or other part that requests need is ready, by name. */
@@ -35,7 +36,14 @@ const notReady = z
   .meta({ id: 'NotReady', description: 'A refusal that says what is missing.' });
 
 export function serviceRoutes(deps: ServiceDeps): RouteDefinition[] {
-  return [healthRoute(deps), readinessRoute(deps), metricsRoute(deps), documentRoute(deps), docsRoute(deps)];
+  return [
+    healthRoute(deps),
+    readinessRoute(deps),
+    metricsRoute(deps),
+    documentRoute(deps),
+    docsRoute(deps),
+    llmsRoute(deps),
+  ];
 }
 
 function healthRoute(deps: ServiceDeps): RouteDefinition {
@@ -106,21 +114,38 @@ function documentRoute(deps: ServiceDeps): RouteDefinition {
 }
 
 function docsRoute(deps: ServiceDeps): RouteDefinition {
-  let page: string | undefined;
   return route({
     method: 'get',
     path: '/docs',
     operationId: 'reference',
     summary: 'This reference as a page',
-    description: 'Works offline: it loads nothing from anywhere.',
+    description:
+      'Works offline: it loads nothing from anywhere else. Operations can be tried out, with the session of the console ' +
+      'or with a token that is entered.',
     tags: TAGS,
     scope: 'public',
     mediaType: 'text/html; charset=utf-8',
-    headers: DOCS_HEADERS,
+    headers: REFERENCE_HEADERS,
+    response: z.string(),
+    handler: async () => referencePage(deps.document().info),
+  });
+}
+
+function llmsRoute(deps: ServiceDeps): RouteDefinition {
+  let text: string | undefined;
+  return route({
+    method: 'get',
+    path: '/llms.txt',
+    operationId: 'referenceText',
+    summary: 'This reference as a text',
+    description: 'Every operation on a line, for readers that are programs.',
+    tags: TAGS,
+    scope: 'public',
+    mediaType: 'text/plain; charset=utf-8',
     response: z.string(),
     async handler() {
-      page ??= docsPage(deps.document());
-      return page;
+      text ??= llmsText(deps.document());
+      return text;
     },
   });
 }

@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     for (const { method, path, operationId } of routes) {
       expect(served.body).toHaveProperty(['paths', path, method, 'operationId'], operationId);
     }
-    expect(routes).toHaveLength(11);
+    expect(routes).toHaveLength(12);
   });
 
   it('writes parameters with their places and limits', () => {
@@ -91,7 +91,10 @@ describe('the OpenAPI document', () => {
   it('writes exact numbers as numbers', () => {
     expect(operation?.requestBody?.content['application/json']?.schema).toEqual({
       type: 'object',
-      properties: { price: { type: 'number', minimum: 0 }, count: { type: 'integer' } },
+      properties: {
+        price: { type: 'number', minimum: 0, description: expect.stringMatching(/^Unit: .*US cents/) },
+        count: { type: 'integer' },
+      },
       required: ['price'],
     });
   });

@@ -1,0 +1,127 @@
+/**
+ * Signed addresses of dashboards: what a visitor may see of one customer, until when, in a text that cannot be changed.
+ *
+ * Owns: the form of the text, its signature and its end. Does not own: what a dashboard shows (`core/dashboards.ts`),
+ * and pages (`api/http/dashboard-page.ts`). Nothing is stored for an address, so that there may be any number of them.
+ * Its key is in PostgreSQL, where all processes find it, and is shown nowhere.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
+import { DASHBOARD_MINUTES, DASHBOARDS, type DashboardView, isDashboardOption } from '../core/dashboards.ts';
+import { Refusal } from '../core/errors.ts';
+import { type Instant, MINUTE_MS } from '../core/time.ts';
+import type { Database } from '../store/database.ts';
+import { asIdentification, asRead } from '../store/request-unit.ts';
+import { keepServiceKey } from '../store/service-keys.ts';
+import { findToken } from '../store/tokens.ts';
+import { isUsable } from './tokens.ts';
+
+/** It has to fit into an address, which proxies limit to 8 KB. */
+const CLAIMS_BYTES_MAX = 4_000;
+const KEY_BYTES = 32;
+
+/** Members have short names because all of it stands in an address. */
+const claims = z.object({
+  customer: z.string(),
+  dashboard: z.enum(DASHBOARDS),
+  /** When it ends. */
+  end: z.int(),
+  /** Of whom asked for it. */
+  token: z.string(),
+  options: z.record(z.string(), z.string()).default({}),
+  colors: z.record(z.string(), z.string()).default({}),
+  groups: z
+    .array(
+      z.object({
+        key: z.string(),
+        name: z.string().optional(),
+        values: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .default([]),
+});
+
+export interface OpenDashboard extends DashboardView {
+  readonly expiresAt: Instant;
+}
+
+export interface DashboardLinks {
+  /** The text of an address. Refuses (`invalid`) a view that is too long for one. */
+  sign(view: DashboardView, tokenId: string): Promise<string>;
+  /**
+   * What a text allows to see. Refuses (`forbidden`) one that was not signed here, that has ended, or whose token has.
+   */
+  open(text: string): Promise<OpenDashboard>;
+  /** Reads for a visitor, on the connections of those who only read. */
+  read<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+const NOT_SIGNED = 'The address of this dashboard is not one that the service has signed';
+const ENDED = 'The address of this dashboard has ended: ask for another one';
+
+export function createDashboardLinks({
+  db,
+  clock,
+}: {
+  readonly db: Database;
+  readonly clock: Clock;
+}): DashboardLinks {
+  let key: Promise<Buffer> | undefined;
+
+  function keyOf(): Promise<Buffer> {
+    key ??= asIdentification(() =>
+      keepServiceKey(db, 'dashboard_links', randomBytes(KEY_BYTES), clock.now()),
+    ).catch((error: unknown) => {
+      key = undefined;
+      throw error;
+    });
+    return key;
+  }
+
+  async function signatureOf(written: string): Promise<string> {
+    return createHmac('sha256', await keyOf())
+      .update(written)
+      .digest('base64url');
+  }
+
+  return {
+    async sign(view, tokenId) {
+      const minutes = Number(view.options.expires_in_minutes ?? DASHBOARD_MINUTES.default);
+      const { customerId: customer, dashboard, options, colors, groups } = view;
+      const end = clock.now() + minutes * MINUTE_MS;
+      const text = JSON.stringify({ customer, dashboard, end, token: tokenId, options, colors, groups });
+      if (Buffer.byteLength(text) > CLAIMS_BYTES_MAX) {
+        throw new Refusal(
+          'invalid',
+          `The options, colours and names of groups have more than ${CLAIMS_BYTES_MAX} bytes together, which is too long for an address`,
+        );
+      }
+      const written = Buffer.from(text).toString('base64url');
+      return `${written}.${await signatureOf(written)}`;
+    },
+    async open(text) {
+      const [written = '', signature = '', ...others] = text.split('.');
+      const isSigned = others.length === 0 && isSame(signature, await signatureOf(written));
+      if (!isSigned) throw new Refusal('forbidden', NOT_SIGNED);
+      const { customer, dashboard, end, token, options, colors, groups } = claims.parse(
+        JSON.parse(Buffer.from(written, 'base64url').toString()),
+      );
+      const now = clock.now();
+      const asker = end > now ? await asIdentification(() => findToken(db, token)) : null;
+      if (asker === null || !isUsable(asker, now)) throw new Refusal('forbidden', ENDED);
+      const known = Object.entries(options).filter(([name]) => isDashboardOption(name));
+      return {
+        ...{ customerId: customer, dashboard, options: Object.fromEntries(known), colors, groups },
+        expiresAt: end,
+      };
+    },
+    read: asRead,
+  };
+}
+
+/** Compares the texts themselves, since base64 has several texts for the same bytes. */
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
