@@ -10,10 +10,12 @@ import { createApplication } from '../src/app/application.ts';
 import { startStores } from '../src/app/stores.ts';
 import { loadConfig } from '../src/config.ts';
 import type { ClickHouse, SelectStatement } from '../src/metering/client/clickhouse.ts';
+import type { Database } from '../src/store/database.ts';
 
 const TOKEN = 'bench-token-of-temporary-data';
 
 export interface InProcessService {
+  readonly db: Database;
   readonly clickhouse: ClickHouse;
   /** Throws for everything but 200. */
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>;
@@ -57,6 +59,7 @@ export async function startInProcessService(
     return JSON.parse(text);
   }
   return {
+    db: stores.db,
     clickhouse: stores.clickhouse,
     call,
     create: async (path, body) => ((await call('POST', path, body)) as { data: { id: string } }).data.id,

@@ -15,7 +15,9 @@ import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
 import { benchKnownIds } from './known-ids.ts';
+import { benchManyCustomersSql } from './many-customers-sql.ts';
 import { benchOverrides } from './overrides.ts';
+import { benchPages } from './pages.ts';
 import { benchPeers } from './peers.ts';
 import { machine } from './report.ts';
 import { benchRestart } from './restart.ts';
@@ -40,6 +42,8 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   usage: benchUsage,
   'answers-at-once': benchAnswersAtOnce,
   'sql-recipes': benchSqlRecipes,
+  'many-customers-sql': benchManyCustomersSql,
+  pages: benchPages,
   finalize: benchFinalize,
   balances: benchBalances,
   restart: benchRestart,

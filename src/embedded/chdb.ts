@@ -24,7 +24,8 @@ import type {
 } from '../metering/client/clickhouse-client.ts';
 import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
 import { type ConnectionPool, createConnectionPool } from '../metering/client/connection-pool.ts';
-import { createLanes } from '../metering/client/query-lanes.ts';
+import { createLanes, type QueryLanes } from '../metering/client/query-lanes.ts';
+import { structureOf, withTableNames } from '../metering/client/sent-tables.ts';
 import { createStreamedAnswers } from '../metering/client/streamed-answers.ts';
 import { writeBlocks } from './answer-blocks.ts';
 import { writeAnswer } from './answer-file.ts';
@@ -101,15 +102,14 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
       await endQueries('current_database = currentDatabase()');
     },
   });
-  const run = (query: BackendSelect) =>
-    lanes.run(query, (pool, customer) => use(pool, (slot) => select(slot, query), customer));
+  const run = (query: BackendSelect) => inLane(lanes, files, query, select);
   return {
     select: run,
     stream: (query) =>
       answers.read(
         (to) =>
           query.format === 'Native'
-            ? lanes.run(query, (pool, customer) => use(pool, (slot) => blocks(slot, query, to), customer))
+            ? inLane(lanes, files, query, (slot, own) => blocks(slot, own, to))
             : writeAnswer({ path: newFile(files), query, run, endQueries }, to),
         query.signal,
       ),
@@ -256,6 +256,38 @@ async function rowFiles(directory: string, database: string): Promise<RowFiles> 
 function newFile(files: RowFiles): string {
   files.next += 1;
   return join(files.directory, `file-${files.next}`);
+}
+
+/** Runs a statement with a connection of its lane. */
+function inLane<Query extends BackendSelect, Answer>(
+  lanes: QueryLanes<Slot>,
+  files: RowFiles,
+  query: Query,
+  work: (slot: Slot, query: Query) => Promise<Answer>,
+): Promise<Answer> {
+  return withTables(files, query, (own) =>
+    lanes.run(own, (pool, customer) => use(pool, (slot) => work(slot, own), customer)),
+  );
+}
+
+/** Runs a statement that reads the tables that come with it as files. */
+async function withTables<Query extends BackendSelect, Answer>(
+  files: RowFiles,
+  query: Query,
+  run: (query: Query) => Promise<Answer>,
+): Promise<Answer> {
+  if (query.tables.length === 0) return await run(query);
+  const paths = query.tables.map(() => newFile(files));
+  try {
+    await Promise.all(query.tables.map(({ rows }, index) => writeFile(paths[index] ?? '', rows)));
+    const sql = withTableNames(query.sql, query.tables, (table, index) => {
+      const place = [paths[index] ?? '', 'TabSeparated', structureOf(table)].map(stringLiteral);
+      return `file(${place.join(', ')})`;
+    });
+    return await run({ ...query, sql, tables: [] });
+  } finally {
+    await Promise.all(paths.map((path) => rm(path, { force: true })));
+  }
 }
 
 /** The engine's own way in takes texts only, so it reads the rows from a file, which costs half as much. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { queryRows, type ReportDeps } from '../../src/billing/reports/run-query.ts';
-import { viewParameter } from '../../src/metering/sql/generate/view-sql.ts';
+import { viewTable } from '../../src/metering/sql/generate/view-sql.ts';
 import { loadReport, REPORT_LIMITS, runReport } from '../../src/metering/sql/reports/run-report.ts';
 import { VIEW_NAMES, viewColumns } from '../../src/metering/sql/values/views.ts';
 import { createdId } from '../support/catalogue-api.ts';
@@ -276,7 +276,8 @@ describe('a query is refused', () => {
     const report = await loadReport('SELECT name, COUNT(*) AS times FROM customers GROUP BY name');
     const rows = Array.from({ length: 50_000 }, (_, index) => [String(index), `name ${index}`, '0', null]);
     const limits = { ...REPORT_LIMITS, memoryBytes: 2 ** 20 };
-    const run = runReport(service.clickhouse, report, viewParameter('customers', rows), { limits });
+    const copied = { params: {}, tables: [viewTable('customers', rows)] };
+    const run = runReport(service.clickhouse, report, copied, { limits });
     await expect(every(run)).rejects.toMatchObject({
       message: expect.stringMatching(/GiB of memory/),
     });

@@ -22,6 +22,15 @@ export interface FrontStatement {
   readonly defaultFormat: string;
   readonly settings: ReadonlyMap<string, string>;
   readonly params: ReadonlyMap<string, string>;
+  /** Tables that came with it. */
+  readonly tables: readonly FrontTable[];
+}
+
+interface FrontTable {
+  readonly name: string;
+  readonly structure: string;
+  readonly format: string;
+  readonly rows: Buffer;
 }
 
 export interface FrontResult {
@@ -52,8 +61,9 @@ export async function openFrontEngine(directory: string, cluster: string | undef
     return known;
   };
   return {
-    async run(statement) {
+    async run(sent) {
       const session = new Session(data);
+      const { statement, remove } = await withTables(join(directory, 'user-files'), sent);
       try {
         if (cluster === undefined) {
           await prepare(session, statement);
@@ -71,11 +81,36 @@ export async function openFrontEngine(directory: string, cluster: string | undef
         return await runStatement(session, statement);
       } finally {
         session.close();
+        await remove();
       }
     },
     async close() {
       anchor.close();
       await drainPending();
+    },
+  };
+}
+
+/** A server makes a temporary table of each; here a file stands in its place. */
+async function withTables(
+  folder: string,
+  sent: FrontStatement,
+): Promise<{ readonly statement: FrontStatement; remove(): Promise<void> }> {
+  const files = sent.tables.map((table) => ({ ...table, path: join(folder, `table-${randomUUID()}`) }));
+  if (files.length > 0) await mkdir(folder, { recursive: true });
+  await Promise.all(files.map(({ path, rows }) => writeFile(path, rows)));
+  const sql = files.reduce(
+    (text, { name, path, format, structure }) =>
+      text.replaceAll(
+        new RegExp(`\\b${identifier(name)}\\b`, 'g'),
+        () => `file(${[path, format, structure].map(stringLiteral).join(', ')})`,
+      ),
+    sent.sql,
+  );
+  return {
+    statement: { ...sent, sql },
+    async remove() {
+      await Promise.all(files.map(({ path }) => rm(path, { force: true })));
     },
   };
 }

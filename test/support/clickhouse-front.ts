@@ -171,14 +171,24 @@ interface StatementSource {
 function readStatement({ request, url, body, user }: StatementSource): FrontStatement {
   const fields = [...url.searchParams];
   const type = request.headers['content-type'] ?? '';
-  const form = type.startsWith('multipart/form-data') ? readForm(body, type) : null;
+  const { fields: form, files } = type.startsWith('multipart/form-data')
+    ? readForm(body, type)
+    : { fields: null, files: [] };
   const params = new Map<string, string>();
   const settings = new Map<string, string>();
   for (const [name, value] of [...fields, ...(form ?? [])]) {
     if (name.startsWith('param_')) params.set(name.slice('param_'.length), value);
   }
+  const about = new Map(fields);
+  const tables = files.map(([name, rows]) => ({
+    name,
+    rows: Buffer.from(rows),
+    format: about.get(`${name}_format`) ?? 'TabSeparated',
+    structure: about.get(`${name}_structure`) ?? '',
+  }));
+  const isOfTable = (name: string) => files.length > 0 && /_(?:format|structure|types)$/.test(name);
   for (const [name, value] of fields) {
-    if (!name.startsWith('param_') && !RESERVED.has(name)) settings.set(name, value);
+    if (!name.startsWith('param_') && !RESERVED.has(name) && !isOfTable(name)) settings.set(name, value);
   }
   const mayOnlyRead = user === 'analyst' || request.method === 'GET' || request.method === 'HEAD';
   if (mayOnlyRead && (settings.get('readonly') ?? '0') === '0') settings.set('readonly', '2');
@@ -196,6 +206,7 @@ function readStatement({ request, url, body, user }: StatementSource): FrontStat
       url.searchParams.get('default_format') ?? headerText(request, 'x-clickhouse-format') ?? 'TabSeparated',
     settings,
     params,
+    tables,
   };
 }
 
@@ -204,21 +215,26 @@ function headerText(request: IncomingMessage, name: string): string | undefined 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The fields of a multipart form, which a server limits in number and size. */
-function readForm(body: Buffer, type: string): Array<[name: string, value: string]> {
+type Part = readonly [name: string, value: string];
+
+/** The fields of a multipart form, which a server limits in number and size, and its files, which it does not. */
+function readForm(body: Buffer, type: string): { readonly fields: Part[]; readonly files: Part[] } {
   const boundary = /boundary="?([^";]+)/.exec(type)?.[1];
   if (boundary === undefined) throw formError('No boundary line found');
   const parts = body.toString('utf8').split(`--${boundary}`);
   if (parts.pop()?.trim() !== '--') throw formError('Unexpected EOF');
-  const fields = parts.slice(1).map((part): [string, string] => {
+  const read = parts.slice(1).map((part) => {
     const headEnd = part.indexOf('\r\n\r\n');
-    const name = /name="([^"]*)"/.exec(part.slice(0, headEnd))?.[1] ?? '';
-    return [name, part.slice(headEnd + '\r\n\r\n'.length, -'\r\n'.length)];
+    const head = part.slice(0, headEnd);
+    const name = /name="([^"]*)"/.exec(head)?.[1] ?? '';
+    const value = part.slice(headEnd + '\r\n\r\n'.length, -'\r\n'.length);
+    return { isFile: head.includes('filename='), part: [name, value] as const };
   });
+  const fields = read.flatMap(({ isFile, part }) => (isFile ? [] : [part]));
   if (fields.length > FIELDS_MAX) throw formError('Too many form fields');
   if (fields.some(([, value]) => Buffer.byteLength(value) > FIELD_BYTES_MAX))
     throw formError('Field value too long');
-  return fields;
+  return { fields, files: read.flatMap(({ isFile, part }) => (isFile ? [part] : [])) };
 }
 
 function formatOf({ sql, data, defaultFormat }: FrontStatement): string {

@@ -1,14 +1,25 @@
 /** Queries across customers: what they read is brought together, and ClickHouse answers (docs/sql.md). */
 import { invalid } from '../../core/errors.ts';
-import type { QueryParams } from '../../metering/client/clickhouse.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
+import type { SentTable } from '../../metering/client/sent-tables.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { QueryLimits } from '../../metering/query/query-limits.ts';
-import { ownerParameters, type ViewRow, viewParameter } from '../../metering/sql/generate/view-sql.ts';
+import {
+  type EventOwner,
+  ownerRows,
+  ownersTable,
+  type ViewRow,
+  viewTable,
+} from '../../metering/sql/generate/view-sql.ts';
 import type { CheckedReport } from '../../metering/sql/read/read-report.ts';
 import type { ReportRow } from '../../metering/sql/reports/answer-rows.ts';
-import { loadReport, runParquetReport, runReport } from '../../metering/sql/reports/run-report.ts';
+import {
+  type CopiedRows,
+  loadReport,
+  runParquetReport,
+  runReport,
+} from '../../metering/sql/reports/run-report.ts';
 import { inSnapshot, type Transaction } from '../../store/database.ts';
 import { type ReportPart, reportAliases, reportCustomers } from '../../store/report-rows.ts';
 import type { InvoiceDeps } from '../invoices/read-invoices.ts';
@@ -45,6 +56,8 @@ interface CopyLimits {
 const COPY_LIMITS: CopyLimits = { copiedRows: 200_000, copiedCharacters: 24_000_000 };
 /** Customers or contracts that are read at once. */
 const ITEMS_PER_READ = 1_000;
+/** Customers or aliases, of which two texts are wanted. */
+const OWNERS_PER_READ = 10_000;
 /** Invoices with their lines, and customers with their balances. */
 const DOCUMENTS_PER_READ = 200;
 
@@ -79,15 +92,15 @@ export async function* queryParquet(
 async function* whileCopied<Part>(
   deps: ReportDeps,
   report: CheckedReport,
-  run: (copied: QueryParams) => AsyncGenerator<Part, void, undefined>,
+  run: (copied: CopiedRows) => AsyncGenerator<Part, void, undefined>,
 ): AsyncGenerator<Part, void, undefined> {
   const { first, parts } = await copies.withConnection(async () => {
     const drafts = report.views.includes('drafts')
-      ? viewParameter('drafts', await draftRows(deps, report.customerIds, deps.limits?.drafts))
-      : {};
+      ? [viewTable('drafts', await draftRows(deps, report.customerIds, deps.limits?.drafts))]
+      : [];
     if (report.views.includes('event_repeats')) await deps.repeats?.flush();
     const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report));
-    const parts = run({ ...copied, ...drafts });
+    const parts = run({ ...copied, tables: [...copied.tables, ...drafts] });
     return { first: await parts.next(), parts };
   });
   if (first.done === true) return;
@@ -101,21 +114,21 @@ async function* whileCopied<Part>(
 
 type CopyDeps = Omit<ReportDeps, 'db'> & { readonly db: Transaction };
 
-async function copyRows(deps: CopyDeps, report: CheckedReport): Promise<QueryParams> {
+async function copyRows(deps: CopyDeps, report: CheckedReport): Promise<CopiedRows> {
   const budget = createBudget({ ...COPY_LIMITS, ...deps.limits });
   const view: ViewDeps = {
     db: deps.db,
     clickhouse: inLane(deps.clickhouse, 'reports'),
     now: deps.clock.now(),
   };
-  const params: Record<string, unknown> = { s_now: view.now };
+  const tables: SentTable[] = [];
   const readsEvents = report.views.some((name) => name === 'events' || name === 'event_repeats');
-  if (readsEvents) Object.assign(params, await owners(view, report, budget));
+  if (readsEvents) tables.push(await owners(view, report, budget));
   for (const name of report.views) {
     if (name !== 'events' && name !== 'event_repeats' && name !== 'drafts')
-      Object.assign(params, viewParameter(name, await copyOf(view, name, report, budget)));
+      tables.push(viewTable(name, await copyOf(view, name, report, budget)));
   }
-  return params;
+  return { params: { s_now: view.now }, tables };
 }
 
 async function copyOf(
@@ -136,43 +149,53 @@ async function copyOf(
   return copied;
 }
 
-/** What the references in events mean. */
-async function owners(
-  { db }: ViewDeps,
-  { customerIds }: CheckedReport,
-  budget: Budget,
-): Promise<QueryParams> {
-  const ids = await everyRow(
-    (part) => reportCustomers(db, part),
-    customerIds,
-    budget,
-    ({ id }) => [id],
-  );
-  const aliases = await everyRow(
+/** What the references in events mean. An alias is its customer's, also where it reads like an id. */
+async function owners({ db }: ViewDeps, { customerIds }: CheckedReport, budget: Budget): Promise<SentTable> {
+  const known = new Set<string>();
+  const parts: Buffer[] = [];
+  const add = (all: readonly EventOwner[]) => {
+    const fresh = all.filter(({ ref }) => !known.has(ref));
+    for (const { ref } of fresh) known.add(ref);
+    parts.push(ownerRows(fresh));
+  };
+  await everyRow(
     (part) => reportAliases(db, part),
     customerIds,
-    budget,
-    (row) => [row.id, row.customerId],
+    (rows, count) => {
+      add(rows.map(({ id, customerId }) => ({ ref: id, customerId })));
+      budget.take(
+        'events',
+        count,
+        rows.map(({ id, customerId }) => [id, customerId]),
+      );
+    },
   );
-  const refs = [...ids, ...aliases].map(([ref = '']) => ref);
-  const ownersOfAliases = aliases.map(([, customerId = '']) => customerId);
-  return ownerParameters({ refs, aliases: aliases.map(([alias = '']) => alias), ownersOfAliases });
+  await everyRow(
+    (part) => reportCustomers(db, part),
+    customerIds,
+    (rows, count) => {
+      add(rows.map(({ id }) => ({ ref: id, customerId: id })));
+      budget.take(
+        'events',
+        count,
+        rows.map(({ id }) => [id]),
+      );
+    },
+  );
+  return ownersTable(parts);
 }
 
 async function everyRow<Row extends { readonly id: string }>(
   read: (part: ReportPart) => Promise<Row[]>,
   customerIds: readonly string[] | null,
-  budget: Budget,
-  cells: (row: Row) => string[],
-): Promise<string[][]> {
-  const all: string[][] = [];
+  take: (rows: readonly Row[], count: number) => void,
+): Promise<void> {
   let after: string | null = null;
-  for (;;) {
-    const rows: Row[] = await read({ customerIds, after, limit: ITEMS_PER_READ });
-    const added = rows.map(cells);
-    for (const row of added) all.push(row);
-    budget.take('events', all.length, added);
-    if (rows.length < ITEMS_PER_READ) return all;
+  for (let count = 0; ; ) {
+    const rows: Row[] = await read({ customerIds, after, limit: OWNERS_PER_READ });
+    count += rows.length;
+    take(rows, count);
+    if (rows.length < OWNERS_PER_READ) return;
     after = rows.at(-1)?.id ?? null;
   }
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { countMemory } from '../../core/answer-memory.ts';
 import type { ClickHouse, QueryLane, QueryParams, SelectStatement, StreamedSelect } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
+import type { SentTable } from './sent-tables.ts';
 
 /** A complete SELECT, with its parameters in both ways of sending them. */
 export interface BackendSelect {
@@ -13,6 +14,7 @@ export interface BackendSelect {
   readonly params: QueryParams;
   readonly lane: QueryLane;
   readonly customer: string | undefined;
+  readonly tables: readonly SentTable[];
   /** The parameters as a SET statement before the query, for an engine without separate parameters. */
   parameterStatement(): string;
 }
@@ -62,6 +64,7 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
       settings,
       lane,
       customer,
+      tables,
       schema,
     }: SelectStatement & { schema: z.ZodType<Row> }) => {
       const clause = settingsClause({ ...DEFAULT_SETTINGS, ...settings, ...ROW_SETTINGS });
@@ -70,6 +73,7 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
         params,
         lane,
         customer,
+        tables,
       });
       countMemory(bytes.length * OBJECTS_PER_TEXT);
       return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
@@ -120,13 +124,14 @@ interface AboutSelect {
   readonly params?: QueryParams | undefined;
   readonly lane?: QueryLane | undefined;
   readonly customer?: string | undefined;
+  readonly tables?: readonly SentTable[] | undefined;
 }
 
 function backendSelect(
   sql: string,
-  { params = {}, lane = 'requests', customer }: AboutSelect,
+  { params = {}, lane = 'requests', customer, tables = [] }: AboutSelect,
 ): BackendSelect {
-  return { sql, params, lane, customer, parameterStatement: () => parameterStatement(params) };
+  return { sql, params, lane, customer, tables, parameterStatement: () => parameterStatement(params) };
 }
 
 async function select(backend: ClickHouseBackend, sql: string, about: AboutSelect): Promise<Buffer> {

@@ -22,6 +22,7 @@ import {
 } from './cluster-settings.ts';
 import { inPieces } from './parameter-pieces.ts';
 import { createLanes } from './query-lanes.ts';
+import { structureOf } from './sent-tables.ts';
 import { createStreamedAnswers } from './streamed-answers.ts';
 
 /** Longer than any query may run, so that the server's own limit applies first, with a clear error. */
@@ -89,7 +90,8 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
     running.add(controller);
     reader?.once('close', abort);
     try {
-      return await send(client, { ...selectRequest(query), settings: kind, signal });
+      const { about, ...request } = selectRequest(query);
+      return await send(client, { ...request, settings: { ...kind, ...about }, signal });
     } finally {
       reader?.off('close', abort);
       running.delete(controller);
@@ -208,15 +210,40 @@ function statementSettings({ settings }: ClickHouseAddress, isCluster: boolean) 
   };
 }
 
-/** With parameters it is a form, query included: proxies in between limit the length of a URL. */
-function selectRequest(query: BackendSelect): Pick<Request, 'query' | 'body'> {
-  if (Object.keys(query.params).length === 0) return { query: query.sql };
+/**
+ * With parameters or tables it is a form, query included: proxies in between limit the length of a URL. A table is a file
+ * of the form, whose format and columns stand in the URL.
+ */
+function selectRequest(query: BackendSelect): Pick<Request, 'query' | 'body'> & { readonly about: Texts } {
+  const { tables } = query;
+  if (Object.keys(query.params).length === 0 && tables.length === 0) return { query: query.sql, about: {} };
   const { sql, params } = inPieces(query);
   const boundary = randomUUID();
   const queryPart = `--${boundary}\r\nContent-Disposition: form-data; name="query"\r\n\r\n${sql}\r\n`;
-  const bytes = `${queryPart}${parameterForm(params, boundary)}`;
-  return { query: '', body: { bytes, type: `multipart/form-data; boundary=${boundary}` } };
+  const files = tables.flatMap(({ name, rows }) => [
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\nContent-Type: text/tab-separated-values\r\n\r\n`,
+    ),
+    rows,
+    Buffer.from('\r\n'),
+  ]);
+  const bytes = Buffer.concat([
+    Buffer.from(queryPart),
+    ...files,
+    Buffer.from(parameterForm(params, boundary)),
+  ]);
+  const about = tables.flatMap((table) => [
+    [`${table.name}_format`, 'TabSeparated'],
+    [`${table.name}_structure`, structureOf(table)],
+  ]);
+  return {
+    query: '',
+    body: { bytes, type: `multipart/form-data; boundary=${boundary}` },
+    about: Object.fromEntries(about),
+  };
 }
+
+type Texts = Readonly<Record<string, string>>;
 
 /** Sends a statement and takes its answer, which has no content, to the end. */
 async function run(client: ClickHouseClient, request: Request): Promise<void> {

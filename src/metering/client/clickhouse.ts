@@ -8,6 +8,7 @@
 import type { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
 import type { PoolFigures } from './connection-pool.ts';
+import type { SentTable } from './sent-tables.ts';
 
 export type QueryParams = Readonly<Record<string, unknown>>;
 export type QuerySettings = Readonly<Record<string, string | number>>;
@@ -43,6 +44,8 @@ export interface SelectStatement {
   readonly lane?: QueryLane;
   /** Whose usage it reads, where that is one customer's: it then takes a limited share of the lane. */
   readonly customer?: string | undefined;
+  /** Tables that it reads besides those of the database. */
+  readonly tables?: readonly SentTable[] | undefined;
   /** The customer references whose events alone it reads, where that is known: it does not wait for events of others. */
   readonly eventsOf?: readonly string[] | undefined;
 }

@@ -11,6 +11,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import { whileKept } from '../client/kept-events.ts';
 import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
+import { inTextParts } from './text-parts.ts';
 import {
   compileBatchWatermark,
   compilePresentRefs,
@@ -41,8 +42,8 @@ export async function readUsageBatch(
   request: UsageBatchRequest,
 ): Promise<UsageBatchWindow[]> {
   const customers = request.customers.filter(({ refs }) => refs.length > 0);
-  const rows = await whileKept(clickhouse, request.range.start, async () =>
-    customers.length === 0 ? [] : await queryBatch(clickhouse, { ...request, customers }),
+  const rows = await whileKept(clickhouse, request.range.start, () =>
+    queryParts(clickhouse, { ...request, customers }),
   );
   const groups = new Map<string, Map<string, Decimal>>();
   for (const row of rows.filter(isGroup).sort((a, b) => byteOrder(a.row_group, b.row_group))) {
@@ -62,6 +63,19 @@ export async function readUsageBatch(
         groups: groups.get(windowKey(row)) ?? new Map(),
       };
     });
+}
+
+/** The rows of all parts, each with the place of its customer among all of them. */
+async function queryParts(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
+  const all: BatchRow[] = [];
+  let before = 0;
+  for (const customers of inTextParts(request.customers, ({ refs }) => refs)) {
+    const rowsMax = Math.max(1, request.rowsMax - all.length);
+    const rows = await queryBatch(clickhouse, { ...request, customers, rowsMax });
+    for (const row of rows) all.push({ ...row, owner: before + row.owner });
+    before += customers.length;
+  }
+  return all;
 }
 
 async function queryBatch(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
@@ -91,16 +105,18 @@ export async function readBatchWatermark(
   refs: readonly string[] | null,
   range: Interval,
 ): Promise<string> {
-  const { sql, parameters } = compileBatchWatermark(refs, range);
-  const [row] = await whileKept(clickhouse, range.start, () =>
-    clickhouse.query({
-      sql,
-      params: parameters.values(),
-      eventsOf: refs ?? undefined,
-      schema: watermarkRow,
-    }),
-  );
-  return row?.ingested_up_to ?? '0';
+  const parts = refs === null ? [null] : inTextParts(refs, (ref) => [ref]);
+  let last = '0';
+  for (const part of parts) {
+    const { sql, parameters } = compileBatchWatermark(part, range);
+    const params = parameters.values();
+    const [row] = await whileKept(clickhouse, range.start, () =>
+      clickhouse.query({ sql, params, eventsOf: part ?? undefined, schema: watermarkRow }),
+    );
+    const found = row?.ingested_up_to ?? '0';
+    if (BigInt(found) > BigInt(last)) last = found;
+  }
+  return last;
 }
 
 /** Those of the references that events in the range have, of whatever type. */
@@ -109,15 +125,17 @@ export async function readPresentRefs(
   refs: readonly string[],
   range: Interval,
 ): Promise<string[]> {
-  const { sql, parameters } = compilePresentRefs(refs, range);
-  const rows = await clickhouse.query({
-    sql,
-    params: parameters.values(),
-    eventsOf: refs,
-    schema: z.object({ ref: z.string() }),
-  });
-  return rows.map(({ ref }) => ref);
+  const present: string[] = [];
+  for (const part of inTextParts(refs, (ref) => [ref])) {
+    const { sql, parameters } = compilePresentRefs(part, range);
+    const params = parameters.values();
+    const rows = await clickhouse.query({ sql, params, eventsOf: part, schema: refRow });
+    present.push(...rows.map(({ ref }) => ref));
+  }
+  return present;
 }
+
+const refRow = z.object({ ref: z.string() });
 
 const batchRow = z.object({
   /** Index into the requested customers. */

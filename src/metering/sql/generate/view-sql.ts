@@ -1,7 +1,8 @@
 /**
- * Writes the views as what a SELECT reads. The events lie in ClickHouse; rows of PostgreSQL come with the statement, as
- * one parameter for each view: an array of rows, each a JSON list of texts in the order of the columns.
+ * Writes the views as what a SELECT reads. The events lie in ClickHouse; rows of PostgreSQL come with the statement, as a
+ * table for each view, and so do the owners of events.
  */
+import { type SentTable, tabSeparated } from '../../client/sent-tables.ts';
 import { NUMBER_TYPE } from '../values/exact-sql.ts';
 import { type ViewColumn, type ViewName, viewColumns } from '../values/views.ts';
 import type { Relation, RelationColumn, StatementContext } from './relation.ts';
@@ -9,35 +10,43 @@ import type { Relation, RelationColumn, StatementContext } from './relation.ts';
 /** A row of a view, with a text or NULL for each column: plain decimals, epoch milliseconds, `true`, `false`. */
 export type ViewRow = ReadonlyArray<string | null>;
 
-/** What the references in events mean. A customer's own id means that customer. */
-export interface EventOwners {
-  /** All references of known customers. */
-  readonly refs: readonly string[];
-  readonly aliases: readonly string[];
-  /** The customer of each alias, in the same order. */
-  readonly ownersOfAliases: readonly string[];
+/** What a reference in events means: whose it is. A reference has one owner; a customer's own id is its own. */
+export interface EventOwner {
+  readonly ref: string;
+  readonly customerId: string;
 }
 
-/** Names of parameters. Those of the query itself begin with `q_`. */
-const OWNERS = { refs: 's_refs', aliases: 's_aliases', owners: 's_owners' } as const;
+/** The table with the owners of all references of known customers. */
+export const OWNERS_TABLE = 'sent_owners';
 
-const list = (name: string) => `{${name}:Array(String)}`;
-
-export function ownerParameters({ refs, aliases, ownersOfAliases }: EventOwners): Record<string, unknown> {
-  // ClickHouse takes no empty list of what is replaced; no event has an empty reference.
+export function ownersTable(rows: readonly Buffer[]): SentTable {
   return {
-    [OWNERS.refs]: refs,
-    [OWNERS.aliases]: ['', ...aliases],
-    [OWNERS.owners]: ['', ...ownersOfAliases],
+    name: OWNERS_TABLE,
+    columns: [
+      { name: 'ref', type: 'String' },
+      { name: 'owner', type: 'String' },
+    ],
+    rows: Buffer.concat(rows),
   };
 }
 
-export function viewParameter(view: ViewName, rows: readonly ViewRow[]): Record<string, unknown> {
-  return { [parameterOf(view)]: rows.map((row) => JSON.stringify(row)) };
+/** Some rows of that table, which are put together as they are read. */
+export function ownerRows(owners: readonly EventOwner[]): Buffer {
+  return tabSeparated(owners.map(({ ref, customerId }) => [ref, customerId]));
 }
 
-function parameterOf(view: ViewName): string {
-  return `v_${view}`;
+/** The rows of a view of PostgreSQL. */
+export function viewTable(view: ViewName, rows: readonly ViewRow[]): SentTable {
+  const columns = viewColumns(view).map((_, index) => ({ name: cellName(index), type: 'Nullable(String)' }));
+  return { name: viewTableName(view), columns, rows: tabSeparated(rows) };
+}
+
+export function viewTableName(view: ViewName): string {
+  return `sent_${view}`;
+}
+
+function cellName(index: number): string {
+  return `cell_${index + 1}`;
 }
 
 export function viewRelation(context: StatementContext, view: ViewName): Relation {
@@ -45,9 +54,25 @@ export function viewRelation(context: StatementContext, view: ViewName): Relatio
   return view === 'event_repeats' ? repeatsOfAll(context) : copiedRows(context, view);
 }
 
-/** The customer whose reference an event has. */
-const OWNER = `transform(customer_ref, ${list(OWNERS.aliases)}, ${list(OWNERS.owners)}, customer_ref)`;
-const KNOWN = `customer_ref IN ${list(OWNERS.refs)}`;
+/**
+ * The rows of a table of events whose reference somebody has, with that customer. The owners are a table because there
+ * may be hundreds of thousands; shards get it too.
+ */
+function ownedRows(table: string, columns: readonly string[], names: StatementContext['names']): string {
+  const [events, owners] = [names.fresh('s'), names.fresh('s')];
+  const read = columns.filter((column) => column !== 'customer_id');
+  const shown = read.map((column) => column.slice(column.lastIndexOf(' ') + 1));
+  return `(
+SELECT ${owners}.owner AS customer_id, ${shown.join(', ')}
+FROM (
+SELECT customer_ref, ${read.join(', ')}
+FROM ${table}
+WHERE customer_ref GLOBAL IN (SELECT ref FROM ${OWNERS_TABLE})
+) AS ${events} INNER JOIN (
+SELECT ref, owner FROM ${OWNERS_TABLE}
+) AS ${owners} ON ${events}.customer_ref = ${owners}.ref
+)`;
+}
 
 const EVENT_COLUMNS = [
   ...['customer_id', 'transaction_id', 'event_type', 'timestamp', 'ingested_at', 'ingested'],
@@ -55,11 +80,14 @@ const EVENT_COLUMNS = [
 
 /** The deduplicated events of all customers. Those whose reference nobody has are left out. */
 function eventsOfAll({ names, time }: StatementContext): Relation {
-  const from = `(
-SELECT ${OWNER} AS customer_id, transaction_id, event_type, timestamp, toDateTime64(ingested_at, 3, 'UTC') AS ingested_at, ingested_at AS ingested, properties
-FROM usage_events FINAL
-WHERE ${KNOWN}
-)`;
+  const from = ownedRows(
+    'usage_events FINAL',
+    [
+      ...['customer_id', 'transaction_id', 'event_type', 'timestamp'],
+      ...[`toDateTime64(ingested_at, 3, 'UTC') AS ingested_at`, 'ingested_at AS ingested', 'properties'],
+    ],
+    names,
+  );
   const own = EVENT_COLUMNS.map((column) => ({ column, sql: names.fresh('e') }));
   const named = (name: (typeof EVENT_COLUMNS)[number]) =>
     own.find(({ column }) => column === name)?.sql ?? name;
@@ -84,9 +112,9 @@ WHERE ${KNOWN}
 /** Events that were sent again, as far as they were kept. */
 function repeatsOfAll({ names, time }: StatementContext): Relation {
   const columns = viewColumns('event_repeats').map((column) => ({ ...column, sql: names.fresh('e') }));
-  const written = columns.map(({ name }) => (name === 'customer_id' ? `${OWNER} AS customer_id` : name));
+  const written = columns.map(({ name }) => name);
   return {
-    from: `(\nSELECT ${written.join(', ')}\nFROM event_repeats\nWHERE ${KNOWN}\n)`,
+    from: ownedRows('event_repeats', written, names),
     names: columns.map(({ sql }) => sql),
     origins: new Map(columns.map(({ name, sql }) => [sql, name])),
     conditions: [],
@@ -100,14 +128,13 @@ function repeatsOfAll({ names, time }: StatementContext): Relation {
 }
 
 function copiedRows({ names, time }: StatementContext, view: ViewName): Relation {
-  const row = names.fresh('r');
-  const rows = `JSONExtract(arrayJoin(${list(parameterOf(view))}), 'Array(Nullable(String))')`;
-  const columns = viewColumns(view).map(({ name, type }, index) => ({
-    column: { name, type, sql: names.fresh('e') },
-    origin: cellSql(`arrayElement(${row}, ${index + 1})`, type),
-  }));
+  const columns = viewColumns(view).map(({ name, type }) => {
+    const cell = names.fresh('r');
+    return { cell, column: { name, type, sql: names.fresh('e') }, origin: cellSql(cell, type) };
+  });
+  const cells = columns.map(({ cell }, index) => `${cellName(index)} AS ${cell}`);
   return {
-    from: `(\nSELECT ${rows} AS ${row}\n)`,
+    from: `(\nSELECT ${cells.join(', ')}\nFROM ${viewTableName(view)}\n)`,
     names: columns.map(({ column }) => column.sql),
     origins: new Map(columns.map(({ column, origin }) => [column.sql, origin])),
     conditions: [],

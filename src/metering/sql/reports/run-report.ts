@@ -2,12 +2,15 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { invalid, type Refusal } from '../../../core/errors.ts';
 import type { ClickHouse, QueryParams, QuerySettings, StreamedSelect } from '../../client/clickhouse.ts';
+import type { SentTable } from '../../client/sent-tables.ts';
 import { GIBIBYTE, type QueryLimits } from '../../query/query-limits.ts';
+import { OWNERS_TABLE, viewTableName } from '../generate/view-sql.ts';
 import { createReportReader } from '../read/metric-reader.ts';
 import type { CheckedReport } from '../read/read-report.ts';
 import { checkPatterns } from '../run/check-patterns.ts';
 import { type TreeRules, verifyStatement } from '../run/parse-tree.ts';
 import { refusalOf, settingsOf } from '../run/run-statement.ts';
+import { VIEW_NAMES } from '../values/views.ts';
 import { afterBeginning, type ReportRow, rowsOf, wholeParquet } from './answer-rows.ts';
 import { type ReportStatement, textStatement, typedStatement } from './report-sql.ts';
 
@@ -25,9 +28,11 @@ const RESULT_BYTES_MAX = 512 * 1024 * 1024;
 
 /** A statement may read rows that come with it alone. */
 const RULES: TreeRules = {
-  tables: new Map([
+  tables: new Map<string, string | null>([
     ['usage_events', 'customer_ref'],
     ['event_repeats', 'customer_ref'],
+    [OWNERS_TABLE, null],
+    ...VIEW_NAMES.map((view) => [viewTableName(view), null] as const),
   ]),
   readsMin: 0,
 };
@@ -45,6 +50,12 @@ export async function closeReportReader(): Promise<void> {
   await reader.close();
 }
 
+/** What a query reads besides events. */
+export interface CopiedRows {
+  readonly params: QueryParams;
+  readonly tables: readonly SentTable[];
+}
+
 export interface ReportOptions {
   /** Instead of the usual ones. */
   readonly limits?: QueryLimits | undefined;
@@ -52,25 +63,25 @@ export interface ReportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The rows of a query, a few at a time, while they are read. `rows` are the parameters with the rows of its views. */
+/** The rows of a query, a few at a time, while they are read. */
 export async function* runReport(
   clickhouse: ClickHouse,
   report: CheckedReport,
-  rows: QueryParams,
+  copied: CopiedRows,
   { limits = REPORT_LIMITS, signal }: ReportOptions = {},
 ): AsyncGenerator<ReportRow[], void, undefined> {
-  yield* rowsOf(answerOf(clickhouse, report, { ...ROWS, ...textStatement(report), rows, limits, signal }));
+  yield* rowsOf(answerOf(clickhouse, report, { ...ROWS, ...textStatement(report), copied, limits, signal }));
 }
 
 /** The answer to a query as a Parquet file, in pieces, while its rows are read. */
 export async function* runParquetReport(
   clickhouse: ClickHouse,
   report: CheckedReport,
-  rows: QueryParams,
+  copied: CopiedRows,
   { limits = REPORT_LIMITS, signal }: ReportOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
   yield* wholeParquet(
-    answerOf(clickhouse, report, { ...PARQUET, ...typedStatement(report), rows, limits, signal }),
+    answerOf(clickhouse, report, { ...PARQUET, ...typedStatement(report), copied, limits, signal }),
   );
 }
 
@@ -93,7 +104,7 @@ const PARQUET: AnswerForm = {
 };
 
 interface Asked extends AnswerForm, ReportStatement {
-  readonly rows: QueryParams;
+  readonly copied: CopiedRows;
   readonly limits: QueryLimits;
   readonly signal: AbortSignal | undefined;
 }
@@ -101,14 +112,18 @@ interface Asked extends AnswerForm, ReportStatement {
 async function* answerOf(
   clickhouse: ClickHouse,
   report: CheckedReport,
-  { sql, format, limits, signal, rows, ...asked }: Asked,
+  { sql, format, limits, signal, copied, ...asked }: Asked,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const params = { ...report.parameters, ...rows, ...asked.params };
+  const params = { ...report.parameters, ...copied.params, ...asked.params };
   const settings = { ...settingsOf(limits), max_result_bytes: RESULT_BYTES_MAX, ...asked.settings };
   try {
     await checkPatterns(clickhouse, report);
     await verifyStatement(clickhouse, sql, params, RULES);
-    const pieces = clickhouse.queryStream({ sql, params, format, settings, signal, lane: 'reports' });
+    const pieces = clickhouse.queryStream({
+      ...{ sql, params, format, settings, signal },
+      tables: copied.tables,
+      lane: 'reports',
+    });
     yield* afterBeginning(pieces);
   } catch (error) {
     throw error instanceof ClickHouseError ? (reportRefusal(error, limits) ?? error) : error;

@@ -39,8 +39,10 @@ const READS_MAX = 8;
 
 /** What a statement may read. */
 export interface TreeRules {
-  /** Each table, and the column by which every read of it names what it reads. */
-  readonly tables: ReadonlyMap<string, string>;
+  /**
+   * Each table, and the column by which every read of it names what it reads; null for one that comes with the statement.
+   */
+  readonly tables: ReadonlyMap<string, string | null>;
   /** How often it reads tables, at least. */
   readonly readsMin: number;
 }
@@ -54,7 +56,7 @@ const FUNCTIONS = new Set(
   arrayFirst arrayJoin arrayMap arrayPopFront arrayPushBack arrayResize arraySort arrayStringConcat arrayZip
   assumeNotNull CAST ceil coalesce concat count countMerge countState dateDiff dense_rank empty endsWith
   equals exp extract extractGroups first_value_respect_nulls floor formatDateTime fromUnixTimestamp64Micro
-  fromUnixTimestamp64Milli greater greaterOrEquals greatest groupArray groupArrayMerge groupArrayState groupBitAnd groupBitAndMerge
+  fromUnixTimestamp64Milli globalIn greater greaterOrEquals greatest groupArray groupArrayMerge groupArrayState groupBitAnd groupBitAndMerge
   groupBitAndState groupBitOr groupBitOrMerge groupBitOrState groupBitXor groupBitXorMerge groupBitXorState
   has hex if ifNull ilike in intDiv isNotNull isNull JSONExtract lag lambda last_value_respect_nulls lead
   least left leftUTF8 length lengthUTF8 less lessOrEquals like log log10 log2 lowerUTF8 makeDate32
@@ -154,7 +156,7 @@ function keyOfTable({ children }: ParseNode, { tables }: TreeRules): string | nu
     .flatMap((table) => table.children)
     .filter(({ kind }) => kind === 'TableIdentifier')
     .map(({ detail }) => tables.get(detail));
-  return names.find((key) => key !== undefined) ?? null;
+  return names.find((key) => key != null) ?? null;
 }
 
 /** What stands behind the tables of a SELECT first is its WHERE: one of its conditions names the customers, or what else is the key. */
@@ -165,7 +167,7 @@ function verifyKey({ children }: ParseNode, key: string): void {
   const names = conditions.some(
     (condition) =>
       condition?.kind === 'Function' &&
-      condition.detail === 'in' &&
+      (condition.detail === 'in' || condition.detail === 'globalIn') &&
       partsOf(condition)[0]?.kind === 'Identifier' &&
       partsOf(condition)[0]?.detail === key,
   );
@@ -183,7 +185,8 @@ function verifyNode(node: ParseNode, { tables }: TreeRules): void {
   switch (kind) {
     case 'Function':
       assert(FUNCTIONS.has(name), `the function ${name} is not among those that statements use`);
-      if (name === 'in') verifyList(children);
+      if (name === 'in') verifyList(children, ['Literal', 'Function']);
+      if (name === 'globalIn') verifyList(children, ['Subquery']);
       return;
     case 'TableIdentifier':
       assert(tables.has(detail) || detail === NO_TABLE, `the table ${detail} is not for SQL metrics`);
@@ -220,13 +223,10 @@ function withoutJoin(children: readonly ParseNode[]): ParseNode[] {
   return children.filter(({ kind }) => kind !== 'TableJoin');
 }
 
-/** A name after IN could be that of a table. */
-function verifyList([operands]: readonly ParseNode[]): void {
+/** A name after IN could be that of a table. A subquery is checked like every SELECT. */
+function verifyList([operands]: readonly ParseNode[], kinds: readonly string[]): void {
   const list = operands?.children[1];
-  assert(
-    list?.kind === 'Literal' || list?.kind === 'Function',
-    `IN takes a list of values, not ${list?.kind}`,
-  );
+  assert(list !== undefined && kinds.includes(list.kind), `IN takes a list of values, not ${list?.kind}`);
 }
 
 function verifyOnlyChild({ kind, children }: ParseNode, kinds: readonly string[]): void {

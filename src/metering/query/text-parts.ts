@@ -1,0 +1,28 @@
+/**
+ * Lists of references in parts whose text a statement can carry. ClickHouse takes a list in a statement for a constant
+ * up to a megabyte of text; beyond it the statement costs events × references. A query reads the events of its
+ * references alone, so that several cost what one would.
+ */
+
+/** Of the references of one statement, with the quotes around them: far from a megabyte. */
+const TEXT_CHARACTERS_MAX = 400_000;
+const AROUND_EACH = 3;
+
+/** The items in their order, each in one part. An item with more references than that is a part of its own. */
+export function inTextParts<Item>(
+  items: readonly Item[],
+  refsOf: (item: Item) => readonly string[],
+): Item[][] {
+  const parts: Item[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const own = refsOf(item).reduce((sum, ref) => sum + ref.length + AROUND_EACH, 0);
+    if (characters + own > TEXT_CHARACTERS_MAX) {
+      parts.push([]);
+      characters = 0;
+    }
+    parts.at(-1)?.push(item);
+    characters += own;
+  }
+  return parts;
+}
