@@ -1,6 +1,7 @@
 /**
  * A backfill of new events beside stored ones: what it costs that each id is sought among all of them. The same file into
- * stores of each size, in turns with an empty one. BENCH_MILLIONS says how many millions are stored, such as `10,40,300`.
+ * stores of each size, in turns with an empty one. BENCH_MILLIONS says how many millions are stored, such as `10,40,300`,
+ * and BENCH_EVENTS how many are loaded: the first lookups and the reading of all ids are in what few of them take.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
