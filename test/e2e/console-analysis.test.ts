@@ -191,7 +191,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
     it('saves a query for everybody, opens it by its name, and deletes it', async () => {
       const { page } = await open('/console/ask');
       await write(page, 'SQL of the question', 'SELECT COUNT(*) AS customers_in_all FROM customers');
-      await page.getByLabel('Name', { exact: true }).fill('How many customers');
+      await page.getByLabel('Save under the name').fill('How many customers');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       const token = await readerToken();
       const { page: other } = await open('/console/ask', { token });

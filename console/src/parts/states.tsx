@@ -7,7 +7,11 @@ import styles from './states.module.css';
 
 /** There is nothing, and why, or what makes something appear. */
 export function Empty({ children }: { readonly children: ReactNode }) {
-  return <div className={styles.empty}>{children}</div>;
+  return (
+    <div className={styles.empty}>
+      <p>{children}</p>
+    </div>
+  );
 }
 
 /** Something a person should know of what is shown. */

@@ -77,7 +77,7 @@ function SaveAs({ sql, saved }: { readonly sql: string; readonly saved: SavedQue
   return (
     <>
       <Filters>
-        <Field label="Name">
+        <Field label="Save under the name">
           <input value={name} maxLength={200} size={28} onChange={({ target }) => setName(target.value)} />
         </Field>
         <button

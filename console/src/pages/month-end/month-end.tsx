@@ -45,6 +45,7 @@ export function MonthEnd() {
   const beside: Beside = {
     usage: usage.data ?? new Map(),
     late: new Map((late.data ?? []).map((invoice) => [invoice.invoiceId, invoice])),
+    state: usage.status === 'success' ? late.status : usage.status,
   };
   return (
     <Page
@@ -55,6 +56,12 @@ export function MonthEnd() {
       {query.isFetching && query.data === undefined ? (
         <Progress label={`${read} invoices read; drafts are computed now`} done={read} />
       ) : null}
+      {[usage, late].map(({ isError, error, refetch }, index) =>
+        isError ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: there are always these two.
+          <Failure key={index} error={error} again={() => void refetch()} />
+        ) : null,
+      )}
       {query.isError ? <Failure error={query.error} again={() => void query.refetch()} /> : null}
       {query.data === undefined ? (
         query.isError ? null : (
@@ -209,9 +216,16 @@ function Shown() {
   );
 }
 
+/** How many need a person; nothing is said before it is known. */
+function Count({ of, state }: { readonly of: number; readonly state: Beside['state'] }) {
+  if (state === 'pending') return <span role="status">…</span>;
+  if (state === 'error') return '–';
+  return of === 0 ? '0' : <span className="warn">{of}</span>;
+}
+
 function Totals({
   rows,
-  beside: { usage, late },
+  beside: { usage, late, state },
 }: {
   readonly rows: readonly MonthRow[];
   readonly beside: Beside;
@@ -245,10 +259,10 @@ function Totals({
       </Fact>
       <Fact label="With warnings">{warned === 0 ? '0' : <span className="warn">{warned}</span>}</Fact>
       <Fact label="Usage missing" note="less than half of the same days before">
-        {missing === 0 ? '0' : <span className="warn">{missing}</span>}
+        <Count of={missing} state={state} />
       </Fact>
       <Fact label="With late usage" note="that came after the invoice">
-        {late.size === 0 ? '0' : <span className="warn">{late.size}</span>}
+        <Count of={late.size} state={state} />
       </Fact>
     </Facts>
   );

@@ -16,6 +16,8 @@ export interface Beside {
   readonly usage: ReadonlyMap<string, UsageCompared>;
   /** By the id of the invoice. */
   readonly late: ReadonlyMap<string, LateInvoice>;
+  /** Of reading both. */
+  readonly state: 'pending' | 'error' | 'success';
 }
 
 export function differenceOf({ total, before }: MonthRow): Big {

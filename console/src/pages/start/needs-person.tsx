@@ -249,7 +249,7 @@ function InvoiceStates() {
   );
   return (
     <Facts>
-      <Fact label="Drafts">{drafts.data?.toLocaleString('en-US') ?? '…'}</Fact>
+      <Fact label="Drafts">{drafts.data?.toLocaleString('en-US') ?? <span role="status">…</span>}</Fact>
       <Fact label="Finalized">{counts.get('FINALIZED') ?? '0'}</Fact>
       <Fact label="Void">{counts.get('VOID') ?? '0'}</Fact>
     </Facts>
