@@ -91,6 +91,8 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
     it('offers the few that fit what is typed, where a customer is chosen', async () => {
       const { page } = await open('/console/prices?view=contract');
       await page.getByRole('combobox', { name: 'Customer' }).fill('customer-0778');
+      await page.getByRole('option', { name: /Customer 0778/ }).waitFor();
+      await expect.poll(() => page.getByRole('option').count()).toBe(1);
       await page.getByRole('option', { name: /Customer 0778/ }).click();
       await page.waitForURL((url) => url.searchParams.has('customer'));
       await page.getByText('Nothing is entitled at this instant').waitFor();
