@@ -182,7 +182,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     isPaused: () => parts.problem() !== null,
   });
   const { jobs, evaluations, telling } = work;
-  const { accounts, deliveries } = await createPayments({
+  const { deliveries, ...payments } = await createPayments({
     ...{ config, log, tracer },
     invoicing: { ...invoicing, db: stores.db },
     hooks: given.deliveryHooks,
@@ -287,7 +287,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       onRevoked: authenticator.forget,
       onReplaced: (isFormer, text) => given.replaceFirstToken?.(isFormer, text),
       upcoming: upcomingCommits,
-      accounts,
+      ...payments,
       allowPrivate,
       sandbox:
         clock.sandbox === null
@@ -315,7 +315,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       retention,
       deliverer,
       deliveries,
-      accounts,
+      ...payments,
       watch,
       clock,
       clickhouse: stores.clickhouse,

@@ -15,6 +15,7 @@ import { signatureHeaders } from '../notifications/webhooks/signature.ts';
 import { createStripeAccounts, type StripeAccounts } from '../payments/accounts.ts';
 import type { SendMessage } from '../payments/custom/custom-provider.ts';
 import { providerOf } from '../payments/providers.ts';
+import { isTestKey } from '../payments/stripe/access.ts';
 import type { StripeRates } from '../payments/stripe/rate-limit.ts';
 
 export interface PaymentsConfig extends Partial<Pick<Config, 'stripe' | 'secretsKey' | 'publicUrl'>> {
@@ -37,6 +38,8 @@ interface PaymentsDeps {
 export interface Payments {
   readonly accounts: StripeAccounts;
   readonly deliveries: Deliveries;
+  readonly providerOf: DeliveriesDeps['providerOf'];
+  readonly publicUrl: string | null;
 }
 
 /** The account of the environment is connected when this resolves; nothing is delivered yet. */
@@ -54,9 +57,15 @@ export async function createPayments(deps: PaymentsDeps): Promise<Payments> {
   const hasKey = config.stripe?.apiKey !== undefined;
   await settleDefaultAccount({ db, clock }, hasKey);
   if (hasKey) {
-    learnDefaultAccount({ db, clock, accounts }).catch((err: unknown) => {
-      log.warn({ err }, 'the id of the account of Stripe is not known yet');
-    });
+    learnDefaultAccount(
+      { db, clock, accounts },
+      isTestKey(config.stripe?.apiKey ?? '') ? 'test' : 'live',
+    ).then(
+      (changed) => {
+        if (changed !== null) log.warn(changed);
+      },
+      (err: unknown) => log.warn({ err }, 'the id of the account of Stripe is not known yet'),
+    );
   }
   const providers = {
     db,
@@ -66,15 +75,21 @@ export async function createPayments(deps: PaymentsDeps): Promise<Payments> {
     invoiceText: (document: { readonly customerId: string; readonly invoiceId: string }) =>
       invoiceText(invoicing, document),
   };
+  const reached: Pick<Payments, 'providerOf' | 'publicUrl'> = {
+    publicUrl: config.publicUrl ?? null,
+    providerOf: (delivery) => providerOf(providers, delivery),
+  };
   const deliveries = createDeliveries({
     ...invoicing,
     ...{ log, tracer, isPaused },
     ...hooks,
-    publicUrl: config.publicUrl ?? null,
-    providerOf: (delivery) => providerOf(providers, delivery),
+    ...reached,
   });
-  return { accounts, deliveries };
+  return { accounts, deliveries, ...reached };
 }
+
+/** An answer has two texts and an address. */
+const CUSTOM_ANSWER_MAX = 10_000;
 
 /** Signed as webhooks are. */
 function sender(allowPrivate: boolean): SendMessage {
@@ -82,7 +97,7 @@ function sender(allowPrivate: boolean): SendMessage {
     sendWebhook(
       url,
       { headers: signatureHeaders([secret], { id, body }, Date.now()), body },
-      { allowPrivate },
+      { allowPrivate, answerCharactersMax: CUSTOM_ANSWER_MAX },
     );
 }
 

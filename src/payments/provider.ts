@@ -54,11 +54,13 @@ export interface ChargeResult {
 export interface PaymentsProvider {
   /** Brings the invoice there, or finishes what was begun. */
   deliver(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
-  /** As the provider has it now. */
-  status(document: PaymentDocument, progress: Progress): Promise<ExternalInvoice>;
+  /** As the provider has it now. After doubt, what a late call has made beside it is removed. */
+  status(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
   /** Voids what the provider has, as far as it may; `error` says if not. */
   void(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
   charge(charge: Charge, progress: Progress, note: Note): Promise<ChargeResult>;
+  /** Whether a payment is on its way, such as from a bank account: it can only be waited for. */
+  isPaymentUnderWay(progress: Progress): Promise<boolean>;
 }
 
 /**

@@ -13,7 +13,10 @@ interface Lease {
   readonly leaseMs: number;
 }
 
-/** Takes due deliveries that nobody works on, the longest due first. */
+/**
+ * Takes due deliveries that nobody works on, the longest due first. Where the last attempt has not ended its lease, the
+ * process was killed, and what it has sent last is in doubt.
+ */
 export async function leaseDeliveries(
   db: Database,
   { owner, leaseMs, dueAt, limit }: Lease & { readonly dueAt: Instant; readonly limit: number },
@@ -31,7 +34,12 @@ export async function leaseDeliveries(
     .for('update', { skipLocked: true });
   const rows = await db
     .update(invoiceDeliveries)
-    .set({ leaseOwner: owner, leaseUntil: until(leaseMs) })
+    .set({
+      leaseOwner: owner,
+      leaseUntil: until(leaseMs),
+      isDoubtful: sql`${invoiceDeliveries.isDoubtful} or
+        (${invoiceDeliveries.leaseUntil} is not null and ${invoiceDeliveries.mappedAt} is not null)`,
+    })
     .where(inArray(invoiceDeliveries.invoiceId, due))
     .returning();
   return rows.map(deliveryFromRow);

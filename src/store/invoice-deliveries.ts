@@ -91,8 +91,8 @@ export async function loadExternalInvoices(
 }
 
 /**
- * Queues a delivery again, with the configuration that its contract has now, if the provider may not have it already. One
- * that was deleted there is made anew.
+ * Queues a delivery again. With the configuration that its contract has now, unless the provider may have it already, or an
+ * attempt is running. One that was deleted there is made anew.
  */
 export async function restartDelivery(
   tx: Transaction,
@@ -100,17 +100,23 @@ export async function restartDelivery(
   now: Instant,
   { isDeletedThere }: { readonly isDeletedThere: boolean },
 ): Promise<void> {
-  const isFree = sql`(${isDeletedThere} or d.mapped_at is null or d.external_id is null)`;
+  // What was refused without a doubt is not there.
+  const isFree = sql`((d.lease_until is null or d.lease_until <= clock_timestamp()) and (
+    ${isDeletedThere} or d.mapped_at is null or
+    (d.external_id is null and not d.is_doubtful and d.status = 'INVALID_REQUEST_ERROR')))`;
+  const isAnew = sql`(${isDeletedThere} and ${isFree})`;
   await tx.execute(sql`
     update invoice_deliveries d set
       configuration_id = case when ${isFree} then g.id else d.configuration_id end,
       connection_id = case when ${isFree} then coalesce(
         g.connection_id,
         case when g.billing_provider = 'stripe' then ${DEFAULT_STRIPE_CONNECTION_ID}::uuid end) else d.connection_id end,
-      external_id = case when ${isDeletedThere} then null else d.external_id end,
-      mapped_at = case when ${isDeletedThere} then null else d.mapped_at end,
-      method = case when ${isDeletedThere} then null else d.method end,
-      status = case when ${isDeletedThere} or d.external_id is null then 'QUEUED' else d.status end,
+      billing_provider = case when ${isFree} then coalesce(g.billing_provider, d.billing_provider) else d.billing_provider end,
+      external_id = case when ${isAnew} then null else d.external_id end,
+      mapped_at = case when ${isFree} then null else d.mapped_at end,
+      method = case when ${isFree} then null else d.method end,
+      sent_at = case when ${isAnew} then null else d.sent_at end,
+      status = case when ${isAnew} or d.external_id is null then 'QUEUED' else d.status end,
       delivered_at = null, error = null, failures = 0, attempts = 0,
       due_at = ${formatInstant(now)}::timestamptz - interval '1 millisecond'
     from invoices i
@@ -119,7 +125,10 @@ export async function restartDelivery(
     where d.invoice_id = ${invoiceId} and i.id = d.invoice_id`);
 }
 
-/** Writes down what a system has told of an invoice that it got. */
+/**
+ * Writes down what a system has told of an invoice that it got. An attempt that is running, and knows less, ends with nothing
+ * written, and is made again.
+ */
 export async function tellExternal(
   tx: Transaction,
   invoiceId: string,
@@ -128,7 +137,11 @@ export async function tellExternal(
   const told = { status, number, pdfUrl, paidAt, paymentId, error };
   const [row] = await tx
     .update(invoiceDeliveries)
-    .set(Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)))
+    .set({
+      ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+      leaseOwner: null,
+      leaseUntil: null,
+    })
     .where(eq(invoiceDeliveries.invoiceId, invoiceId))
     .returning();
   assert(row !== undefined, `invoice ${invoiceId} is delivered`);
@@ -140,12 +153,13 @@ interface GatedPayment {
   readonly invoiceId: string;
   readonly commitId: string;
   readonly customerId: string;
-  readonly issuedAt: Instant;
+  /** When its payment begins. */
+  readonly queuedAt: Instant;
 }
 
 /** Marks invoices whose balances wait for their payment, which the provider of payments collects. */
 export async function queueGatedPayments(tx: Transaction, gated: readonly GatedPayment[]): Promise<void> {
-  for (const { invoiceId, commitId, customerId, issuedAt } of gated) {
+  for (const { invoiceId, commitId, customerId, queuedAt } of gated) {
     await tx
       .insert(invoiceDeliveries)
       .values({
@@ -153,10 +167,13 @@ export async function queueGatedPayments(tx: Transaction, gated: readonly GatedP
         customerId,
         billingProvider: 'stripe',
         gatedCommitId: commitId,
-        dueAt: issuedAt,
-        createdAt: issuedAt,
+        dueAt: queuedAt,
+        createdAt: queuedAt,
       })
-      .onConflictDoUpdate({ target: invoiceDeliveries.invoiceId, set: { gatedCommitId: commitId } });
+      .onConflictDoUpdate({
+        target: invoiceDeliveries.invoiceId,
+        set: { gatedCommitId: commitId, createdAt: queuedAt },
+      });
   }
 }
 
@@ -167,14 +184,14 @@ export async function insertCollected(
 ): Promise<void> {
   if (collected.length === 0) return;
   await tx.insert(invoiceDeliveries).values(
-    collected.map(({ invoiceId, commitId, customerId, issuedAt, external }) => {
+    collected.map(({ invoiceId, commitId, customerId, queuedAt, external }) => {
       const { billingProvider, status, externalId, paidAt, total, subTotal, error } = external;
       return {
         ...{
           invoiceId,
           customerId,
           gatedCommitId: commitId,
-          createdAt: issuedAt,
+          createdAt: queuedAt,
           finalizedAt: external.issuedAt,
         },
         ...{ billingProvider, status, externalId, paidAt, total, subTotal, error },

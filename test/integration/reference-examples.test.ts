@@ -11,10 +11,10 @@ import { openApiDocument } from '../../src/api/http/openapi.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { exampleOf } from '../../src/api/http/schema-example.ts';
 import { afterOtherWork } from '../../src/core/in-chunks.ts';
+import { startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
 import { createExampleWorld, type Replacements, START } from '../support/example-world.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { connectedTo } from '../support/stripe/billed-customer.ts';
-import { startStripeStandIn } from '../support/stripe/stand-in.ts';
 
 const schemas = z.custom<JsonSchema>();
 /** What is read of the OpenAPI document, with references as a schema of its own has them. */

@@ -1,10 +1,12 @@
 /** Issued invoices reach Stripe once, to the cent, and come back paid. */
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { learnDefaultAccount } from '../../src/billing/billing-providers/stripe-accounts.ts';
+import { type Fault, STAND_IN_KEY, startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
+import { createStripeAccounts } from '../../src/payments/accounts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { type BilledCustomer, billedCustomer, connectedTo } from '../support/stripe/billed-customer.ts';
-import { type Fault, startStripeStandIn } from '../support/stripe/stand-in.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const stripe = await startStripeStandIn();
@@ -248,7 +250,7 @@ describe('whatever fails', () => {
     await receiver.close();
   });
 
-  test('a draft that was changed there is made equal; one whose sum is not ours is not made final', async () => {
+  test('a draft that was changed there is made equal', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     let isDone = false;
     stripe.misbehave = ({ path }) => {
@@ -264,6 +266,76 @@ describe('whatever fails', () => {
     await later();
     await eventually(customer, id, { external_status: 'FINALIZED' });
     expect(one(id).lines.map(({ amount }) => amount)).toEqual([300]);
+  });
+
+  test('one whose sum there is not ours is not made final, and the error names both', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    // Whatever is sent, the sub-total there is another one.
+    const subtotal = stripe.state.subtotal.bind(stripe.state);
+    stripe.state.subtotal = (invoice) => subtotal(invoice) + 7;
+    const id = await customer.bill(300);
+    const state = await stateOf(customer, id);
+    stripe.state.subtotal = subtotal;
+    expect(state).toMatchObject({ external_status: 'INVALID_REQUEST_ERROR' });
+    const { number, id: there, status } = one(id);
+    expect([number, status]).toEqual([null, 'draft']);
+    const ours = (await customer.invoice(id)).text('data.invoice_number');
+    expect(state?.billing_provider_error).toBe(
+      `Stripe: the sub-total of ${there} is 3.07 USD, that of invoice ${ours} is 3 USD`,
+    );
+    await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
+    await eventually(customer, id, { external_status: 'FINALIZED', invoiced_sub_total: 300 });
+    expect(one(id).id).toBe(there);
+  });
+
+  test('one that is final there with another sum is an error, until it is voided there', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    stripe.misbehave = ({ path }) => {
+      // A hand between our last look and the call.
+      if (path.endsWith('/finalize')) for (const line of one(idThere()).lines) line.amount += 1;
+      return null;
+    };
+    const idThere = () =>
+      [...stripe.state.invoices.values()].find((invoice) => invoice.customer === customer.stripeId)?.metadata
+        .tallyhouse_invoice_id ?? '';
+    const id = await customer.bill(300);
+    expect(await stateOf(customer, id)).toMatchObject({
+      external_status: 'INVALID_REQUEST_ERROR',
+      billing_provider_error: expect.stringContaining('3.01 USD'),
+    });
+    stripe.state.voidInvoice(one(id).id);
+    await stripe.deliver(hook, stripe.state.events.slice(-1));
+    await eventually(customer, id, { external_status: 'VOID' });
+  });
+
+  test('a line below zero of a product that Stripe knows has its amount', async () => {
+    await api.send('POST', '/v1/customFields/addKey', {
+      entity: 'contract_product',
+      key: 'stripe_product_id',
+      enforce_uniqueness: false,
+    });
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const product = await createdId(api, '/v1/contract-pricing/products/create', {
+      name: 'Refunds',
+      type: 'FIXED',
+      custom_fields: { stripe_product_id: 'prod_refunds' },
+    });
+    await api.post('/v2/contracts/edit', {
+      customer_id: customer.customerId,
+      contract_id: customer.contractId,
+      add_scheduled_charges: [900, -200].map((unit_price) => ({
+        product_id: product,
+        name: `Of ${unit_price}`,
+        schedule: { schedule_items: [{ timestamp: '2026-02-21T00:00:00Z', unit_price, quantity: 1 }] },
+      })),
+    });
+    await later();
+    const there = [...stripe.state.invoices.values()].find(({ customer: id }) => id === customer.stripeId);
+    expect(there).toMatchObject({ status: 'open' });
+    expect(there?.lines.map(({ amount, product: own }) => [amount, own])).toEqual([
+      [900, 'prod_refunds'],
+      [-200, null],
+    ]);
   });
 
   test('a location that Stripe Tax does not know is told', async () => {
@@ -355,6 +427,21 @@ describe('an invoice that is voided here', () => {
     });
   });
 
+  test('is not delivered any more, when Stripe tells of it later or a call has arrived late', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    stripe.misbehave = ({ method, path }) => (method === 'POST' && path === '/v1/invoices' ? 'cut' : null);
+    const id = await customer.bill(600);
+    await api.post('/v1/invoices/void', { id });
+    await eventually(customer, id, { external_status: 'VOID' });
+    stripe.misbehave = () => null;
+    const metadata = { tallyhouse_invoice_id: id };
+    const late = stripe.state.createInvoice({ customer: customer.stripeId, currency: 'usd', metadata });
+    await stripe.deliver(hook, stripe.state.events.slice(-1));
+    await later(65);
+    await vi.waitFor(() => expect(stripe.state.invoices.has(late.id)).toBe(false), { timeout: 20_000 });
+    expect(stripe.state.liveOf(id)).toEqual([]);
+  });
+
   test('while its delivery is on its way is voided there too', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     once('/finalize', 'error_before');
@@ -378,4 +465,23 @@ test('metrics tell of deliveries, and secrets are in no answer', async () => {
     }),
   );
   expect(JSON.stringify(listed.body)).not.toContain('sk_test');
+});
+
+test('a key of another account, or of the other mode, is told in a sentence', async () => {
+  const accounts = createStripeAccounts({
+    apiKey: STAND_IN_KEY,
+    webhookSecret: undefined,
+    baseUrl: stripe.url,
+    secretsKey: undefined,
+  });
+  const deps = { db: service.db, clock: { now: Date.now }, accounts };
+  expect(await learnDefaultAccount(deps, 'test')).toBeNull();
+  expect(await learnDefaultAccount(deps, 'live')).toContain(
+    'another account or mode than before (acct_stand_in, test)',
+  );
+  expect(await learnDefaultAccount(deps, 'live')).toBeNull();
+  stripe.state.accountId = 'acct_other';
+  expect(await learnDefaultAccount(deps, 'live')).toContain('acct_stand_in, live');
+  stripe.state.accountId = 'acct_stand_in';
+  await learnDefaultAccount(deps, 'test');
 });

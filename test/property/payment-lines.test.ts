@@ -68,7 +68,7 @@ describe('the lines of any invoice', () => {
   test('come to Stripe as whole amounts that add up to what is payable, without lines of nothing', () => {
     fc.assert(
       fc.property(documentCase, fc.constantFrom(...INVOICE_LAYOUTS), (document, layout) => {
-        const { lines, subTotal } = stripeLines(document, layout);
+        const { lines, subTotal } = stripeLines(document, layout, null);
         expect(lines.reduce((total, line) => total + line.amount, 0n)).toBe(subTotal);
         expect(subTotal).toBe(payableUnits(document.payable, document.currency));
         if (lines.length > 1) expect(lines.every((line) => line.amount !== 0n)).toBe(true);

@@ -5,11 +5,11 @@ import {
   EXAMPLE_STRIPE_KEY,
   EXAMPLE_TOKEN,
 } from '../../src/api/http/examples/ids.ts';
+import { STAND_IN_KEY } from '../../src/demo/stripe/stand-in.ts';
 import type { ApiClient } from './api-client.ts';
 import { CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from './catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from './contract-terms.ts';
 import type { TestService } from './service.ts';
-import { STAND_IN_KEY } from './stripe/stand-in.ts';
 import { importModels, SMALL } from './token-prices.ts';
 
 type ExampleIds = Record<keyof typeof EXAMPLE_IDS, string>;

@@ -32,6 +32,8 @@ export interface TestServiceOptions {
     readonly webhookSecret?: string;
     readonly apiBase: string;
     readonly leavesInDraft?: boolean;
+    /** A second, unless given. */
+    readonly timeoutMs?: number;
   };
   readonly secretsKey?: Buffer;
   readonly publicUrl?: string;
@@ -158,13 +160,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 /** Requests are not held back, and none is waited for longer than a second. */
 function stripeSettings({ stripe, secretsKey, publicUrl }: TestServiceOptions) {
-  const given = stripe ?? { apiKey: undefined, apiBase: undefined };
+  const { timeoutMs = 1_000, ...given } = stripe ?? { apiKey: undefined, apiBase: undefined };
   return {
     stripe: { webhookSecret: undefined, leavesInDraft: false, ...given },
     secretsKey,
     publicUrl,
     stripeRates: { account: 100_000, endpoint: 100_000 },
-    stripeTimeoutMs: 1_000,
+    stripeTimeoutMs: timeoutMs,
   };
 }
 

@@ -8,7 +8,7 @@ import { createTestDatabase, createTestDirectory, type TestDatabase } from './st
 export interface SharedStores {
   readonly database: TestDatabase;
   /** Starts a process, which shares the sandbox clock with the others. */
-  start(name: string): Promise<BillingProcess>;
+  start(name: string, env?: Record<string, string>): Promise<BillingProcess>;
   /** Kills the processes and removes the stores. */
   close(): Promise<void>;
 }
@@ -25,12 +25,12 @@ export async function createSharedStores(now: string): Promise<SharedStores> {
   const services: BillingProcess[] = [];
   return {
     database,
-    async start(name) {
+    async start(name, env = {}) {
       const stores = {
         postgres: `postgres://${connection.user}@127.0.0.1:${gateway.port}/${connection.database}`,
         clickhouse: frontUrl(front.port, 'billing'),
       };
-      const service = await startBillingProcess(stores, join(directory, name), now);
+      const service = await startBillingProcess(stores, join(directory, name), now, env);
       services.push(service);
       return service;
     },

@@ -41,18 +41,32 @@ export async function settleDefaultAccount(
   await saveDefaultConnection(db, connection, keyOf(DEFAULT_NAME));
 }
 
-/** Learns the id of the account of the environment, which answers show. Nothing waits for it. */
-export async function learnDefaultAccount({ db, accounts }: AccountDeps): Promise<void> {
+/**
+ * Learns which account the key of the environment is of, which answers show. Nothing waits for it. Returns a sentence where
+ * it is another one than before: what was delivered to that one cannot be asked for any more.
+ */
+export async function learnDefaultAccount(
+  { db, accounts }: AccountDeps,
+  mode: 'test' | 'live',
+): Promise<string | null> {
   const connection = (await loadConnections(db, [DEFAULT_STRIPE_CONNECTION_ID])).get(
     DEFAULT_STRIPE_CONNECTION_ID,
   );
-  if (connection === undefined || connection.archivedAt !== null) return;
+  if (connection === undefined || connection.archivedAt !== null) return null;
   const accountId = await accountIdOf(accounts.access(connection));
   const configuration = {
     name: DEFAULT_NAME,
+    key_mode: mode,
     ...(accountId === null ? {} : { stripe_account_id: accountId }),
   };
   await saveDefaultConnection(db, { ...connection, configuration }, keyOf(DEFAULT_NAME));
+  const former = connection.configuration;
+  const isSameAccount = accountId === null || (textOf(former.stripe_account_id) ?? accountId) === accountId;
+  if (isSameAccount && (textOf(former.key_mode) ?? mode) === mode) return null;
+  return (
+    `STRIPE_API_KEY is of another account or mode than before (${textOf(former.stripe_account_id) ?? 'unknown'}, ` +
+    `${textOf(former.key_mode) ?? mode}): invoices that were delivered there look deleted, and must not be delivered again`
+  );
 }
 
 interface NewAccount {

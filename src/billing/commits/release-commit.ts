@@ -55,18 +55,16 @@ export async function releaseCommit(
   for (const invoice of voided) deps.invoiceLog?.voided(invoice);
 }
 
-/** The same as a provider tells it. Whatever was told first stays. */
+/** The same as a provider tells it. Whatever was told first stays. Returns the invoices that it has voided. */
 export async function endProviderPayment(
+  tx: Transaction,
   deps: OutcomeDeps,
   commitId: string,
   told: Omit<ToldOutcome, 'toldBy'>,
-): Promise<void> {
-  const voided = await deps.db.transaction(async (tx) => {
-    const [commit] = await loadCommits(tx, { ids: [commitId], includeArchived: true });
-    if (commit === undefined) return null;
-    return endPayment(tx, deps, commit, { ...told, toldBy: 'payment provider' });
-  });
-  for (const invoice of voided ?? []) deps.invoiceLog?.voided(invoice);
+): Promise<readonly IssuedHead[]> {
+  const [commit] = await loadCommits(tx, { ids: [commitId], includeArchived: true });
+  if (commit === undefined) return [];
+  return (await endPayment(tx, deps, commit, { ...told, toldBy: 'payment provider' })) ?? [];
 }
 
 interface ToldOutcome {

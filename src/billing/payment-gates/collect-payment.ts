@@ -61,6 +61,7 @@ export async function queueCollections(
   tx: Transaction,
   gated: readonly GatedInvoice[],
   provider: PaymentProvider | undefined,
+  now: Instant,
 ): Promise<void> {
   if (gated.length === 0) return;
   const ids = gated.map(({ commitId }) => commitId);
@@ -73,8 +74,8 @@ export async function queueCollections(
   await queueGatedPayments(
     tx,
     gated.filter(isCollected).map(({ commitId, invoice }) => {
-      const { id: invoiceId, customerId, issuedAt } = invoice;
-      return { invoiceId, commitId, customerId, issuedAt };
+      // An invoice may be dated long ago; its payment begins now.
+      return { invoiceId: invoice.id, commitId, customerId: invoice.customerId, queuedAt: now };
     }),
   );
   const elsewhere = gated.filter((one) => !isCollected(one));
@@ -93,7 +94,7 @@ async function insertSimulated(tx: Transaction, paid: readonly GatedInvoice[]): 
       const { id: invoiceId, customerId, issuedAt } = invoice;
       const payable = payableAmount(invoice);
       const external = simulatedState({ invoiceId, total: invoice.total, payable, issuedAt });
-      return { invoiceId, commitId, customerId, issuedAt, external };
+      return { invoiceId, commitId, customerId, queuedAt: issuedAt, external };
     }),
   );
 }

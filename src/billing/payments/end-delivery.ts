@@ -1,8 +1,9 @@
 /** Writes down how an attempt to deliver an invoice has ended, and everything that follows from it, in one transaction. */
 import type { Clock } from '../../core/clock.ts';
+import type { Instant } from '../../core/time.ts';
 import { publishExternalStatus, publishProviderError } from '../../notifications/invoice-messages.ts';
 import { publishActionsRequired } from '../../notifications/payment-messages.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { type AttemptEnd, endAttempt } from '../../store/delivery-work.ts';
 import type { Delivery } from '../../store/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../store/invoices.ts';
@@ -21,10 +22,12 @@ export interface PaymentEnd {
   readonly message: string | null;
 }
 
-/**
- * `before`: as it was leased. The end of a payment is written afterwards, in its own transaction, whose locks are others;
- * if the process ends in between, the next look at the provider finds the same. False: another process has the delivery.
- */
+/** The lease had ended, so that nothing of the attempt is written down. */
+class LeaseEnded extends Error {
+  override readonly name = 'LeaseEnded';
+}
+
+/** `before`: as it was leased. False: another attempt has the delivery, and nothing is written. */
 export async function endDelivery(
   deps: EndDeps,
   before: Delivery,
@@ -33,29 +36,51 @@ export async function endDelivery(
 ): Promise<boolean> {
   const { payment, actionRequired, ...attempt } = end;
   const { gatedCommitId } = before;
-  // The payment first: if this ends before the attempt is written down, the next one finds the same outcome.
-  if (payment !== null && gatedCommitId !== null) {
-    const { outcome, message: errorMessage } = payment;
-    await endProviderPayment(deps, gatedCommitId, { outcome, errorMessage });
-  }
-  return deps.db.transaction(async (tx) => {
-    const after = await endAttempt(tx, before, owner, attempt);
-    if (after === null) return false;
-    const now = deps.clock.now();
-    const { invoiceId, customerId } = before;
-    const change = { invoiceId, customerId, external: after.external };
-    if (after.external.status !== before.external.status) {
-      await publishExternalStatus(tx, change, now);
-      if (after.external.status === 'INVALID_REQUEST_ERROR') await publishProviderError(tx, change, now);
-    }
-    const isNewAction = actionRequired !== null && before.external.paymentId !== actionRequired;
-    if (isNewAction && gatedCommitId !== null) {
-      const contractId = (await findInvoiceHead(tx, invoiceId))?.contractId ?? null;
-      const payments = [
-        { commitId: gatedCommitId, customerId, contractId, invoiceId, paymentIntentId: actionRequired },
-      ];
-      await publishActionsRequired(tx, payments, now);
-    }
+  try {
+    const voided = await deps.db.transaction(async (tx) => {
+      // First, for its locks come before that of the delivery.
+      const ended =
+        payment === null || gatedCommitId === null
+          ? []
+          : await endProviderPayment(tx, deps, gatedCommitId, {
+              outcome: payment.outcome,
+              errorMessage: payment.message,
+            });
+      const after = await endAttempt(tx, before, owner, attempt);
+      if (after === null) throw new LeaseEnded();
+      await tellChange(tx, before, after, deps.clock.now());
+      if (actionRequired !== null && gatedCommitId !== null) {
+        await tellAction(
+          tx,
+          before,
+          { commitId: gatedCommitId, paymentIntentId: actionRequired },
+          deps.clock.now(),
+        );
+      }
+      return ended;
+    });
+    for (const invoice of voided) deps.invoiceLog?.voided(invoice);
     return true;
-  });
+  } catch (error) {
+    if (error instanceof LeaseEnded) return false;
+    throw error;
+  }
+}
+
+async function tellChange(tx: Transaction, before: Delivery, after: Delivery, now: Instant): Promise<void> {
+  const { invoiceId, customerId } = before;
+  const change = { invoiceId, customerId, external: after.external };
+  if (after.external.status === before.external.status) return;
+  await publishExternalStatus(tx, change, now);
+  if (after.external.status === 'INVALID_REQUEST_ERROR') await publishProviderError(tx, change, now);
+}
+
+async function tellAction(
+  tx: Transaction,
+  { invoiceId, customerId }: Delivery,
+  of: { readonly commitId: string; readonly paymentIntentId: string },
+  now: Instant,
+): Promise<void> {
+  const contractId = (await findInvoiceHead(tx, invoiceId))?.contractId ?? null;
+  await publishActionsRequired(tx, [{ ...of, customerId, contractId, invoiceId }], now);
 }

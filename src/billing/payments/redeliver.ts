@@ -4,7 +4,12 @@ import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { loadDeliveries, queueDeliveries, restartDelivery } from '../../store/invoice-deliveries.ts';
+import {
+  type Delivery,
+  loadDeliveries,
+  queueDeliveries,
+  restartDelivery,
+} from '../../store/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../store/invoices.ts';
 
 interface Redelivered {
@@ -12,16 +17,15 @@ interface Redelivered {
   readonly status: ExternalStatus;
 }
 
-/** In these nothing is to be done again. */
-const DONE: readonly ExternalStatus[] = [
-  'PAID',
-  'VOID',
-  'SENT',
-  'FINALIZED',
-  'PARTIALLY_PAID',
-  'UNCOLLECTIBLE',
-  'PAYMENT_FAILED',
-];
+/** From these it can be delivered anew. */
+const AGAIN: readonly ExternalStatus[] = ['DELETED', 'INVALID_REQUEST_ERROR', 'SKIPPED'];
+/** In these it has not arrived yet. */
+const ON_ITS_WAY: readonly ExternalStatus[] = ['QUEUED', 'DRAFT'];
+
+/** One that has arrived stays as it is, also a draft that was left as one. */
+function isToDeliver({ external: { status }, deliveredAt }: Delivery): boolean {
+  return AGAIN.includes(status) || (deliveredAt === null && ON_ITS_WAY.includes(status));
+}
 
 /**
  * Queues them, all or none, with the billing configuration that their contracts have now. One that is delivered stays as
@@ -51,7 +55,7 @@ async function redeliver(tx: Transaction, id: string, field: FieldPath, now: Ins
   if (before === undefined) {
     const [queued] = await queueDeliveries(tx, [id], { withHistorical: true, dueAt: now });
     if (queued === undefined) throw invalid(field, NOWHERE(id));
-  } else if (!DONE.includes(before.external.status)) {
+  } else if (isToDeliver(before)) {
     await restartDelivery(tx, id, now, { isDeletedThere: before.external.status === 'DELETED' });
   }
 }

@@ -20,7 +20,7 @@ import { loadCommits } from '../../store/commits.ts';
 import type { Database } from '../../store/database.ts';
 import type { AttemptEnd } from '../../store/delivery-work.ts';
 import type { Delivery } from '../../store/invoice-deliveries.ts';
-import { nextLookAt, retryDelayMs } from './backoff.ts';
+import { isBeyondDoubt, nextLookAt, retryDelayMs } from './backoff.ts';
 
 export interface AttemptDeps extends DocumentDeps {
   readonly db: Database;
@@ -44,88 +44,156 @@ export async function attemptDelivery(
   delivery: Delivery,
   note: Note,
 ): Promise<AttemptResult> {
-  const { failures } = delivery;
+  const work = workOf(deps, delivery, note);
   try {
     const found = await loadDeliverable(deps, delivery);
-    if (found.kind === 'later') return waits(deps, delivery, found.waitMs);
+    if (found.kind === 'later') return waits(work, found.waitMs);
     if (found.kind === 'statement' && delivery.mappedAt === null) {
-      return ended(deps, delivery, statement(delivery, found.consolidatedId));
+      return ended(work, statement(delivery, found.consolidatedId));
     }
     if (found.kind === 'statement') throw new ProviderProblem('refused', 'It is on a consolidated invoice');
     const provider = await deps.providerOf(delivery);
-    return await next(deps, provider, delivery, found.document, note);
+    return await next(work, provider, found.document);
   } catch (error) {
     if (!(error instanceof ProviderProblem)) throw error;
-    return failed(deps, delivery, failures + 1, error);
+    return failed(work, error);
   }
+}
+
+/** An attempt with what is known while it goes on. */
+interface Work {
+  readonly deps: AttemptDeps;
+  /** As it was when the attempt began. */
+  readonly delivery: Delivery;
+  readonly note: Note;
+  /** As it was last written down. */
+  progress(): Progress;
+}
+
+function workOf(deps: AttemptDeps, delivery: Delivery, note: Note): Work {
+  let progress = progressOf(delivery);
+  return {
+    deps,
+    delivery,
+    async note(step) {
+      progress = await note(step);
+      return progress;
+    },
+    progress: () => progress,
+  };
 }
 
 async function next(
-  deps: AttemptDeps,
+  work: Work,
   provider: PaymentsProvider,
-  delivery: Delivery,
   document: PaymentDocument,
-  note: Note,
 ): Promise<AttemptResult> {
-  const progress = progressOf(delivery);
-  if (delivery.voidWanted && !delivery.voidEnded) {
-    const external = await provider.void(document, progress, note);
-    return { ...ended(deps, delivery, external), voidEnded: true };
+  const { delivery, note } = work;
+  // What was voided here is never delivered any more; a call that has arrived late is voided too.
+  if (delivery.voidWanted) {
+    const external = await provider.void(document, work.progress(), note);
+    return { ...ended(work, external), voidEnded: true, deliveredAt: delivery.deliveredAt ?? Date.now() };
   }
   if (delivery.deliveredAt !== null) {
-    const external = withSum(document, await provider.status(document, progress));
-    return { ...ended(deps, delivery, external), payment: gatedEnd(deps, delivery, external) };
+    return look(work, provider, document);
   }
   if (delivery.gatedCommitId === null) {
-    const external = await provider.deliver(document, progress, note);
-    return { ...ended(deps, delivery, external), deliveredAt: Date.now() };
+    const external = await provider.deliver(document, work.progress(), note);
+    return { ...ended(work, external), deliveredAt: Date.now() };
   }
-  return charged(
-    deps,
-    delivery,
-    await charge(deps, provider, delivery.gatedCommitId, document, progress, note),
-  );
+  return charged(work, provider, document, await charge(work, provider, delivery.gatedCommitId, document));
+}
+
+/** What became of it. A payment that has failed is first taken back there, so that nobody pays it any more. */
+async function look(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+): Promise<AttemptResult> {
+  const external = withSum(document, await provider.status(document, work.progress(), work.note));
+  const payment = gatedEnd(work, external);
+  if (payment?.outcome !== 'FAILED' || isOver(external)) return { ...ended(work, external), payment };
+  return takenBack(work, provider, document, payment.message);
 }
 
 async function charge(
-  { db }: AttemptDeps,
+  { deps: { db }, progress, note }: Work,
   provider: PaymentsProvider,
   commitId: string,
   document: PaymentDocument,
-  progress: Progress,
-  note: Note,
 ): Promise<ChargeResult> {
   const [commit] = await loadCommits(db, { ids: [commitId], includeArchived: true });
   const gate = commit?.paymentGate ?? null;
   if (gate === null) throw new ProviderProblem('refused', `Commit ${commitId} waits for no payment`);
-  return provider.charge({ document, gate, commitId }, progress, note);
+  try {
+    return await provider.charge({ document, gate, commitId }, progress(), note);
+  } catch (error) {
+    const { external } = progress();
+    if (!(error instanceof ProviderProblem) || error.kind !== 'refused' || external.externalId === null)
+      throw error;
+    // What there is of it must not be paid any more.
+    return { external, outcome: 'FAILED', message: error.message, actionRequired: null };
+  }
 }
 
-function charged(
-  deps: AttemptDeps,
-  delivery: Delivery,
+async function charged(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
   { external, outcome, message, actionRequired }: ChargeResult,
-): AttemptResult {
+): Promise<AttemptResult> {
+  if (outcome === 'FAILED' && !isOver(external)) return takenBack(work, provider, document, message);
   return {
-    ...ended(deps, delivery, { ...external, error: outcome === 'PAID' ? null : (message ?? external.error) }),
+    ...ended(work, { ...external, error: outcome === 'PAID' ? null : (message ?? external.error) }),
     deliveredAt: Date.now(),
     payment: outcome === 'PENDING' ? null : { outcome, message },
     actionRequired,
   };
 }
 
+/**
+ * Voids what is to be paid there, and only then says that the payment has failed: until then its customer may pay it, and a
+ * payment that is on its way is waited for.
+ */
+async function takenBack(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+  message: string | null,
+): Promise<AttemptResult> {
+  const deliveredAt = work.delivery.deliveredAt ?? Date.now();
+  const begun = await work.note({ external: { error: message } });
+  if (await provider.isPaymentUnderWay(begun)) {
+    return { ...ended(work, { ...begun.external, error: null }), deliveredAt };
+  }
+  const external = await provider.void(document, begun, work.note);
+  const payment = { outcome: external.status === 'PAID' ? ('PAID' as const) : ('FAILED' as const), message };
+  if (isOver(external)) {
+    return { ...ended(work, { ...external, error: message }), deliveredAt, payment };
+  }
+  const isPaid = payment.outcome === 'PAID';
+  return {
+    ...ended(work, isPaid ? { ...external, error: null } : external),
+    deliveredAt,
+    payment: isPaid ? { ...payment, message: null } : null,
+  };
+}
+
+/** Nobody can pay it any more. One that is written off as uncollectible can still be paid. */
+function isOver({ status }: ExternalInvoice): boolean {
+  return status === 'VOID' || status === 'DELETED';
+}
+
 /** What an invoice that is asked for means for the balance that waits for it. */
-function gatedEnd(
-  { clock }: AttemptDeps,
-  delivery: Delivery,
-  { status, error }: ExternalInvoice,
-): PaymentEnd | null {
+function gatedEnd({ deps: { clock }, delivery }: Work, external: ExternalInvoice): PaymentEnd | null {
   if (delivery.gatedCommitId === null) return null;
+  const { status, error } = external;
   if (status === 'PAID') return { outcome: 'PAID', message: null };
-  const isOver = ['VOID', 'DELETED', 'UNCOLLECTIBLE'].includes(status);
   // An invoice whose payment is to be confirmed looks like one that was not paid.
   const hasFailed = status === 'PAYMENT_FAILED' && delivery.method === 'payment_intent';
-  if (isOver || hasFailed) return { outcome: 'FAILED', message: error ?? `its payment is ${status}` };
+  if (isOver(external) || hasFailed || status === 'UNCOLLECTIBLE') {
+    return { outcome: 'FAILED', message: error ?? delivery.external.error ?? `its payment is ${status}` };
+  }
   const isLate = clock.now() - delivery.createdAt > ACTION_MAX_MS;
   return isLate ? { outcome: 'FAILED', message: 'nobody has confirmed the payment in time' } : null;
 }
@@ -143,37 +211,34 @@ function statement({ external }: Delivery, consolidatedId: string): ExternalInvo
   return { ...external, status: 'SKIPPED', error: `Its amounts are on invoice ${consolidatedId}` };
 }
 
-function ended({ clock }: AttemptDeps, { createdAt }: Delivery, external: ExternalInvoice): AttemptResult {
-  const dueAt = nextLookAt(external, createdAt, clock.now());
+function ended({ deps: { clock }, delivery, progress }: Work, external: ExternalInvoice): AttemptResult {
+  const isDoubtful = progress().isDoubtful && !isBeyondDoubt(delivery.deliveredAt, Date.now());
+  const dueAt = nextLookAt(external, { createdAt: delivery.createdAt, isDoubtful }, clock.now());
   const nothing = { payment: null, actionRequired: null, problem: null };
-  return { ...nothing, external, dueAt, failures: 0, isAttempt: true };
+  return { ...nothing, external, isDoubtful, dueAt, failures: 0, isAttempt: true };
 }
 
 /** It counts as no attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */
-function waits({ clock }: AttemptDeps, { failures, dueAt }: Delivery, waitMs: number): AttemptResult {
+function waits({ deps: { clock }, delivery: { failures, dueAt } }: Work, waitMs: number): AttemptResult {
   const nothing = { payment: null, actionRequired: null, problem: null };
   return { ...nothing, dueAt: waitMs === 0 ? dueAt : clock.now() + waitMs, failures, isAttempt: false };
 }
 
 /** A refusal ends it, until somebody asks for another attempt. Everything else is tried again. */
-function failed(
-  { clock }: AttemptDeps,
-  delivery: Delivery,
-  failures: number,
-  problem: ProviderProblem,
-): AttemptResult {
+function failed({ deps: { clock }, delivery }: Work, problem: ProviderProblem): AttemptResult {
+  const failures = delivery.failures + 1;
   const isRefused = problem.kind === 'refused';
-  const isVoiding = delivery.voidWanted && !delivery.voidEnded;
+  const isVoiding = delivery.voidWanted;
   const isArrived = delivery.deliveredAt !== null || isVoiding;
   const status = isRefused && !isArrived ? { status: 'INVALID_REQUEST_ERROR' as const } : {};
   const retryAt = clock.now() + retryDelayMs(failures, problem);
-  const isOver = isRefused && !isArrived;
-  const hasFailed = isOver && delivery.gatedCommitId !== null;
+  const isEnd = isRefused && !isArrived;
+  const hasFailed = isEnd && delivery.gatedCommitId !== null;
   return {
     external: { ...status, error: problem.message },
     ...(problem.kind === 'unclear' && !isArrived ? { isDoubtful: true } : {}),
     ...(isRefused && isVoiding ? { voidEnded: true } : {}),
-    dueAt: isOver || (isRefused && isVoiding) ? null : retryAt,
+    dueAt: isEnd || (isRefused && isVoiding) ? null : retryAt,
     failures,
     isAttempt: true,
     payment: hasFailed ? { outcome: 'FAILED', message: problem.message } : null,

@@ -17,8 +17,24 @@ export function retryDelayMs(
 /** From then on an open invoice is looked at once a day. */
 const OLD_MS = 90 * DAY_MS;
 
-/** Every hour what is open is asked for, so that a lost message of the provider is only a delay. Null: it is settled. */
-export function nextLookAt({ status }: ExternalInvoice, createdAt: Instant, now: Instant): Instant | null {
+/**
+ * Every hour what is open is asked for, so that a lost message of the provider is only a delay; and what was in doubt, until
+ * no call can arrive late any more. Null: it is settled.
+ */
+export function nextLookAt(
+  { status }: ExternalInvoice,
+  { createdAt, isDoubtful }: { readonly createdAt: Instant; readonly isDoubtful: boolean },
+  now: Instant,
+): Instant | null {
+  if (isDoubtful) return now + HOUR_MS;
   if (!isOpen(status)) return null;
   return now + (now - createdAt > OLD_MS ? DAY_MS : HOUR_MS);
+}
+
+/** A call that was given up does not arrive after this time. */
+const LATE_MAX_MS = 10 * MINUTE_MS;
+
+/** Whether calls of an attempt that ended then, in real time, have all arrived or never will. */
+export function isBeyondDoubt(endedAt: Instant | null, now: Instant): boolean {
+  return endedAt !== null && now - endedAt > LATE_MAX_MS;
 }

@@ -70,8 +70,7 @@ class Interrupted extends Error {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { db, log, clock, tracer = NO_TRACER, leaseMs = LEASE_MS } = deps;
-  const owner = randomUUID();
-  const running = new Map<string, Promise<void>>();
+  const running = new Set<Promise<void>>();
   const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
   let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
   let figuresAt: Instant = 0;
@@ -94,24 +93,27 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   async function takeDue(): Promise<void> {
     const limit = ATTEMPTS_MAX - running.size;
-    const due = limit === 0 ? [] : await leaseDeliveries(db, { owner, leaseMs, dueAt: clock.now(), limit });
-    for (const delivery of due) {
-      const { invoiceId } = delivery;
-      const facts = { 'tallyhouse.invoice': invoiceId };
-      const attempt = tracer
-        .trace('deliver an invoice', { kind: 'client', facts }, () => run(delivery))
-        .then((outcome) => {
-          running.delete(invoiceId);
-          // What waits is looked at with the next poll.
-          if (outcome !== 'waiting') poll();
-        })
-        .catch((error: unknown) => {
-          running.delete(invoiceId);
-          reportFailure(error);
-        });
-      running.set(invoiceId, attempt);
-    }
+    // An attempt whose lease has ended is not taken for the one that follows it, even in the same process.
+    const owner = randomUUID();
+    const due = limit <= 0 ? [] : await leaseDeliveries(db, { owner, leaseMs, dueAt: clock.now(), limit });
+    for (const delivery of due) attempt(delivery, owner);
     await keepHouse();
+  }
+
+  function attempt(delivery: Delivery, owner: string): void {
+    const facts = { 'tallyhouse.invoice': delivery.invoiceId };
+    const work = tracer
+      .trace('deliver an invoice', { kind: 'client', facts }, () => run(delivery, owner))
+      .then((outcome) => {
+        running.delete(work);
+        // What waits is looked at with the next poll.
+        if (outcome !== 'waiting') poll();
+      })
+      .catch((error: unknown) => {
+        running.delete(work);
+        reportFailure(error);
+      });
+    running.add(work);
   }
 
   async function keepHouse(): Promise<void> {
@@ -125,10 +127,10 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     await deleteOldProviderEvents(db, now - EVENTS_KEPT_MS);
   }
 
-  async function run(delivery: Delivery): Promise<DeliveryOutcome | null> {
+  async function run(delivery: Delivery, owner: string): Promise<DeliveryOutcome | null> {
     try {
       deps.betweenSteps?.();
-      const result = await attemptDelivery(deps, delivery, noteOf(delivery));
+      const result = await attemptDelivery(deps, delivery, noteOf(delivery, owner));
       deps.betweenSteps?.();
       const { problem, ...end } = result;
       const outcome = outcomeOf(result);
@@ -145,13 +147,14 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     }
   }
 
-  function noteOf({ invoiceId, voidWanted }: Delivery): Note {
+  function noteOf({ invoiceId, voidWanted }: Delivery, owner: string): Note {
     return async (step) => {
       deps.betweenSteps?.();
-      if (isClosed) throw new Interrupted('the service stops');
       const { external, ...own } = step;
       const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
       if (noted === null) throw new Interrupted('another process has the delivery');
+      // What was done just now is written down, so that nothing is in doubt after the next start.
+      if (isClosed) throw new Interrupted('the service stops');
       if (noted.voidWanted && !voidWanted) {
         await freeDelivery(db, invoiceId, owner);
         throw new Interrupted('it was voided meanwhile');
@@ -183,7 +186,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       isClosed = true;
       clearInterval(timer);
       await polling;
-      await Promise.all(running.values());
+      await Promise.all(running);
     },
   };
 }

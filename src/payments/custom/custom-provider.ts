@@ -12,8 +12,11 @@ import { type Note, type PaymentsProvider, type Progress, ProviderProblem } from
 
 /** How a configuration names its receiver. */
 export const customConfiguration = z.object({
-  url: z.string(),
-  signing_secret: z.string().min(16, 'must have at least 16 characters'),
+  url: z.string({ error: 'must be a URL with https' }).max(2_000, 'must have at most 2000 characters'),
+  signing_secret: z
+    .string({ error: 'must be a string' })
+    .min(16, 'must have at least 16 characters')
+    .max(500, 'must have at most 500 characters'),
 });
 
 /** What the receiver answers, and may tell later. Amounts are in the unit of the invoice. */
@@ -53,6 +56,7 @@ export function createCustomProvider(receiver: CustomReceiver): PaymentsProvider
     async charge() {
       throw new ProviderProblem('refused', 'A custom billing provider collects no payments of gates');
     },
+    isPaymentUnderWay: async () => false,
   };
 }
 
@@ -78,10 +82,11 @@ async function deliver(
   const { external_id: externalId, number, status, pdf_url: pdfUrl } = parsed.data;
   return {
     ...external,
-    status: status ?? 'SENT',
+    // What it has told by itself meanwhile is newer.
+    status: status ?? (external.status === 'QUEUED' ? 'SENT' : external.status),
     externalId,
-    number: number ?? null,
-    pdfUrl: pdfUrl ?? null,
+    number: number ?? external.number,
+    pdfUrl: pdfUrl ?? external.pdfUrl,
     issuedAt: Math.floor(Date.now() / SECOND_MS) * SECOND_MS,
     total: document.payable,
     subTotal: document.payable,

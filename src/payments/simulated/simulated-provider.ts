@@ -28,6 +28,7 @@ export const simulatedProvider: PaymentsProvider = {
     const message = outcome === 'PAID' ? null : REFUSED;
     return { external: simulatedState(document), outcome, message, actionRequired: null };
   },
+  isPaymentUnderWay: async () => false,
 };
 
 /** What the provider has of an invoice. */

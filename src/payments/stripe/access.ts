@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import { SECOND_MS } from '../../core/time.ts';
-import { ProviderProblem } from '../provider.ts';
+import { type Note, ProviderProblem } from '../provider.ts';
 import { createRateLimit, LIVE_RATES, type StripeRates, TEST_RATES } from './rate-limit.ts';
 
 /** The version that the client and its types are of. */
@@ -29,37 +29,56 @@ export interface StripeAccount {
 type RequestOutcome = 'answered' | 'refused' | 'busy' | 'unclear';
 
 export interface StripeAccess {
-  /** Sends one request. Throws `ProviderProblem`. `endpoint`: such as `POST /v1/invoices`. */
+  /**
+   * Sends one request. Throws `ProviderProblem`. `endpoint`: such as `POST /v1/invoices`. `before` is awaited when its turn
+   * has come; if it throws, nothing is sent.
+   */
   request<Result>(
     endpoint: string,
     send: (client: Stripe, options: Stripe.RequestOptions) => Promise<Result>,
+    before?: () => Promise<unknown>,
   ): Promise<Result>;
   /** Requests since the start of this process. */
   readonly counts: Readonly<Record<RequestOutcome, number>>;
 }
 
+/** Whether nothing real is paid with the key. */
+export function isTestKey(apiKey: string): boolean {
+  return apiKey.includes('_test_');
+}
+
 export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: StripeAccount): StripeAccess {
-  const limit = createRateLimit(rates ?? (apiKey.includes('_test_') ? TEST_RATES : LIVE_RATES));
+  const limit = createRateLimit(rates ?? (isTestKey(apiKey) ? TEST_RATES : LIVE_RATES));
   const counts = { answered: 0, refused: 0, busy: 0, unclear: 0 };
   let client: Promise<Stripe> | undefined;
   return {
     counts,
-    async request(endpoint, send) {
+    async request(endpoint, send, before) {
       client ??= connect(apiKey, baseUrl, timeoutMs ?? REQUEST_TIMEOUT_MS);
       const connected = await client;
       await limit.turn(endpoint);
+      await before?.();
       const options = endpoint.startsWith('POST') ? { idempotencyKey: randomUUID() } : {};
       try {
         const result = await send(connected, options);
         counts.answered += 1;
         return result;
       } catch (error) {
-        const problem = problemOf(error);
+        const problem = problemOf(error, apiKey);
         counts[problem.kind === 'account' ? 'refused' : problem.kind] += 1;
         if (problem.kind === 'busy') limit.rest(problem.retryAfterMs ?? REST_MS);
         throw problem;
       }
     },
+  };
+}
+
+/** The same, where nothing is changed there by whoever is not the one writer of the invoice any more. */
+export function asOneWriter(access: StripeAccess, note: Note): StripeAccess {
+  return {
+    counts: access.counts,
+    request: (endpoint, send) =>
+      access.request(endpoint, send, endpoint.startsWith('GET') ? undefined : () => note({})),
   };
 }
 
@@ -95,10 +114,11 @@ interface ClientError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function problemOf(error: unknown): ProviderProblem {
+function problemOf(error: unknown, apiKey: string): ProviderProblem {
   if (error instanceof ProviderProblem) return error;
   const { message, statusCode, code = null, headers } = error as ClientError;
-  const text = `Stripe: ${message}`;
+  // Whatever is between here and Stripe may repeat what it was sent.
+  const text = `Stripe: ${message.replaceAll(apiKey, '…')}`;
   if (statusCode === undefined) return new ProviderProblem('unclear', text, { code });
   if (statusCode === STATUS.tooMany) {
     const seconds = Number(headers?.['retry-after'] ?? Number.NaN);

@@ -13,7 +13,10 @@ const THREE_PLACES = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
 /** Currencies without a minor unit whose amounts are nevertheless counted in hundredths. */
 const WHOLE_IN_HUNDREDTHS = ['ISK', 'UGX'];
 
-/** The smallest amounts that can be charged, in major units. Others have none that is published. */
+/**
+ * The smallest amounts that can be charged, in major units. Others have none that is published. Stripe counts them in the
+ * currency that is paid out. https://docs.stripe.com/currencies, November 2026.
+ */
 const MINIMUMS: Readonly<Record<string, string>> = {
   ...{
     USD: '0.5',
@@ -49,7 +52,7 @@ export function inStripeUnits(stored: Decimal, { code, storedPlaces }: Currency)
 }
 
 /** What Stripe has counted as a stored amount. */
-export function fromStripeUnits(units: number, { code, storedPlaces }: Currency): Decimal {
+export function fromStripeUnits(units: number | bigint, { code, storedPlaces }: Currency): Decimal {
   return new Decimal(String(units)).times(new Decimal(`1e${storedPlaces - unitOf(code).places}`));
 }
 

@@ -4,14 +4,17 @@
  * finished. Nothing is made final before its sum is ours.
  */
 import type Stripe from 'stripe';
+import { inMajorUnits } from '../../core/currencies.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import type { PaymentGate } from '../../core/terms/payment-gate.ts';
+import type { Instant } from '../../core/time.ts';
 import type { PaymentDocument } from '../document.ts';
 import { type Note, type Progress, ProviderProblem } from '../provider.ts';
 import type { StripeAccess } from './access.ts';
 import { fromStripeUnits, isBelowMinimum } from './amounts.ts';
 import { makeLinesEqual } from './equal-lines.ts';
 import { EXPANDED, externalOfInvoice } from './external-state.ts';
-import { findInvoices, retrieveInvoice } from './find-invoice.ts';
+import { deleteDraft, findInvoices, retrieveInvoice } from './find-invoice.ts';
 import { invoiceParams } from './invoice-params.ts';
 import type { StripeSettings } from './settings.ts';
 import { type StripeLines, stripeLines } from './stripe-lines.ts';
@@ -23,13 +26,17 @@ export interface InvoiceJob {
   readonly note: Note;
   /** Further metadata of the invoice. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Tax that is given, beside the sub-total; in the unit of the invoice. */
+  readonly tax?: PaymentGate['precalculatedTax'];
+  /** Whether this service has it paid, and Stripe by itself does not. */
+  readonly isChargedHere?: boolean;
 }
 
 /** Ends with the invoice final there, and sent where it is to be sent; or a draft, where it is to be left as one. */
 export async function deliverInvoice(job: InvoiceJob, begun: Progress): Promise<ExternalInvoice> {
   const { document, settings } = job;
   if (begun.mappedAt === null && isSkipped(document, settings)) return skipped(begun);
-  const lines = stripeLines(document, settings.layout);
+  const lines = stripeLines(document, settings.layout, job.tax ?? null);
   const { invoice: made, progress } = await theInvoice(job, begun, lines);
   if (made === null) return deleted(progress);
   let invoice = made;
@@ -38,7 +45,7 @@ export async function deliverInvoice(job: InvoiceJob, begun: Progress): Promise<
     if (settings.leaveInDraft) return externalOfInvoice(invoice, document.currency, null);
     invoice = await finalize(job, invoice);
   }
-  requireSum(document, invoice, lines);
+  if (invoice.status !== 'void') requireSum(document, invoice, lines);
   return send(job, progress, invoice);
 }
 
@@ -61,24 +68,54 @@ interface Made {
   readonly progress: Progress;
 }
 
-/** The one invoice there: the one that is written down, or else one that is found, or else a new one. */
+/**
+ * The one invoice there: the one that is written down, or else one that is found, or else a new one. After doubt a draft is
+ * thrown away and made anew: a call that was given up may still reach it.
+ */
 async function theInvoice(job: InvoiceJob, begun: Progress, lines: StripeLines): Promise<Made> {
   const { access, note, document } = job;
   const { externalId } = begun.external;
-  if (externalId !== null) return { invoice: await retrieveInvoice(access, externalId), progress: begun };
+  if (externalId !== null) {
+    const invoice = await retrieveInvoice(access, externalId);
+    const isUsable = invoice === null || invoice.status !== 'draft' || !begun.isDoubtful;
+    if (isUsable) return { invoice, progress: begun };
+  }
   const customer = requireCustomer(job.settings);
-  const mapped = await note(
-    begun.mappedAt === null
-      ? { method: 'invoice', mappedAt: Date.now(), external: { billingProvider: 'stripe' } }
-      : { isDoubtful: true },
-  );
-  const [found] =
-    begun.mappedAt === null ? [] : await findInvoices(access, customer, document.invoiceId, begun.mappedAt);
-  const invoice = found ?? (await create(job, customer, lines));
+  const mapped = await note({
+    method: 'invoice',
+    external: { billingProvider: 'stripe', externalId: null },
+    ...(begun.mappedAt === null ? { mappedAt: Date.now() } : {}),
+  });
+  const found = begun.isDoubtful ? await finalOrNone(job, customer, begun.mappedAt ?? Date.now()) : null;
+  const invoice = found ?? (await beyondDoubt(note, () => create(job, customer, lines)));
   const progress = await note({
     external: externalOfInvoice(invoice, document.currency, mapped.sentAt),
   });
   return { invoice, progress };
+}
+
+/** The invoice that was made final in spite of all. Drafts of the same are deleted. */
+async function finalOrNone(
+  { access, document }: InvoiceJob,
+  customer: string,
+  since: Instant,
+): Promise<Stripe.Invoice | null> {
+  const [first = null, ...others] = await findInvoices(access, customer, document.invoiceId, since);
+  const final = first?.status === 'draft' ? null : first;
+  for (const { id, status } of final === null && first !== null ? [first, ...others] : others) {
+    if (status === 'draft') await deleteDraft(access, id);
+  }
+  return final;
+}
+
+/** Makes what was not found. If it is refused, there is none, and there is no doubt about it any more. */
+export async function beyondDoubt<Made>(note: Note, make: () => Promise<Made>): Promise<Made> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ProviderProblem && error.kind === 'refused') await note({ isDoubtful: false });
+    throw error;
+  }
 }
 
 export function requireCustomer({ customerId }: StripeSettings): string {
@@ -108,34 +145,38 @@ async function completeDraft(
   const invoice = await makeLinesEqual(job.access, draft, lines.lines);
   requireSum(job.document, invoice, lines);
   if (isDoubtful && mappedAt !== null) await removeTwins(job, invoice, mappedAt);
-  // Nobody has voided it, and nobody else writes.
-  await job.note({});
   return invoice;
 }
 
 function requireSum(
   document: PaymentDocument,
-  { id, subtotal }: Stripe.Invoice,
-  { subTotal }: StripeLines,
+  { id, subtotal, total }: Stripe.Invoice,
+  { subTotal, tax }: StripeLines,
 ): void {
-  if (BigInt(subtotal) === subTotal) return;
-  const there = fromStripeUnits(subtotal, document.currency).toFixed();
-  const ours = document.payable.toFixed();
+  const isGivenTax = tax === null || BigInt(total) === subTotal + tax.units;
+  if (BigInt(subtotal) === subTotal && isGivenTax) return;
+  const { code } = document.currency;
+  const amount = (units: number | bigint) =>
+    `${inMajorUnits(fromStripeUnits(units, document.currency), document.currency).toFixed()} ${code}`;
+  const [what, there, ours] =
+    BigInt(subtotal) === subTotal
+      ? ['total', total, subTotal + (tax?.units ?? 0n)]
+      : ['sub-total', subtotal, subTotal];
   throw new ProviderProblem(
     'refused',
-    `Stripe: the sub-total of ${id} is ${there}, that of invoice ${document.number} is ${ours}`,
+    `Stripe: the ${what} of ${id} is ${amount(there)}, that of invoice ${document.number} is ${amount(ours)}`,
     { code: 'sum_differs' },
   );
 }
 
 /** A call that was given up may have made an invoice after we looked. */
-async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since: number): Promise<void> {
+export async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since: number): Promise<void> {
   const customer = requireCustomer(job.settings);
   const all = await findInvoices(job.access, customer, job.document.invoiceId, since);
   for (const twin of all) {
     if (twin.id === id) continue;
     if (twin.status === 'draft') {
-      await job.access.request('DELETE /v1/invoices/id', (client) => client.invoices.del(twin.id));
+      await deleteDraft(job.access, twin.id);
       continue;
     }
     throw new ProviderProblem(
@@ -149,8 +190,12 @@ async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since: numbe
 }
 
 /** Stripe charges it, or reminds of it, by itself from then on. One that is final already stays as it is. */
-async function finalize({ access, settings }: InvoiceJob, { id }: Stripe.Invoice): Promise<Stripe.Invoice> {
-  const params = { auto_advance: settings.collectionMethod !== 'send_invoice', expand: EXPANDED };
+async function finalize(
+  { access, settings, isChargedHere = false }: InvoiceJob,
+  { id }: Stripe.Invoice,
+): Promise<Stripe.Invoice> {
+  const isAdvancing = settings.collectionMethod !== 'send_invoice' && !isChargedHere;
+  const params = { auto_advance: isAdvancing, expand: EXPANDED };
   try {
     return await access.request('POST /v1/invoices/finalize', (client, options) =>
       client.invoices.finalizeInvoice(id, params, options),

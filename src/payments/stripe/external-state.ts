@@ -118,17 +118,21 @@ function paidAtOf({ latest_charge: charge, created }: Stripe.PaymentIntent): num
   return typeof charge === 'object' && charge !== null ? charge.created : created;
 }
 
-function intentStatus({
-  status,
-  last_payment_error: error,
-}: Stripe.PaymentIntent): ExternalInvoice['status'] {
-  switch (status) {
+/** Whether its customer has to confirm it, such as with a second factor: it can still be paid. */
+export function needsAction({ status, last_payment_error: error }: Stripe.PaymentIntent): boolean {
+  if (status === 'requires_action') return true;
+  // Off session the bank refuses such a payment, and wants its customer to come.
+  return status === 'requires_payment_method' && error?.code === 'authentication_required';
+}
+
+function intentStatus(intent: Stripe.PaymentIntent): ExternalInvoice['status'] {
+  switch (intent.status) {
     case 'succeeded':
       return 'PAID';
     case 'canceled':
       return 'VOID';
     case 'requires_payment_method':
-      return error === null ? 'FINALIZED' : 'PAYMENT_FAILED';
+      return intent.last_payment_error === null || needsAction(intent) ? 'FINALIZED' : 'PAYMENT_FAILED';
     default:
       return 'FINALIZED';
   }

@@ -91,3 +91,39 @@ export async function retrieveInvoice(access: StripeAccess, id: string): Promise
 function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }
+
+/** One that is gone already stays so. Throws if it was made final meanwhile, which the next look finds. */
+export async function deleteDraft(access: StripeAccess, id: string): Promise<void> {
+  try {
+    await access.request('DELETE /v1/invoices/id', (client) => client.invoices.del(id));
+  } catch (error) {
+    if (!(error instanceof ProviderProblem) || error.kind !== 'refused') throw error;
+    if (error.code === 'resource_missing') return;
+    throw new ProviderProblem('unclear', error.message, { code: error.code });
+  }
+}
+
+/** A live invoice there that carries the id of one of ours. */
+interface OurInvoice {
+  readonly invoiceId: string;
+  readonly externalId: string;
+  readonly status: string;
+}
+
+/** A page of an account's invoices that are ours and not void, from that time on; `next` is where the following one begins. */
+export async function listOurs(
+  access: StripeAccess,
+  since: Instant,
+  after: string | null,
+): Promise<{ readonly ours: readonly OurInvoice[]; readonly next: string | null }> {
+  const page = await access.request('GET /v1/invoices', (client) =>
+    client.invoices.list({ ...window(since), ...(after === null ? {} : { starting_after: after }) }),
+  );
+  const ours = page.data.flatMap(({ id, metadata, status }) => {
+    const invoiceId = metadata?.[INVOICE_ID];
+    return invoiceId === undefined || status === 'void'
+      ? []
+      : [{ invoiceId, externalId: id, status: status ?? 'draft' }];
+  });
+  return { ours, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null };
+}

@@ -8,7 +8,7 @@ import type { PaymentGate } from '../../core/terms/payment-gate.ts';
 import { type Progress, ProviderProblem } from '../provider.ts';
 import type { StripeAccess } from './access.ts';
 import { fromStripeUnits, payableUnits } from './amounts.ts';
-import { deleted, type InvoiceJob, requireCustomer } from './deliver-invoice.ts';
+import { beyondDoubt, deleted, type InvoiceJob, requireCustomer } from './deliver-invoice.ts';
 import { externalOfIntent, idOf } from './external-state.ts';
 import { findIntents } from './find-invoice.ts';
 import { metadataOf } from './invoice-params.ts';
@@ -29,29 +29,43 @@ export async function payByIntent(
   begun: Progress,
   wish: IntentWish,
 ): Promise<{ readonly intent: Stripe.PaymentIntent; readonly external: ExternalInvoice }> {
-  const { access, document, note, settings } = job;
+  const { access, document, settings } = job;
   const customer = requireCustomer(settings);
-  const { externalId } = begun.external;
   const tax = await taxFor(job, customer, wish, begun);
-  let intent = externalId === null ? null : await retrieveIntent(access, externalId);
-  if (intent === null) {
-    await note(
-      begun.mappedAt === null
-        ? { method: 'payment_intent', mappedAt: Date.now(), external: { billingProvider: 'stripe' } }
-        : { isDoubtful: true },
-    );
-    const [found] =
-      begun.mappedAt === null ? [] : await findIntents(access, customer, document.invoiceId, begun.mappedAt);
-    intent = found ?? (await createIntent(job, customer, tax));
-    await note({ external: externalOfIntent(intent, document.currency, tax?.shown ?? null) });
+  const { intent: made, progress } = await theIntent(job, begun, customer, tax);
+  if (progress.isDoubtful && progress.mappedAt !== null) {
+    await cancelTwins(job, customer, made, progress.mappedAt);
   }
-  if (begun.isDoubtful && begun.mappedAt !== null) await cancelTwins(job, customer, intent, begun.mappedAt);
-  if (wish.confirms && canBeConfirmed(intent)) {
-    await note({});
-    intent = await confirm(access, intent, customer, wish.isOnSession);
-  }
+  const isToConfirm = wish.confirms && canBeConfirmed(made);
+  const intent = isToConfirm ? await confirm(access, made, customer, wish.isOnSession) : made;
   const external = externalOfIntent(intent, document.currency, tax?.shown ?? begun.external.tax);
   return { intent, external };
+}
+
+/** The one payment there: the one that is written down, or else one that is found, or else a new one. */
+async function theIntent(
+  job: InvoiceJob,
+  begun: Progress,
+  customer: string,
+  tax: IntentTax | null,
+): Promise<{ readonly intent: Stripe.PaymentIntent; readonly progress: Progress }> {
+  const { access, document, note } = job;
+  const { externalId } = begun.external;
+  if (externalId !== null) {
+    const known = await retrieveIntent(access, externalId);
+    if (known !== null) return { intent: known, progress: begun };
+    throw new ProviderProblem('refused', `Stripe has no ${externalId} any more`);
+  }
+  await note({
+    method: 'payment_intent',
+    external: { billingProvider: 'stripe' },
+    ...(begun.mappedAt === null ? { mappedAt: Date.now() } : {}),
+  });
+  const since = begun.mappedAt ?? Date.now();
+  const [found] = begun.isDoubtful ? await findIntents(access, customer, document.invoiceId, since) : [];
+  const intent = found ?? (await beyondDoubt(note, () => createIntent(job, customer, tax)));
+  const shown = externalOfIntent(intent, document.currency, tax?.shown ?? null);
+  return { intent, progress: await note({ external: shown }) };
 }
 
 interface IntentTax {
@@ -224,9 +238,18 @@ async function cancelIntent(
   }
 }
 
+/** Whether the bank has it, so that it can only be waited for. */
+export async function isUnderWay(access: StripeAccess, id: string | null): Promise<boolean> {
+  if (id?.startsWith('pi_') !== true) return false;
+  return (await retrieveIntent(access, id))?.status === 'processing';
+}
+
 /** The state of a payment that is written down. */
 export async function intentState(job: InvoiceJob, progress: Progress, id: string): Promise<ExternalInvoice> {
   const intent = await retrieveIntent(job.access, id);
   if (intent === null) return deleted(progress);
+  if (progress.isDoubtful && progress.mappedAt !== null) {
+    await cancelTwins(job, requireCustomer(job.settings), intent, progress.mappedAt);
+  }
   return externalOfIntent(intent, job.document.currency, progress.external.tax);
 }

@@ -5,15 +5,21 @@ import { INVOICE_LAYOUTS } from '../lines/readable-lines.ts';
 
 const EFFECTIVE_DATES = ['finalized_at', 'issued_at', 'period_end'] as const;
 
+function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` });
+}
+
+const truth = z.boolean({ error: 'must be true or false' });
+
 /** Members of a configuration that change how invoices are delivered; others are kept without effect. */
-const stripeOptions = z.object({
-  leave_stripe_invoices_in_draft: z.boolean().optional(),
-  automatic_tax: z.boolean().optional(),
-  invoice_layout: z.enum(INVOICE_LAYOUTS).optional(),
-  skip_zero_dollar_invoices: z.boolean().optional(),
-  skip_invoices_below_minimum: z.boolean().optional(),
-  effective_at: z.enum(EFFECTIVE_DATES).optional(),
-  use_invoice_number: z.boolean().optional(),
+export const stripeOptions = z.object({
+  leave_stripe_invoices_in_draft: truth.optional(),
+  automatic_tax: truth.optional(),
+  invoice_layout: oneOf(INVOICE_LAYOUTS).optional(),
+  skip_zero_dollar_invoices: truth.optional(),
+  skip_invoices_below_minimum: truth.optional(),
+  effective_at: oneOf(EFFECTIVE_DATES).optional(),
+  use_invoice_number: truth.optional(),
 });
 
 const configuration = stripeOptions.extend({

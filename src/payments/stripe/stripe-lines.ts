@@ -1,6 +1,8 @@
 /** The lines of an invoice as Stripe gets them: whole amounts that add up to what is to be paid. */
 import type Stripe from 'stripe';
-import { Decimal, ZERO } from '../../core/decimal.ts';
+import type { Currency } from '../../core/currencies.ts';
+import { Decimal, divideTo20Places, roundDecimal, ZERO } from '../../core/decimal.ts';
+import type { PaymentGate } from '../../core/terms/payment-gate.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../document.ts';
 import { allocate } from '../lines/allocate.ts';
@@ -14,6 +16,7 @@ const DESCRIPTION_MAX = 500;
 /** Decimal places that a unit price may have there. */
 const PRICE_PLACES_MAX = 12;
 const QUANTITY_DIGITS_MAX = 9;
+const PERCENT_PLACES = 4;
 
 export interface StripeLine {
   /** Ours, by which it is found there. */
@@ -26,17 +29,33 @@ export interface StripeLine {
   readonly product: string | null;
   /** Set where quantity × price is exactly the amount. */
   readonly priced: { readonly quantity: bigint; readonly unitAmount: string } | null;
+  /** Given with the line; null: none, or Stripe computes it. */
+  readonly tax: StripeTax | null;
+}
+
+/** A tax that others have computed. */
+interface StripeTax {
+  readonly name: string;
+  readonly units: bigint;
+  /** What it taxes. */
+  readonly taxable: bigint;
 }
 
 export interface StripeLines {
   readonly lines: readonly StripeLine[];
   /** Their sum. */
   readonly subTotal: bigint;
+  /** Beside it, where it is given. */
+  readonly tax: StripeTax | null;
   readonly isGrouped: boolean;
 }
 
-/** Throws `ProviderProblem` where Stripe cannot carry the amount. */
-export function stripeLines(document: PaymentDocument, layout: InvoiceLayout): StripeLines {
+/** Throws `ProviderProblem` where Stripe cannot carry an amount. A given tax is on the first line. */
+export function stripeLines(
+  document: PaymentDocument,
+  layout: InvoiceLayout,
+  given: PaymentGate['precalculatedTax'],
+): StripeLines {
   const { currency } = document;
   const subTotal = payableUnits(document.payable, currency);
   const grain = grainOf(currency);
@@ -48,12 +67,24 @@ export function stripeLines(document: PaymentDocument, layout: InvoiceLayout): S
   const all = lines.map((line, index) => stripeLine(document, line, amounts[index] ?? 0n));
   const shown = all.filter(({ amount }) => amount !== 0n);
   // Stripe makes no invoice without a line final.
-  return { lines: shown.length > 0 ? shown : all.slice(0, 1), subTotal, isGrouped };
+  const [first, ...rest] = shown.length > 0 ? shown : all.slice(0, 1);
+  if (first === undefined) return { lines: [], subTotal, tax: null, isGrouped };
+  const tax = given === null ? null : taxOf(given, subTotal, currency);
+  return { lines: [{ ...first, tax }, ...rest], subTotal, tax, isGrouped };
+}
+
+function taxOf(
+  { amount, name }: NonNullable<PaymentGate['precalculatedTax']>,
+  taxable: bigint,
+  currency: Currency,
+): StripeTax | null {
+  const units = payableUnits(amount, currency);
+  return units === 0n ? null : { name: name ?? 'Tax', units, taxable };
 }
 
 function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigint): StripeLine {
   const product = document.products.get(line.productId ?? '') ?? null;
-  const priced = product === null ? null : exactPrice(document, line, amount);
+  const priced = product === null || amount < 0n ? null : exactPrice(document, line, amount);
   const figures = line.figures === null || priced !== null ? '' : ` · ${line.figures}`;
   return {
     id: line.id,
@@ -63,8 +94,10 @@ function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigin
       start: Math.floor(line.interval.start / SECOND_MS),
       end: Math.floor(line.interval.end / SECOND_MS),
     },
-    product,
+    // Prices there are not below zero, amounts may be.
+    product: amount < 0n ? null : product,
     priced,
+    tax: null,
   };
 }
 
@@ -102,12 +135,13 @@ export function lineParams(
   currency: string,
   decimal: (text: string) => Stripe.Decimal,
 ): Stripe.InvoiceAddLinesParams.Line {
-  const { product, priced } = line;
+  const { product, priced, tax } = line;
   const common = {
     description: line.description,
     period: { ...line.period },
     discountable: false,
     metadata: { [LINE_ID]: line.id },
+    ...(tax === null ? {} : { tax_amounts: [taxParams(tax)] }),
   };
   if (product === null) return { ...common, amount: Number(line.amount) };
   const price = { currency, product };
@@ -120,8 +154,27 @@ export function lineParams(
       };
 }
 
+function taxParams({ name, units, taxable }: StripeTax): Stripe.InvoiceAddLinesParams.Line.TaxAmount {
+  const percentage = roundedPercentage(units, taxable);
+  return {
+    amount: Number(units),
+    taxable_amount: Number(taxable),
+    tax_rate_data: { display_name: name, inclusive: false, percentage },
+  };
+}
+
+/** It is only shown: nothing is computed from it. */
+function roundedPercentage(units: bigint, taxable: bigint): number {
+  if (taxable <= 0n) return 0;
+  const share = divideTo20Places(new Decimal(units * 100n), new Decimal(taxable));
+  return Number(roundDecimal(share, 'ROUND_HALF_UP', PERCENT_PLACES).toFixed());
+}
+
 /** Whether Stripe has exactly this line. */
 export function isSameLine(there: Stripe.InvoiceLineItem, line: StripeLine): boolean {
+  const tax = (there.taxes ?? []).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  // Without a given tax there may be one that Stripe has computed.
+  if (line.tax !== null && tax !== line.tax.units) return false;
   return (
     BigInt(there.amount) === line.amount &&
     there.description === line.description &&

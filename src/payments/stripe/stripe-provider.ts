@@ -9,16 +9,21 @@ import {
   type Progress,
   ProviderProblem,
 } from '../provider.ts';
-import type { StripeAccess } from './access.ts';
-import { deleted, deliverInvoice, type InvoiceJob } from './deliver-invoice.ts';
-import { EXPANDED, externalOfInvoice, idOf } from './external-state.ts';
+import { asOneWriter, type StripeAccess } from './access.ts';
+import { deleted, deliverInvoice, type InvoiceJob, removeTwins } from './deliver-invoice.ts';
+import { EXPANDED, externalOfInvoice, needsAction } from './external-state.ts';
 import { retrieveInvoice } from './find-invoice.ts';
-import { type IntentWish, intentState, payByIntent, voidIntent } from './payment-intent.ts';
+import { type IntentWish, intentState, isUnderWay, payByIntent, voidIntent } from './payment-intent.ts';
 import type { StripeSettings } from './settings.ts';
 import { voidStripeInvoice } from './void-invoice.ts';
 
 export function createStripeProvider(access: StripeAccess, settings: StripeSettings): PaymentsProvider {
-  const jobOf = (document: PaymentDocument, note: Note): InvoiceJob => ({ access, settings, document, note });
+  const jobOf = (document: PaymentDocument, note: Note): InvoiceJob => ({
+    access: asOneWriter(access, note),
+    settings,
+    document,
+    note,
+  });
   return {
     async deliver(document, progress, note) {
       const job = jobOf(document, note);
@@ -30,18 +35,17 @@ export function createStripeProvider(access: StripeAccess, settings: StripeSetti
       const confirms = settings.collectionMethod === 'auto_charge_payment_intent';
       return (await payByIntent(job, progress, { ...NO_TAX, confirms })).external;
     },
-    status: (document, progress) => state(jobOf(document, unwritten), progress),
+    status: (document, progress, note) => state(jobOf(document, note), progress),
     void: (document, progress, note) =>
       progress.method === 'payment_intent'
         ? voidIntent(jobOf(document, note), progress)
         : voidStripeInvoice(jobOf(document, note), progress),
     charge: (charge, progress, note) => chargeFor(jobOf(charge.document, note), charge, progress),
+    isPaymentUnderWay: ({ external: { paymentId } }) => isUnderWay(access, paymentId),
   };
 }
 
 const NO_TAX = { tax: null, precalculatedTax: null, isOnSession: false } as const;
-
-const unwritten: Note = () => Promise.reject(new Error('nothing is written while a state is read'));
 
 async function state(job: InvoiceJob, progress: Progress): Promise<ExternalInvoice> {
   const { externalId } = progress.external;
@@ -49,11 +53,12 @@ async function state(job: InvoiceJob, progress: Progress): Promise<ExternalInvoi
   if (progress.method === 'payment_intent') return intentState(job, progress, externalId);
   const invoice = await retrieveInvoice(job.access, externalId);
   if (invoice === null) return deleted(progress);
+  if (progress.isDoubtful && progress.mappedAt !== null) await removeTwins(job, invoice, progress.mappedAt);
   return externalOfInvoice(invoice, job.document.currency, progress.sentAt);
 }
 
 /** As the gate has it: an invoice that is paid at once, or a payment without an invoice. */
-function chargeFor(job: InvoiceJob, charge: Charge, progress: Progress): Promise<ChargeResult> {
+async function chargeFor(job: InvoiceJob, charge: Charge, progress: Progress): Promise<ChargeResult> {
   const { gate } = charge;
   const metadata = {
     ...gate.stripe?.invoiceMetadata,
@@ -61,9 +66,14 @@ function chargeFor(job: InvoiceJob, charge: Charge, progress: Progress): Promise
     tallyhouse_commit_id: charge.commitId,
   };
   const own = { ...job, metadata };
+  if (charge.document.payable.lte('0')) return nothingToPay(progress);
   return gate.stripe?.paymentType === 'PAYMENT_INTENT'
     ? chargeIntent(own, charge, progress)
     : chargeInvoice(own, charge, progress);
+}
+
+function nothingToPay({ external }: Progress): ChargeResult {
+  return { external: { ...external, status: 'SKIPPED', error: null }, outcome: 'PAID', ...NOTHING_TO_SAY };
 }
 
 async function chargeIntent(job: InvoiceJob, { gate }: Charge, progress: Progress): Promise<ChargeResult> {
@@ -74,31 +84,31 @@ async function chargeIntent(job: InvoiceJob, { gate }: Charge, progress: Progres
     isOnSession: gate.stripe?.onSessionPayment ?? false,
   };
   const { intent, external } = await payByIntent(job, progress, wish);
-  const error = intent.last_payment_error;
-  const needsAction = intent.status === 'requires_action' || error?.code === 'authentication_required';
-  const result = {
-    external,
-    message: error?.message ?? null,
-    actionRequired: needsAction ? intent.id : null,
-  };
-  if (external.status === 'PAID') return { ...result, outcome: 'PAID', message: null };
-  const hasFailed = !needsAction && (external.status === 'PAYMENT_FAILED' || external.status === 'VOID');
-  return { ...result, outcome: hasFailed ? 'FAILED' : 'PENDING' };
+  if (external.status === 'PAID') return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
+  const actionRequired = needsAction(intent) ? intent.id : null;
+  const hasFailed = external.status === 'PAYMENT_FAILED' || external.status === 'VOID';
+  const message = external.error ?? (hasFailed ? progress.external.error : null);
+  return { external, outcome: hasFailed ? 'FAILED' : 'PENDING', message, actionRequired };
 }
 
-/** Made final and paid by one call each. */
+/** Made final and paid by one call each; Stripe does not charge it by itself, neither meanwhile nor later. */
 async function chargeInvoice(job: InvoiceJob, { gate }: Charge, progress: Progress): Promise<ChargeResult> {
   const settings = {
     ...job.settings,
     collectionMethod: 'charge_automatically' as const,
     leaveInDraft: false,
+    skipsBelowMinimum: false,
     automaticTax: gate.taxType === 'STRIPE',
   };
-  const delivered = await deliverInvoice({ ...job, settings }, progress);
-  if (delivered.status === 'SKIPPED') return { external: delivered, outcome: 'PAID', ...NOTHING_TO_SAY };
-  await job.note({ external: delivered });
-  if (delivered.status === 'PAID') return { external: delivered, outcome: 'PAID', ...NOTHING_TO_SAY };
-  return payInvoice(job, progress, delivered);
+  const tax = gate.taxType === 'PRECALCULATED' ? gate.precalculatedTax : null;
+  const external = await deliverInvoice({ ...job, settings, tax, isChargedHere: true }, progress);
+  if (external.status === 'PAID') return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
+  if (external.status === 'VOID' || external.status === 'DELETED') {
+    const message = progress.external.error ?? `it is ${external.status} there`;
+    return { external, outcome: 'FAILED', message, actionRequired: null };
+  }
+  await job.note({ external });
+  return payInvoice(job, progress, external);
 }
 
 const NOTHING_TO_SAY = { message: null, actionRequired: null } as const;
@@ -122,6 +132,13 @@ async function payInvoice(
   }
 }
 
+/** Refusals of a payment that its customer can still confirm. */
+const ACTION_CODES = [
+  'invoice_payment_intent_requires_action',
+  'payment_intent_action_required',
+  'authentication_required',
+];
+
 async function refusedPayment(
   access: StripeAccess,
   document: PaymentDocument,
@@ -132,13 +149,11 @@ async function refusedPayment(
   if (invoice === null) throw problem;
   const external = externalOfInvoice(invoice, document.currency, null);
   if (external.status === 'PAID') return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
-  const needsAction =
-    problem.code === 'invoice_payment_intent_requires_action' || problem.code === 'authentication_required';
-  const [payment] = invoice.payments?.data ?? [];
+  const isConfirmable = ACTION_CODES.includes(problem.code ?? '');
   return {
     external,
-    outcome: needsAction ? 'PENDING' : 'FAILED',
+    outcome: isConfirmable ? 'PENDING' : 'FAILED',
     message: problem.message,
-    actionRequired: needsAction ? (idOf(payment?.payment.payment_intent) ?? id) : null,
+    actionRequired: isConfirmable ? (external.paymentId ?? id) : null,
   };
 }

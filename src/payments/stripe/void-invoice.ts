@@ -3,7 +3,7 @@ import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { type Progress, ProviderProblem } from '../provider.ts';
 import { deleted, type InvoiceJob, requireCustomer } from './deliver-invoice.ts';
 import { EXPANDED, externalOfInvoice } from './external-state.ts';
-import { findInvoices, retrieveInvoice } from './find-invoice.ts';
+import { deleteDraft, findInvoices, retrieveInvoice } from './find-invoice.ts';
 
 /** A draft is deleted. `error` of the result says why one stays. */
 export async function voidStripeInvoice(job: InvoiceJob, progress: Progress): Promise<ExternalInvoice> {
@@ -16,7 +16,7 @@ export async function voidStripeInvoice(job: InvoiceJob, progress: Progress): Pr
     if (invoice === null) {
       last = { ...deleted(progress), error: null };
     } else if (invoice.status === 'draft') {
-      await access.request('DELETE /v1/invoices/id', (client) => client.invoices.del(id));
+      await deleteDraft(access, id);
       last = { ...externalOfInvoice(invoice, document.currency, null), status: 'DELETED' };
     } else {
       last = await voidFinal(job, progress, id);

@@ -1,8 +1,9 @@
 /** Customers whose invoices go to the stand-in of Stripe. */
+
+import { STAND_IN_KEY, type StripeStandIn } from '../../../src/demo/stripe/stand-in.ts';
 import type { ApiClient } from '../api-client.ts';
 import { createdId } from '../catalogue-api.ts';
 import type { TestService } from '../service.ts';
-import { STAND_IN_KEY, type StripeStandIn } from './stand-in.ts';
 
 /** The settings of a service that is connected to the stand-in. */
 export function connectedTo(stripe: StripeStandIn) {

@@ -22,6 +22,6 @@ test.each([
   expect(await simulatedProvider.charge(charge, progress, written)).toMatchObject({ outcome });
   const status = outcome === 'PAID' ? 'PAID' : 'PAYMENT_FAILED';
   expect(await simulatedProvider.deliver(document, progress, written)).toMatchObject({ status });
-  expect(await simulatedProvider.status(document, progress)).toMatchObject({ status });
+  expect(await simulatedProvider.status(document, progress, written)).toMatchObject({ status });
   expect(await simulatedProvider.void(document, progress, written)).toMatchObject({ status: 'VOID' });
 });

@@ -78,7 +78,7 @@ export async function issueScheduledInvoices(
   // Nobody owes what was not bought.
   const statusOf = (id: string) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED');
   await freezeScheduledDrafts(tx, issued, statusOf);
-  await queueCollections(tx, gated, paymentProvider);
+  await queueCollections(tx, gated, paymentProvider, clock.now());
   await tellOfPayments(tx, gated, payments, clock.now());
   await enqueueJobs(
     tx,

@@ -1,77 +1,13 @@
 /** What the stand-in of Stripe keeps, and the rules of Stripe that matter here. No HTTP. */
 import type { FormValue } from './form-body.ts';
-
-export interface StandInLine {
-  id: string;
-  object: 'line_item';
-  amount: number;
-  currency: string;
-  description: string;
-  metadata: Record<string, string>;
-  period: { start: number; end: number };
-  quantity: number | null;
-  product: string | null;
-  unitAmount: string | null;
-}
-
-export interface StandInInvoice {
-  id: string;
-  customer: string;
-  currency: string;
-  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
-  created: number;
-  metadata: Record<string, string>;
-  params: Record<string, FormValue>;
-  lines: StandInLine[];
-  tax: number;
-  number: string | null;
-  finalizedAt: number | null;
-  paidAt: number | null;
-  attempted: boolean;
-  attemptCount: number;
-  amountPaid: number;
-  intent: string | null;
-  sent: number;
-  autoAdvance: boolean;
-}
-
-export interface StandInIntent {
-  id: string;
-  customer: string;
-  amount: number;
-  currency: string;
-  status: string;
-  created: number;
-  metadata: Record<string, string>;
-  error: { code: string; message: string } | null;
-  calculation: string | null;
-}
-
-export interface StandInCustomer {
-  id: string;
-  /** What its default card does. `later`: it is confirmed by its owner. */
-  card: 'pays' | 'declined' | 'needs_action' | 'none';
-  hasAddress: boolean;
-  deleted: boolean;
-}
-
-export interface StandInEvent {
-  id: string;
-  type: string;
-  object: Record<string, unknown>;
-}
-
-export class StripeRefusal extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly param: string | undefined;
-  constructor(status: number, code: string, message: string, param?: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.param = param;
-  }
-}
+import {
+  type StandInCustomer,
+  type StandInEvent,
+  type StandInIntent,
+  type StandInInvoice,
+  type StandInLine,
+  StripeRefusal,
+} from './stand-in-objects.ts';
 
 const LINES_MAX = 250;
 const LINES_PER_CALL_MAX = 100;
@@ -84,6 +20,10 @@ export class StandInState {
   readonly intents = new Map<string, StandInIntent>();
   readonly deleted = new Set<string>();
   readonly events: StandInEvent[] = [];
+  /** Whose key it is. */
+  accountId = 'acct_stand_in';
+  /** How often money was taken. */
+  charges = 0;
   private last = 0;
 
   nextId(prefix: string): string {
@@ -186,7 +126,16 @@ export class StandInState {
     const price = line.price_data as Record<string, FormValue> | undefined;
     const quantity = line.quantity === undefined ? null : Number(line.quantity);
     const unit = price?.unit_amount_decimal ?? price?.unit_amount;
+    if (Number(unit ?? 0) < 0) {
+      throw new StripeRefusal(
+        400,
+        'parameter_invalid_integer',
+        'This value must be at least 0',
+        'unit_amount',
+      );
+    }
     const amount = price === undefined ? Number(line.amount) : Math.round(Number(unit) * (quantity ?? 1));
+    const taxes = (Array.isArray(line.tax_amounts) ? line.tax_amounts : []) as Record<string, FormValue>[];
     if (!Number.isInteger(amount))
       throw new StripeRefusal(400, 'parameter_invalid_integer', 'Invalid integer', 'amount');
     const period = line.period as Record<string, FormValue>;
@@ -201,6 +150,7 @@ export class StandInState {
       quantity: quantity ?? 1,
       product: price === undefined ? null : String(price.product),
       unitAmount: unit === undefined ? null : String(unit),
+      tax: taxes.reduce((sum, one) => sum + Number(one.amount), 0),
     };
   }
 
@@ -227,6 +177,14 @@ export class StandInState {
     return lines.reduce((sum, { amount }) => sum + amount, 0);
   }
 
+  total(invoice: StandInInvoice): number {
+    return this.subtotal(invoice) + this.taxOf(invoice);
+  }
+
+  taxOf({ tax, lines }: StandInInvoice): number {
+    return lines.reduce((sum, line) => sum + line.tax, tax);
+  }
+
   finalize(id: string, autoAdvance: boolean): StandInInvoice {
     const invoice = this.invoice(id);
     if (invoice.status !== 'draft')
@@ -250,18 +208,31 @@ export class StandInState {
     invoice.number ??= `S-${invoice.id}`;
     invoice.autoAdvance = autoAdvance;
     this.tell('invoice.finalized', { id, object: 'invoice', metadata: invoice.metadata });
-    if (this.subtotal(invoice) + invoice.tax <= 0) this.markPaid(invoice);
+    if (this.total(invoice) <= 0) this.markPaid(invoice);
     return invoice;
   }
 
   markPaid(invoice: StandInInvoice): void {
     invoice.status = 'paid';
-    invoice.amountPaid = this.subtotal(invoice) + invoice.tax;
+    invoice.amountPaid = this.total(invoice);
     invoice.paidAt = Math.floor(Date.now() / 1000);
-    if (invoice.intent === null) {
-      invoice.intent = this.nextId('pi');
-    }
+    this.intentOf(invoice).status = 'succeeded';
     this.tell('invoice.paid', { id: invoice.id, object: 'invoice', metadata: invoice.metadata });
+  }
+
+  /** The payment of an invoice, which is made with the first attempt. */
+  private intentOf(invoice: StandInInvoice): StandInIntent {
+    const known = invoice.intent === null ? undefined : this.intents.get(invoice.intent);
+    if (known !== undefined) return known;
+    const { customer, currency } = invoice;
+    const intent: StandInIntent = {
+      ...{ id: this.nextId('pi'), customer, currency, amount: this.total(invoice) },
+      ...{ status: 'requires_payment_method', created: Math.floor(Date.now() / 1000) },
+      ...{ metadata: {}, error: null, calculation: null },
+    };
+    invoice.intent = intent.id;
+    this.intents.set(intent.id, intent);
+    return intent;
   }
 
   pay(id: string): StandInInvoice {
@@ -271,15 +242,21 @@ export class StandInState {
     if (invoice.status !== 'open')
       throw new StripeRefusal(400, 'invoice_not_open', `Invoice is ${invoice.status}`);
     const { card } = this.customer(invoice.customer);
-    invoice.attempted = true;
-    invoice.attemptCount += 1;
-    invoice.intent ??= this.nextId('pi');
+    const intent = this.intentOf(invoice);
     if (card === 'pays') {
+      this.charges += 1;
       this.markPaid(invoice);
       return invoice;
     }
+    if (card === 'processes') {
+      intent.status = 'processing';
+      return invoice;
+    }
+    invoice.attempted = true;
+    invoice.attemptCount += 1;
     this.tell('invoice.payment_failed', { id, object: 'invoice', metadata: invoice.metadata });
     if (card === 'needs_action') {
+      intent.status = 'requires_action';
       throw new StripeRefusal(
         402,
         'invoice_payment_intent_requires_action',
@@ -340,34 +317,57 @@ export class StandInState {
     return intent;
   }
 
-  confirmIntent(id: string): StandInIntent {
+  confirmIntent(id: string, isOffSession: boolean): StandInIntent {
     const intent = this.intent(id);
-    if (intent.status === 'succeeded' || intent.status === 'canceled') {
+    if (['succeeded', 'canceled', 'processing'].includes(intent.status)) {
       throw new StripeRefusal(400, 'payment_intent_unexpected_state', `It is ${intent.status}`);
     }
     const { card } = this.customer(intent.customer);
     if (card === 'none') throw new StripeRefusal(400, 'parameter_missing', 'There is no payment method');
-    if (card === 'pays') {
-      intent.status = 'succeeded';
-      intent.error = null;
-      this.tell('payment_intent.succeeded', { id, object: 'payment_intent', metadata: intent.metadata });
+    if (card === 'processes') {
+      intent.status = 'processing';
       return intent;
     }
-    const needsAction = card === 'needs_action';
-    intent.status = needsAction ? 'requires_action' : 'requires_payment_method';
-    intent.error = needsAction ? null : { code: 'card_declined', message: 'Your card was declined.' };
+    if (card === 'pays') {
+      this.succeed(intent);
+      return intent;
+    }
+    if (card === 'needs_action' && !isOffSession) {
+      intent.status = 'requires_action';
+      this.tell('payment_intent.requires_action', {
+        id,
+        object: 'payment_intent',
+        metadata: intent.metadata,
+      });
+      return intent;
+    }
+    const refused =
+      card === 'needs_action'
+        ? { code: 'authentication_required', message: 'This transaction requires authentication.' }
+        : { code: 'card_declined', message: 'Your card was declined.' };
+    intent.status = 'requires_payment_method';
+    intent.error = refused;
     this.tell('payment_intent.payment_failed', { id, object: 'payment_intent', metadata: intent.metadata });
-    if (needsAction) return intent;
-    throw new StripeRefusal(402, 'card_declined', 'Your card was declined.');
+    throw new StripeRefusal(402, refused.code, refused.message);
+  }
+
+  /** The customer has confirmed it, or its bank has paid. */
+  succeed(intent: StandInIntent): void {
+    this.charges += 1;
+    intent.status = 'succeeded';
+    intent.error = null;
+    const { id, metadata } = intent;
+    this.tell('payment_intent.succeeded', { id, object: 'payment_intent', metadata });
+    for (const invoice of this.invoices.values()) if (invoice.intent === id) this.markPaid(invoice);
   }
 
   cancelIntent(id: string): StandInIntent {
     const intent = this.intent(id);
-    if (intent.status === 'succeeded') {
+    if (intent.status === 'succeeded' || intent.status === 'processing') {
       throw new StripeRefusal(
         400,
         'payment_intent_unexpected_state',
-        'You cannot cancel a payment that has succeeded',
+        `You cannot cancel a payment that is ${intent.status}`,
       );
     }
     intent.status = 'canceled';

@@ -7,18 +7,32 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { type FormValue, parseForm } from './form-body.ts';
-import { type StandInIntent, type StandInInvoice, StandInState, StripeRefusal } from './stand-in-state.ts';
+import { type StandInIntent, type StandInInvoice, StripeRefusal } from './stand-in-objects.ts';
+import { StandInState } from './stand-in-state.ts';
 
 /**
  * `lost`: done, and the answer is lost. `cut`: not done, and no answer. `error_after`: done, and answered with 500.
- * `lock_timeout`: not done, and the error is remembered under the key. `hang`: done, and answered too late.
+ * `lock_timeout`: not done, and the error is remembered under the key. `hang`: done, and answered too late. `slow`: done
+ * after the one who asked has given up.
  */
-export type Fault = 'lost' | 'cut' | 'error_before' | 'error_after' | 'too_many' | 'lock_timeout' | 'hang';
+export const FAULTS = [
+  'lost',
+  'cut',
+  'error_before',
+  'error_after',
+  'too_many',
+  'lock_timeout',
+  'hang',
+  'slow',
+] as const;
+export type Fault = (typeof FAULTS)[number];
 
 interface StandInRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string | null;
+  /** Whose object it is about; null: nobody's. */
+  readonly customer: string | null;
 }
 
 export interface StripeStandIn {
@@ -30,6 +44,10 @@ export interface StripeStandIn {
   misbehave: (request: StandInRequest) => Fault | null;
   /** Each answer comes so much later. */
   delayMs: number;
+  /** How long `hang` and `slow` take: longer than whoever asks waits. */
+  slowMs: number;
+  /** What an answer of too many requests says. */
+  retryAfterSeconds: number;
   /** Posts events to a webhook route of ours, signed; the statuses of the answers. */
   deliver(
     to: string,
@@ -39,12 +57,12 @@ export interface StripeStandIn {
   close(): Promise<void>;
 }
 
-const API_KEY = 'sk_test_stand_in_key';
-export const STAND_IN_KEY = API_KEY;
+export const STAND_IN_KEY = 'sk_test_stand_in_key';
 const PAGE_DEFAULT = 10;
-const HANG_MS = 3_000;
+const SLOW_MS = 3_000;
 
-export async function startStripeStandIn(): Promise<StripeStandIn> {
+/** `apiKey`: the only one that it knows; what begins with `sk_live_` is treated as a live key by clients. */
+export async function startStripeStandIn(apiKey: string = STAND_IN_KEY): Promise<StripeStandIn> {
   const state = new StandInState();
   const remembered = new Map<string, { status: number; body: string }>();
   const requests: StandInRequest[] = [];
@@ -61,6 +79,8 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     webhookSecret: 'whsec_of_the_stand_in',
     misbehave: () => null,
     delayMs: 0,
+    slowMs: SLOW_MS,
+    retryAfterSeconds: 1,
     async deliver(to, events, atSeconds) {
       const statuses: number[] = [];
       for (const { id, type, object } of events) {
@@ -90,14 +110,19 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
       method: request.method ?? '',
       path: url.pathname,
       key: typeof key === 'string' ? key : null,
+      customer: customerOf(state, url, text),
     };
     requests.push(seen);
     if (standIn.delayMs > 0) await pause(standIn.delayMs);
-    if (request.headers.authorization !== `Bearer ${API_KEY}`) {
+    if (request.headers.authorization !== `Bearer ${apiKey}`) {
       return answer(
         response,
         401,
-        refusalBody('invalid_request_error', 'api_key_expired', 'Invalid API Key provided'),
+        refusalBody(
+          'invalid_request_error',
+          'api_key_expired',
+          `Invalid API Key provided: ${String(request.headers.authorization).slice('Bearer '.length)}`,
+        ),
       );
     }
     const before = seen.key === null ? undefined : remembered.get(seen.key);
@@ -113,7 +138,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     const fault = standIn.misbehave(seen);
     if (fault === 'cut') return void response.socket?.destroy();
     if (fault === 'too_many') {
-      response.setHeader('retry-after', '1');
+      response.setHeader('retry-after', String(standIn.retryAfterSeconds));
       return answer(response, 429, refusalBody('rate_limit_error', 'rate_limit', 'Too many requests'));
     }
     if (fault === 'error_before')
@@ -127,15 +152,23 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
       if (seen.key !== null) remembered.set(seen.key, { status: 429, body });
       return answer(response, 429, body);
     }
+    if (fault === 'slow') await pause(standIn.slowMs);
     const { status, body } = outcome(() => operate(state, seen, sent.url, parseForm(sent.text)));
     if (seen.key !== null) remembered.set(seen.key, { status, body });
     if (fault === 'lost') return void response.socket?.destroy();
-    if (fault === 'hang') await pause(HANG_MS);
+    if (fault === 'hang') await pause(standIn.slowMs);
     if (fault === 'error_after')
       return answer(response, 500, refusalBody('api_error', 'api_error', 'An error occurred'));
     answer(response, status, body);
   }
   return standIn;
+}
+
+function customerOf(state: StandInState, url: URL, text: string): string | null {
+  const id = url.pathname.split('/')[3] ?? '';
+  const known = state.invoices.get(id)?.customer ?? state.intents.get(id)?.customer;
+  const named = url.searchParams.get('customer') ?? new URLSearchParams(text).get('customer');
+  return known ?? named ?? (state.customers.has(id) ? id : null);
 }
 
 function answer(response: ServerResponse, status: number, body: string): void {
@@ -165,7 +198,7 @@ function operate(state: StandInState, { method, path }: StandInRequest, url: URL
   const invoice = (one: StandInInvoice) => invoiceJson(state, one);
   switch (name) {
     case 'GET account':
-      return { id: 'acct_stand_in', object: 'account' };
+      return { id: state.accountId, object: 'account' };
     case 'GET customers/id':
       return customerJson(state, id);
     case 'POST invoices':
@@ -201,7 +234,7 @@ function operate(state: StandInState, { method, path }: StandInRequest, url: URL
     case 'GET payment_intents/id':
       return intentJson(state.intent(id));
     case 'POST payment_intents/id/confirm':
-      return intentJson(state.confirmIntent(id));
+      return intentJson(state.confirmIntent(id, form.off_session === 'true'));
     case 'POST payment_intents/id/cancel':
       return intentJson(state.cancelIntent(id));
     case 'POST tax/id':
@@ -238,17 +271,19 @@ function listJson<Item extends { id: string }>(
 }
 
 function lineJson(line: StandInInvoice['lines'][number]): unknown {
-  const { product, unitAmount, ...shown } = line;
+  const { product, unitAmount, tax, ...shown } = line;
   return {
     ...shown,
     subtotal: line.amount,
+    taxes: tax === 0 ? [] : [{ amount: tax, taxable_amount: line.amount, type: 'tax_rate_details' }],
     pricing: product === null ? null : { price_details: { product }, unit_amount_decimal: unitAmount },
   };
 }
 
 function invoiceJson(state: StandInState, one: StandInInvoice): unknown {
   const subtotal = state.subtotal(one);
-  const total = subtotal + one.tax;
+  const tax = state.taxOf(one);
+  const total = subtotal + tax;
   const isFinal = one.finalizedAt !== null;
   return {
     id: one.id,
@@ -261,8 +296,7 @@ function invoiceJson(state: StandInState, one: StandInInvoice): unknown {
     lines: listJson(one.lines, new URLSearchParams(), `/v1/invoices/${one.id}/lines`, lineJson),
     subtotal,
     total,
-    total_taxes:
-      one.tax === 0 ? [] : [{ amount: one.tax, taxable_amount: subtotal, type: 'tax_rate_details' }],
+    total_taxes: tax === 0 ? [] : [{ amount: tax, taxable_amount: subtotal, type: 'tax_rate_details' }],
     amount_due: total,
     amount_paid: one.amountPaid,
     amount_remaining: total - one.amountPaid,

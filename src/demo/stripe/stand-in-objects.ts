@@ -1,0 +1,76 @@
+/** The objects of the stand-in of Stripe, and how it refuses. */
+import type { FormValue } from './form-body.ts';
+
+export interface StandInLine {
+  id: string;
+  object: 'line_item';
+  amount: number;
+  currency: string;
+  description: string;
+  metadata: Record<string, string>;
+  period: { start: number; end: number };
+  quantity: number | null;
+  product: string | null;
+  unitAmount: string | null;
+  /** Given with the line. */
+  tax: number;
+}
+
+export interface StandInInvoice {
+  id: string;
+  customer: string;
+  currency: string;
+  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  created: number;
+  metadata: Record<string, string>;
+  params: Record<string, FormValue>;
+  lines: StandInLine[];
+  tax: number;
+  number: string | null;
+  finalizedAt: number | null;
+  paidAt: number | null;
+  attempted: boolean;
+  attemptCount: number;
+  amountPaid: number;
+  intent: string | null;
+  sent: number;
+  autoAdvance: boolean;
+}
+
+export interface StandInIntent {
+  id: string;
+  customer: string;
+  amount: number;
+  currency: string;
+  status: string;
+  created: number;
+  metadata: Record<string, string>;
+  error: { code: string; message: string } | null;
+  calculation: string | null;
+}
+
+export interface StandInCustomer {
+  id: string;
+  /** What its default method of payment does. `processes`: a bank account, which takes days. */
+  card: 'pays' | 'declined' | 'needs_action' | 'processes' | 'none';
+  hasAddress: boolean;
+  deleted: boolean;
+}
+
+export interface StandInEvent {
+  id: string;
+  type: string;
+  object: Record<string, unknown>;
+}
+
+export class StripeRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | undefined;
+  constructor(status: number, code: string, message: string, param?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+}
