@@ -37,6 +37,7 @@ import { namedScheduleRoutes } from '../api/routes/named-schedules/routes.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { deliveryRoutes } from '../api/routes/payments/delivery-routes.ts';
+import { reconcileProvidersRoute } from '../api/routes/payments/reconcile-route.ts';
 import { stripeRoutes } from '../api/routes/payments/stripe-routes.ts';
 import { emptyListRoutes } from '../api/routes/predecessors/empty-lists.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
@@ -54,6 +55,7 @@ import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import type { AccountDeps } from '../billing/billing-providers/stripe-accounts.ts';
 import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
+import type { ProviderReconcileDeps } from '../billing/payments/reconcile/reconcile.ts';
 import type { AlertLimits } from '../core/alerts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { NetworkService } from '../core/network-services.ts';
@@ -137,7 +139,8 @@ export type EveryRouteDeps = RouteDeps &
   DashboardUrlDeps &
   Parameters<typeof notificationRoutes>[0] &
   Parameters<typeof webhookRoutes>[0] &
-  AccountDeps & {
+  AccountDeps &
+  Pick<ProviderReconcileDeps, 'providerOf' | 'publicUrl'> & {
     readonly networkServices: readonly NetworkService[];
     /** Null: the service runs by the system's clock. */
     readonly sandbox: SandboxRouteDeps | null;
@@ -157,6 +160,7 @@ export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
     ...webhookRoutes(deps),
     ...stripeRoutes(deps),
     ...deliveryRoutes(deps),
+    reconcileProvidersRoute(deps),
     ...(deps.sandbox === null ? [] : sandboxRoutes(deps.sandbox)),
   ];
 }

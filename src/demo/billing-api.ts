@@ -27,12 +27,21 @@ export async function checkAccess(api: HttpApi): Promise<void> {
   await api.call('GET', '/v1/customers?limit=1', z.object({ data: z.array(z.unknown()) }));
 }
 
+const STRIPE = { billing_provider: 'stripe', delivery_method: 'direct_to_billing_provider' };
+
+/** `stripeId`: the customer at Stripe; null: it is not there. */
 export function createCustomer(
   api: HttpApi,
   name: string,
   ingestAliases: readonly string[],
+  stripeId: string | null = null,
 ): Promise<string> {
-  return create(api, '/v1/customers', { name, ingest_aliases: ingestAliases });
+  const configurations = [{ ...STRIPE, configuration: { stripe_customer_id: stripeId } }];
+  return create(api, '/v1/customers', {
+    name,
+    ingest_aliases: ingestAliases,
+    ...(stripeId === null ? {} : { customer_billing_provider_configurations: configurations }),
+  });
 }
 
 export async function setIngestAliases(api: HttpApi, customerId: string, aliases: readonly string[]) {
@@ -108,13 +117,14 @@ function rateTerms({ tiers }: PricedGroup) {
 /** A contract billed by months that start with it. */
 export function createContract(
   api: HttpApi,
-  contract: { customerId: string; rateCardAlias: string; startingAt: Instant },
+  contract: { customerId: string; rateCardAlias: string; startingAt: Instant; isBilled: boolean },
 ): Promise<string> {
   return create(api, '/v1/contracts/create', {
     customer_id: contract.customerId,
     rate_card_alias: contract.rateCardAlias,
     starting_at: formatInstant(contract.startingAt),
     usage_statement_schedule: { frequency: 'MONTHLY', day: 'CONTRACT_START' },
+    ...(contract.isBilled ? { billing_provider_configuration: STRIPE } : {}),
   });
 }
 

@@ -5,6 +5,7 @@
 
 import { formatSeconds } from '../app/commands/terminal/number-format.ts';
 import { createTerminal, type Terminal } from '../app/commands/terminal/terminal.ts';
+import { formatInstant } from '../core/time.ts';
 import { checkAccess, serviceNow } from './billing-api.ts';
 import { companyStory } from './company-story.ts';
 import { DemoFailure } from './failure.ts';
@@ -12,6 +13,7 @@ import { createHttpApi } from './http-api.ts';
 import { type DemoOptions, HELP, parseOptions } from './options.ts';
 import { type OwnServer, startOwnServer } from './own-server.ts';
 import { tellStory } from './story.ts';
+import { type StripeStandIn, startStripeStandIn } from './stripe/stand-in.ts';
 import { checkTrace, type Trace, traceStory } from './trace-story.ts';
 
 const EXIT_AGREES = 0;
@@ -56,14 +58,32 @@ function readOptions(): DemoOptions | 'help' | null {
 
 async function run(options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<boolean> {
   const trace = options.traceFile === null ? null : await checkTrace(options.traceFile);
-  if (options.server !== null) return runAgainst(options.server, trace, options, terminal, signal);
+  if (options.server !== null) {
+    return runAgainst({ ...options.server, stripe: null }, trace, options, terminal, signal);
+  }
   const startedMs = performance.now();
-  const server = await startOwnServer(signal);
+  const stripe = await startStripeStandIn();
+  try {
+    return await runOnOwnServer(stripe, startedMs, trace, options, terminal, signal);
+  } finally {
+    await stripe.close();
+  }
+}
+
+async function runOnOwnServer(
+  stripe: StripeStandIn,
+  startedMs: number,
+  trace: Trace | null,
+  options: DemoOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const server = await startOwnServer(signal, { now: Date.now(), stripe });
   terminal.line(
     `A server of its own on temporary data is ready after ${formatSeconds((performance.now() - startedMs) / 1000)}: ${server.url.href}`,
   );
   try {
-    return await runAgainst(server, trace, options, terminal, signal);
+    return await runAgainst({ ...server, stripe }, trace, options, terminal, signal);
   } finally {
     await server.stop({ keepData: options.keep });
     if (options.keep) terminal.line(keptDataText(server));
@@ -71,7 +91,7 @@ async function run(options: DemoOptions, terminal: Terminal, signal: AbortSignal
 }
 
 async function runAgainst(
-  server: { readonly url: URL; readonly token: string },
+  server: { readonly url: URL; readonly token: string; readonly stripe: StripeStandIn | null },
   trace: Trace | null,
   options: DemoOptions,
   terminal: Terminal,
@@ -81,14 +101,14 @@ async function runAgainst(
   await checkAccess(api);
   const now = await serviceNow(api, Date.now);
   const story = trace === null ? companyStory(options, now) : traceStory(trace, now);
-  return tellStory(api, terminal, story, { isReached: options.server === null });
+  return tellStory(api, terminal, story, { isReached: options.server === null, stripe: server.stripe });
 }
 
 function keptDataText(server: OwnServer): string {
   return [
     '',
     `The data is kept in ${server.dataDirectory}. To look around in it:`,
-    `  DATA_DIR=${server.dataDirectory} API_TOKEN=${server.token} npm start`,
+    `  DATA_DIR=${server.dataDirectory} API_TOKEN=${server.token} SANDBOX_NOW=${formatInstant(Date.now())} npm start`,
   ].join('\n');
 }
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
+import { tableLines } from '../app/commands/terminal/text-table.ts';
 import { DAY_MS, formatInstant, type Instant, type Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';
 import { DemoFailure } from './failure.ts';
@@ -16,7 +17,6 @@ import { formatDollarsExact } from './money-format.ts';
 import { at, listPrices, type Provisioned } from './provisioning.ts';
 import { invoiceLines } from './report.ts';
 import type { Scenario } from './scenario.ts';
-import { tableLines } from './text-table.ts';
 
 const NAME = 'Vantage Robotics';
 const EVENTS = 60;

@@ -25,7 +25,8 @@ export const HELP = `Usage: npm run demo -- [options]
 Sends a month of traffic of an AI API company through the public API, shows usage, an invoice and its
 daily breakdown, and proves that every sum agrees to the last digit. A customer with negotiated terms shows
 commits, credits, an explained line and ledgers; its PDF and CSV files stay in the temporary directory. Another
-one has seats with credits of their own, and shows what each seat has left.
+one has seats with credits of their own, and shows what each seat has left. On its own server the month ends: the
+invoices are issued, and delivered to a stand-in of Stripe on this machine, and the sums of both sides are compared.
 
 Options:
   --url URL        use this running server; without it the demo starts its own on temporary data

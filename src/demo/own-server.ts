@@ -13,7 +13,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
 import { DemoFailure } from './failure.ts';
+import { STAND_IN_KEY, type StripeStandIn } from './stripe/stand-in.ts';
 
 export interface OwnServer {
   readonly url: URL;
@@ -33,7 +35,10 @@ const STOP_WITHIN_MS = 20_000;
 const OUTPUT_KEPT_CHARACTERS = 4_000;
 
 /** Starts the server and waits until it is ready. Leaves nothing behind where that fails. */
-export async function startOwnServer(signal: AbortSignal): Promise<OwnServer> {
+export async function startOwnServer(
+  signal: AbortSignal,
+  { now, stripe }: { readonly now: Instant; readonly stripe: Pick<StripeStandIn, 'url'> },
+): Promise<OwnServer> {
   const entry = join(PACKAGE_ROOT, 'dist/main.js');
   if (!existsSync(entry)) throw new DemoFailure('the service is not built yet: run "npm run build" first');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-demo-'));
@@ -55,6 +60,10 @@ export async function startOwnServer(signal: AbortSignal): Promise<OwnServer> {
         DATA_DIR: dataDirectory,
         API_TOKEN: token,
         LOG_LEVEL: 'warn',
+        // Its month ends within the demo.
+        SANDBOX_NOW: formatInstant(now),
+        STRIPE_API_KEY: STAND_IN_KEY,
+        STRIPE_API_BASE: stripe.url,
         // The demo has a receiver on this machine.
         WEBHOOK_ALLOW_PRIVATE: '1',
         TMPDIR: tmpdir(),

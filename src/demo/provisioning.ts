@@ -5,6 +5,7 @@ import type { Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';
 import type { HttpApi } from './http-api.ts';
 import type { Scenario } from './scenario.ts';
+import type { StripeStandIn } from './stripe/stand-in.ts';
 
 interface ProvisionedCustomer {
   readonly id: string;
@@ -21,16 +22,20 @@ export interface Provisioned {
 
 const CONCURRENCY = 4;
 
-/**
- * `lateAlias` is the index of a customer that gets its ingest alias only by `setIngestAliases` later, or
- * null. `runId` keeps names and aliases of several runs on one server apart.
- */
+interface Provisioning {
+  readonly scenario: Scenario;
+  readonly period: Interval;
+  /** Keeps names and aliases of several runs on one server apart. */
+  readonly runId: string;
+  /** The index of a customer that gets its ingest alias only by `setIngestAliases` later, or null. */
+  readonly lateAlias: number | null;
+  /** Where the customers are billed; null: nowhere. */
+  readonly stripe: Pick<StripeStandIn, 'state'> | null;
+}
+
 export async function provision(
   api: HttpApi,
-  scenario: Scenario,
-  period: Interval,
-  runId: string,
-  lateAlias: number | null,
+  { scenario, period, runId, lateAlias, stripe }: Provisioning,
 ): Promise<Provisioned> {
   const metricIds = await mapConcurrently(scenario.products, CONCURRENCY, (product) =>
     billing.createMetric(api, {
@@ -52,8 +57,10 @@ export async function provision(
   const rateCardId = await billing.createRateCard(api, `${scenario.rateCardName} (${runId})`, rateCardAlias);
   await billing.addRates(api, rateCardId, period.start, listPrices(scenario, productIds));
   const customers = await mapConcurrently(scenario.customers, CONCURRENCY, async ({ name, alias }, index) => {
-    const id = await billing.createCustomer(api, `${name} (${runId})`, index === lateAlias ? [] : [alias]);
-    const contract = { customerId: id, rateCardAlias, startingAt: period.start };
+    const aliases = index === lateAlias ? [] : [alias];
+    const stripeId = stripe?.state.addCustomer() ?? null;
+    const id = await billing.createCustomer(api, `${name} (${runId})`, aliases, stripeId);
+    const contract = { customerId: id, rateCardAlias, startingAt: period.start, isBilled: stripeId !== null };
     return { id, contractId: await billing.createContract(api, contract) };
   });
   return { rateCardId, metricIds, productIds, customers };

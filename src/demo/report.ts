@@ -2,6 +2,7 @@
 
 import { formatExact } from '../app/commands/terminal/number-format.ts';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
+import { tableLines } from '../app/commands/terminal/text-table.ts';
 import { type Decimal, decimal, sum, ZERO } from '../core/decimal.ts';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant, type Interval } from '../core/time.ts';
 import type { Invoice, UsageRow } from './billing-api.ts';
@@ -12,7 +13,6 @@ import { lineAgrees, lineTotal, type ProofLine, type ProofSection } from './proo
 import { at } from './provisioning.ts';
 import type { MeteredProduct } from './scenario.ts';
 import { groupText } from './scenario.ts';
-import { tableLines } from './text-table.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

@@ -1,13 +1,13 @@
 /** One customer whose seats have credits of their own: what each seat was granted, has drawn, and has left. */
 import { z } from 'zod';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
+import { tableLines } from '../app/commands/terminal/text-table.ts';
 import { USD_CENTS } from '../core/credit-types.ts';
 import { type Decimal, decimal, sum } from '../core/decimal.ts';
 import { floorToHour, formatInstant, HOUR_MS, type Instant, type Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';
 import { exactNumber, type HttpApi } from './http-api.ts';
 import { formatDollarsExact, formatDollarsRounded } from './money-format.ts';
-import { tableLines } from './text-table.ts';
 
 const NAME = 'Fjord Legal';
 const EVENT_TYPE = 'assistant_request';

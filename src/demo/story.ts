@@ -11,6 +11,7 @@ import * as billing from './billing-api.ts';
 import { eventBatches } from './event-batches.ts';
 import { type CustomerFigures, daysOf, readFigures, readHourlyFigures, type Subject } from './figures.ts';
 import type { HttpApi } from './http-api.ts';
+import { showMonthEnd } from './month-end.ts';
 import { showNegotiated } from './negotiated.ts';
 import { customerSections, deliverySection, hourlySection } from './proof.ts';
 import { at, provision } from './provisioning.ts';
@@ -26,6 +27,7 @@ import type { DemoEvent, Scenario } from './scenario.ts';
 import { showSeats } from './seat-customer.ts';
 import { type SendReport, sendBatches } from './sender.ts';
 import { showSpendAlert } from './spend-alert.ts';
+import type { StripeStandIn } from './stripe/stand-in.ts';
 import { createTally, type Tally } from './tally.ts';
 import { showTokenMargin, type TokenRequest } from './token-margin.ts';
 
@@ -60,16 +62,19 @@ export function newRunId(): string {
   return randomBytes(4).toString('hex');
 }
 
-/** Runs the demo and returns whether all sums agree. `isReached`: the server can send messages to this machine. */
+/**
+ * Runs the demo and returns whether all sums agree. `isReached`: the server can send messages to this machine. `stripe`: where
+ * its invoices are delivered to; null: nowhere.
+ */
 export async function tellStory(
   api: HttpApi,
   terminal: Terminal,
   story: Story,
-  { isReached }: { readonly isReached: boolean },
+  { isReached, stripe }: { readonly isReached: boolean; readonly stripe: StripeStandIn | null },
 ): Promise<boolean> {
   const { scenario, period } = story;
   terminal.heading('Setting up');
-  const provisioned = await provision(api, scenario, period, story.runId, story.lateAlias);
+  const provisioned = await provision(api, { ...story, stripe });
   for (const line of setUpLines(story)) terminal.line(`  ${line}`);
 
   terminal.heading('Sending usage');
@@ -113,8 +118,9 @@ export async function tellStory(
   ];
   const isProved = printProof(terminal, sections);
   const hasMargin = await showMargin(api, terminal, story);
+  const isDelivered = stripe === null || (await showMonthEnd(subject, terminal, stripe));
   const isStill = await showAfterwards(terminal, subject, figures);
-  const agrees = isProved && hasMargin && isStill;
+  const agrees = isProved && hasMargin && isDelivered && isStill;
   const compared = `${comparisons(sections)} comparisons by customer and price group`;
   terminal.line();
   terminal.line(agrees ? terminal.green(`All sums agree (${compared}).`) : terminal.red('Sums disagree.'));

@@ -4,13 +4,13 @@
  */
 import { z } from 'zod';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
+import { tableLines } from '../app/commands/terminal/text-table.ts';
 import { type Decimal, decimal, sum, ZERO } from '../core/decimal.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatInstant, type Instant, type Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';
 import { exactNumber, type HttpApi } from './http-api.ts';
 import { formatDollarsExact } from './money-format.ts';
-import { tableLines } from './text-table.ts';
 
 /** Requests with at least so many tokens go to the large model. */
 const LARGE_FROM = decimal('1000');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { formatExact, formatSeconds } from '../../../src/app/commands/terminal/number-format.ts';
+import { tableLines } from '../../../src/app/commands/terminal/text-table.ts';
 import { decimal } from '../../../src/core/decimal.ts';
 import { columnChartLines, formatShort } from '../../../src/demo/column-chart.ts';
 import { formatDollarsExact, formatDollarsRounded } from '../../../src/demo/money-format.ts';
-import { tableLines } from '../../../src/demo/text-table.ts';
 
 describe('numbers', () => {
   it('keep every digit and get separators in front of the point only', () => {

@@ -75,5 +75,6 @@ export const invoiceExamples: RequestExamples = {
     },
   },
   reconcileInvoices: { body: october },
+  reconcileProviders: { body: october },
   deliverInvoices: { body: { invoice_ids: [ids.externalInvoice] } },
 };

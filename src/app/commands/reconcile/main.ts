@@ -2,6 +2,7 @@
 import { endWith, findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { HELP, parseOptions } from './options.ts';
+import { reconcileProviders } from './providers.ts';
 import { runReconciliation, summary } from './reconcile.ts';
 
 const EXIT = { agrees: 0, differs: 1, failed: 2 } as const;
@@ -13,7 +14,9 @@ await endWith('reconcile', EXIT.failed, async () => {
     return EXIT.agrees;
   }
   const terminal = createTerminal(process.stdout);
-  const counts = await runReconciliation(await findService(options), options, terminal);
+  const service = await findService(options);
+  const counts = await runReconciliation(service, options, terminal);
   terminal.line(summary(counts));
-  return counts.differences > 0 ? EXIT.differs : EXIT.agrees;
+  const delivered = await reconcileProviders(service, options, terminal);
+  return counts.differences + delivered > 0 ? EXIT.differs : EXIT.agrees;
 });

@@ -14,8 +14,8 @@ export interface ReconcileOptions {
 
 export const HELP = `Usage: npm run reconcile -- [options]
 
-Asks the running service to compare usage, breakdowns, invoices and schedules, and prints what is not equal,
-a line each. Nothing is changed. It finds the service and its token as the service does: PORT, HOST,
+Asks the running service to compare usage, breakdowns, invoices and schedules, and what was billed with what
+billing providers have, by month, status and amount. Prints what is not equal, a line each. Nothing is changed. It finds the service and its token as the service does: PORT, HOST,
 API_TOKEN or DATA_DIR.
 
 Options:

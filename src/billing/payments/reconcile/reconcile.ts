@@ -1,0 +1,175 @@
+/**
+ * Compares what was billed with what providers have (docs/reconciliation.md, "Providers"): first every delivered invoice
+ * with what its provider says now, then what each account of Stripe has of ours beside them. It asks providers, and
+ * changes nothing.
+ */
+import { z } from 'zod';
+import { currencyOf } from '../../../core/currencies.ts';
+import type { Decimal } from '../../../core/decimal.ts';
+import { assert, invalid, Refusal, words } from '../../../core/errors.ts';
+import type { ExternalInvoice } from '../../../core/external-invoice.ts';
+import { isUuid } from '../../../core/ids.ts';
+import type { Page, PageRequest } from '../../../core/paging.ts';
+import { HOUR_MS, type Instant, type Interval, SECOND_MS } from '../../../core/time.ts';
+import type { StripeAccounts } from '../../../payments/accounts.ts';
+import { type Note, type PaymentsProvider, ProviderProblem } from '../../../payments/provider.ts';
+import { listOurs } from '../../../payments/stripe/find-invoice.ts';
+import { payableAmount } from '../../../rating/invoice/payable.ts';
+import { findConnections } from '../../../store/billing-connections.ts';
+import { type DeliveredInvoice, firstMappedAt, listDelivered } from '../../../store/delivered-invoices.ts';
+import { type Delivery, loadDeliveries } from '../../../store/invoice-deliveries.ts';
+import { findInvoiceHead } from '../../../store/invoices.ts';
+import { type DocumentDeps, loadDeliverable } from '../delivery-document.ts';
+import { amountThere, compareWithProvider, type ProviderDifference } from './compare.ts';
+
+export interface ProviderReconcileDeps extends DocumentDeps {
+  readonly accounts: StripeAccounts;
+  providerOf(delivery: Delivery): Promise<PaymentsProvider>;
+}
+
+/** In the first part behind an invoice, in the second behind an object of an account. */
+export const providerCursor = z.union([
+  z.strictObject({ at: z.int(), id: z.string().refine(isUuid) }),
+  z.strictObject({ connectionId: z.string().refine(isUuid), after: z.string().max(255).nullable() }),
+]);
+type ProviderCursor = z.output<typeof providerCursor>;
+
+interface ProviderReconcileInput extends PageRequest<ProviderCursor> {
+  /** In which the invoices were issued. */
+  readonly range: Interval;
+  /** Null: all customers. */
+  readonly customerId: string | null;
+}
+
+/** An invoice that was compared. */
+export interface ReconciledDelivery {
+  readonly delivered: DeliveredInvoice;
+  readonly there: ExternalInvoice;
+  readonly payable: Decimal;
+  /** Null: the provider has nothing that is to be paid. */
+  readonly amountThere: Decimal | null;
+}
+
+interface ProviderPage extends Page<ReconciledDelivery, ProviderCursor> {
+  readonly differences: readonly ProviderDifference[];
+}
+
+/** A page that takes longer ends with the invoices that are asked for then. */
+const PAGE_MS = 10 * SECOND_MS;
+const AT_ONCE = 10;
+
+/** Refuses a range without time (`invalid`), and a provider that does not answer now (`unavailable`). */
+export async function reconcileProviders(
+  deps: ProviderReconcileDeps,
+  input: ProviderReconcileInput,
+): Promise<ProviderPage> {
+  if (input.range.end <= input.range.start) throw invalid(['range'], words`has no time in it`);
+  try {
+    const { after } = input;
+    if (after !== null && 'connectionId' in after) return await extraThere(deps, input, after);
+    return await delivered(deps, input, after);
+  } catch (error) {
+    if (!(error instanceof ProviderProblem)) throw error;
+    throw new Refusal('unavailable', error.message);
+  }
+}
+
+async function delivered(
+  deps: ProviderReconcileDeps,
+  { range, customerId, limit }: ProviderReconcileInput,
+  after: { readonly at: Instant; readonly id: string } | null,
+): Promise<ProviderPage> {
+  const until = performance.now() + PAGE_MS;
+  const all = await listDelivered(deps.db, { range, customerId }, { after, limit: limit + 1 });
+  const rows: ReconciledDelivery[] = [];
+  while (rows.length < Math.min(all.length, limit) && (rows.length === 0 || performance.now() < until)) {
+    const part = all.slice(rows.length, Math.min(rows.length + AT_ONCE, limit));
+    rows.push(...(await Promise.all(part.map((one) => reconciled(deps, one)))));
+  }
+  const last = rows.at(-1)?.delivered.invoice;
+  const isMore = all.length > rows.length;
+  const next = isMore && last !== undefined ? { at: last.issuedAt, id: last.id } : await firstAccount(deps);
+  return { rows, next, differences: rows.flatMap((row) => differencesOf(deps, row)) };
+}
+
+async function reconciled(deps: ProviderReconcileDeps, one: DeliveredInvoice): Promise<ReconciledDelivery> {
+  const there = await stateThere(deps, one.delivery);
+  return { delivered: one, there, payable: payableAmount(one.invoice), amountThere: amountThere(there) };
+}
+
+const unwritten: Note = () => Promise.reject(new Error('a comparison writes nothing'));
+
+/** What the provider says now; what is known where it has nothing to say. */
+async function stateThere(deps: ProviderReconcileDeps, delivery: Delivery): Promise<ExternalInvoice> {
+  // What the simulated provider has decided is in no other place.
+  if (delivery.external.externalId === null || delivery.configurationId === null) return delivery.external;
+  const found = await loadDeliverable(deps, delivery);
+  if (found.kind !== 'document') return delivery.external;
+  const provider = await deps.providerOf(delivery);
+  const { invoiceId, method, mappedAt, sentAt, external } = delivery;
+  // Doubts are cleared up by the workers.
+  const progress = { invoiceId, method, mappedAt, sentAt, external, isDoubtful: false };
+  return provider.status(found.document, progress, unwritten);
+}
+
+function differencesOf(
+  { clock }: ProviderReconcileDeps,
+  { delivered: { invoice, delivery }, there, payable }: ReconciledDelivery,
+): ProviderDifference[] {
+  return compareWithProvider({
+    invoiceId: invoice.id,
+    customerId: invoice.customerId,
+    isVoid: invoice.status === 'VOID',
+    payable,
+    isOverdue: clock.now() - delivery.createdAt > HOUR_MS,
+    here: delivery.external,
+    there,
+  });
+}
+
+async function firstAccount({ db }: ProviderReconcileDeps): Promise<ProviderCursor | null> {
+  const [first] = await findConnections(db, 'stripe', 'direct_to_billing_provider');
+  return first === undefined ? null : { connectionId: first.id, after: null };
+}
+
+/** Invoices of one account that carry the id of one of ours, and are not the one that is written down for it. */
+async function extraThere(
+  deps: ProviderReconcileDeps,
+  { range, customerId }: ProviderReconcileInput,
+  { connectionId, after }: { readonly connectionId: string; readonly after: string | null },
+): Promise<ProviderPage> {
+  const { db, accounts } = deps;
+  const connections = await findConnections(db, 'stripe', 'direct_to_billing_provider');
+  const at = connections.findIndex(({ id }) => id === connectionId);
+  const connection = connections[at];
+  const since = await firstMappedAt(db, { range, customerId });
+  if (connection === undefined || since === null) return { rows: [], next: null, differences: [] };
+  const page = await listOurs(accounts.access(connection), since, after);
+  const known = await loadDeliveries(
+    db,
+    page.ours.map(({ invoiceId }) => invoiceId).filter((id) => isUuid(id)),
+  );
+  const differences: ProviderDifference[] = [];
+  for (const { invoiceId, externalId, status } of page.ours) {
+    const delivery = known.get(invoiceId);
+    if (delivery === undefined || delivery.external.externalId === externalId) continue;
+    const invoice = await findInvoiceHead(db, invoiceId);
+    assert(invoice !== null, 'what is delivered is issued');
+    const isAsked = invoice.issuedAt >= range.start && invoice.issuedAt < range.end;
+    if (!isAsked || (customerId !== null && invoice.customerId !== customerId)) continue;
+    const message = `a further invoice there, ${status}, is of this one`;
+    const values = { externalId, message, expected: null, found: null };
+    differences.push({ code: 'extra_there', invoiceId, customerId: invoice.customerId, ...values });
+  }
+  const following = connections[at + 1];
+  const nextAccount = following === undefined ? null : { connectionId: following.id, after: null };
+  const next = page.next === null ? nextAccount : { connectionId, after: page.next };
+  return { rows: [], next, differences };
+}
+
+/** The code of the currency of an invoice. */
+export function currencyCodeOf({ creditTypeId }: { readonly creditTypeId: string }): string {
+  const currency = currencyOf(creditTypeId);
+  assert(currency !== null, 'an issued invoice is in a currency');
+  return currency.code;
+}
