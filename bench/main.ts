@@ -11,6 +11,7 @@ import { benchBalances } from './balances.ts';
 import { benchCloudEvents } from './cloud-events.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
+import { benchDelivery } from './delivery.ts';
 import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
@@ -54,6 +55,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   seats: benchSeats,
   thresholds: () => benchThresholds(SECONDS),
   'token-cards': benchTokenCards,
+  delivery: benchDelivery,
 };
 
 const wanted = process.argv.slice(2);

@@ -15,13 +15,19 @@ export const BILLING_PROVIDERS = [
 ] as const;
 export type BillingProvider = (typeof BILLING_PROVIDERS)[number];
 
-/** Providers allowed when a customer, a contract or a package is created. */
-export const CONTRACT_BILLING_PROVIDERS = [
+/** Providers that a customer can be named at when it is created, by the first generation of the interface too. */
+export const DIRECT_BILLING_PROVIDERS = [
   'aws_marketplace',
   'azure_marketplace',
   'gcp_marketplace',
   'stripe',
   'netsuite',
+] as const satisfies readonly BillingProvider[];
+
+/** Providers allowed when a customer, a contract or a package is created. */
+export const CONTRACT_BILLING_PROVIDERS = [
+  ...DIRECT_BILLING_PROVIDERS,
+  'custom',
 ] as const satisfies readonly BillingProvider[];
 
 /** Providers that the service itself can be connected to. */

@@ -1,4 +1,4 @@
-/** Use cases of customers' billing configurations. They are stored and matched; nothing is sent yet. */
+/** Use cases of customers' billing configurations. What they say is checked as far as the service reads it. */
 import {
   type BillingProvider,
   type TaxProvider,
@@ -58,12 +58,13 @@ export async function addBillingConfigurations(
   for (const [index, input] of inputs.entries()) {
     const path = pathOf(index);
     const { billingProvider, taxProvider, settings } = input;
-    checkSettings(billingProvider, settings, taxProvider, path);
+    const delivery = await resolveDelivery(tx, input, path);
+    checkSettings({ billingProvider, taxProvider, settings, ...delivery }, path);
     const one = {
       id: newId(),
       customerId,
       billingProvider,
-      ...(await resolveDelivery(tx, input, path)),
+      ...delivery,
       taxProvider,
       configuration: settings,
       createdAt,

@@ -1,8 +1,8 @@
 /** The service's own connections to billing providers; clients know them as delivery methods. */
 import {
   type BillingProvider,
-  CONTRACT_BILLING_PROVIDERS,
   type DeliveryMethod,
+  DIRECT_BILLING_PROVIDERS,
   unconnectedDeliveryMethodId,
 } from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -74,7 +74,7 @@ export async function listBillingProviders(
 async function withoutConnection(db: Database): Promise<DeliveryMethodView[]> {
   const deliveryMethod = 'direct_to_billing_provider';
   const methods: DeliveryMethodView[] = [];
-  for (const billingProvider of CONTRACT_BILLING_PROVIDERS) {
+  for (const billingProvider of DIRECT_BILLING_PROVIDERS) {
     if ((await findConnections(db, billingProvider, deliveryMethod)).length > 0) continue;
     const id = unconnectedDeliveryMethodId(billingProvider, deliveryMethod);
     methods.push({ id, billingProvider, deliveryMethod, settings: {} });

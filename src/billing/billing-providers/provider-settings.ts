@@ -2,8 +2,16 @@
  * Rules for the settings of providers, which are otherwise free-form (docs/catalogue.md, "Billing
  * providers"). Pure.
  */
-import { type BillingProvider, COLLECTION_METHODS, type TaxProvider } from '../../core/billing-providers.ts';
+import type { z } from 'zod';
+import {
+  type BillingProvider,
+  COLLECTION_METHODS,
+  type DeliveryMethod,
+  type TaxProvider,
+} from '../../core/billing-providers.ts';
 import { type FieldPath, invalid } from '../../core/errors.ts';
+import { customConfiguration } from '../../payments/custom/custom-provider.ts';
+import { stripeOptions } from '../../payments/stripe/settings.ts';
 
 export type ProviderSettings = Readonly<Record<string, unknown>>;
 
@@ -18,17 +26,37 @@ const TAXED_COLLECTION_METHODS: readonly string[] = [
   'manually_charge_payment_intent',
 ];
 
-/** Refuses (`invalid`) settings that no payment provider could use. `path` is the path of the configuration. */
+/** What is checked of a configuration. */
+interface CheckedConfiguration {
+  readonly billingProvider: BillingProvider;
+  readonly deliveryMethod: DeliveryMethod;
+  readonly taxProvider: TaxProvider | null;
+  readonly settings: ProviderSettings;
+}
+
+/** Refuses (`invalid`) settings that no provider could use. `path` is the path of the configuration. */
 export function checkSettings(
-  billingProvider: BillingProvider,
+  { billingProvider, deliveryMethod, taxProvider, settings }: CheckedConfiguration,
+  path: FieldPath,
+): void {
+  if (deliveryMethod === 'webhook') {
+    if (billingProvider !== 'custom') {
+      throw invalid([...path, 'deliveryMethod'], 'webhook is for the billing provider custom');
+    }
+    checkMembers(customConfiguration, settings, path);
+    checkUrl(settings.url, [...path, 'settings', 'url']);
+  }
+  if (billingProvider === 'stripe') checkStripeSettings(settings, taxProvider, path);
+  else if (taxProvider !== null)
+    throw invalid([...path, 'taxProvider'], 'is for the billing provider stripe');
+}
+
+function checkStripeSettings(
   settings: ProviderSettings,
   taxProvider: TaxProvider | null,
   path: FieldPath,
 ): void {
-  if (billingProvider !== 'stripe') {
-    if (taxProvider !== null) throw invalid([...path, 'taxProvider'], 'is for the billing provider stripe');
-    return;
-  }
+  checkMembers(stripeOptions, settings, path);
   settingOf(settings, 'customerId', path);
   const method = settingOf(settings, 'collectionMethod', path);
   if (method !== null && !COLLECTION_METHODS.some((known) => known === method.value)) {
@@ -42,6 +70,23 @@ export function checkSettings(
     [...path, 'taxProvider'],
     `needs one of the collection methods ${TAXED_COLLECTION_METHODS.join(', ')}`,
   );
+}
+
+/** Members that the service reads have to be of their kind; all others are kept as they are. */
+function checkMembers(schema: z.ZodObject, settings: ProviderSettings, path: FieldPath): void {
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
+  const [issue] = schema.safeParse(given).error?.issues ?? [];
+  if (issue === undefined) return;
+  const [member] = issue.path;
+  const isMissing = typeof member === 'string' && given[member] === undefined;
+  throw invalid([...path, 'settings', String(member)], isMissing ? 'is required' : issue.message);
+}
+
+function checkUrl(text: unknown, path: FieldPath): void {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw invalid(path, 'must be a URL with https');
+  if (url.username !== '' || url.password !== '') throw invalid(path, 'must not have a user or password');
 }
 
 /** The setting under whichever name it has; null where it is not given. */

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10 * SECOND_MS;
 
 /** What is kept of an answer; more of it is not read. */
 const ANSWER_CHARACTERS_MAX = 1_000;
-const ANSWER_BYTES_MAX = 4 * ANSWER_CHARACTERS_MAX;
+const UTF8_BYTES_MAX = 4;
 
 const ACKNOWLEDGED_MAX = 299;
 const REDIRECT_MIN = 300;
@@ -20,6 +20,8 @@ export interface SendOptions {
   /** Whether receivers on the machine itself and in private networks are reached. */
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
+  /** How much of the answer is kept: 1,000 characters unless given. */
+  readonly answerCharactersMax?: number;
   /** Breaks the attempt off. */
   readonly signal?: AbortSignal;
 }
@@ -37,7 +39,7 @@ export interface Attempt {
 export async function sendWebhook(
   url: string,
   { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-  { allowPrivate, timeoutMs = TIMEOUT_MS, signal }: SendOptions,
+  { allowPrivate, timeoutMs = TIMEOUT_MS, answerCharactersMax = ANSWER_CHARACTERS_MAX, signal }: SendOptions,
 ): Promise<Attempt> {
   try {
     const target = new URL(url);
@@ -57,13 +59,17 @@ export async function sendWebhook(
       ...(allowPrivate ? {} : { lookup: publicLookup() }),
       ...(signal === undefined ? {} : { signal }),
     });
-    return await answered(request, content, timeoutMs);
+    return await answered(request, content, { timeoutMs, answerCharactersMax });
   } catch (error) {
     return { status: null, answer: null, error: messageOf(error) };
   }
 }
 
-function answered(request: ClientRequest, content: Buffer, timeoutMs: number): Promise<Attempt> {
+function answered(
+  request: ClientRequest,
+  content: Buffer,
+  { timeoutMs, answerCharactersMax }: { readonly timeoutMs: number; readonly answerCharactersMax: number },
+): Promise<Attempt> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       request.destroy(new Error(`no answer within ${timeoutMs / SECOND_MS} s`));
@@ -74,7 +80,7 @@ function answered(request: ClientRequest, content: Buffer, timeoutMs: number): P
     };
     request.on('error', (error) => end(() => reject(error)));
     request.on('response', (response) => {
-      readStart(response).then(
+      readStart(response, answerCharactersMax).then(
         (answer) => end(() => resolve(judged(response.statusCode ?? 0, answer))),
         (error: unknown) => end(() => reject(error)),
       );
@@ -84,16 +90,16 @@ function answered(request: ClientRequest, content: Buffer, timeoutMs: number): P
 }
 
 /** Reads the start of the answer and drops the connection. */
-async function readStart(response: IncomingMessage): Promise<string> {
+async function readStart(response: IncomingMessage, charactersMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response) {
     chunks.push(Buffer.from(chunk));
     bytes += chunk.length;
-    if (bytes >= ANSWER_BYTES_MAX) break;
+    if (bytes >= UTF8_BYTES_MAX * charactersMax) break;
   }
   // PostgreSQL refuses texts with a null character.
-  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '').slice(0, ANSWER_CHARACTERS_MAX);
+  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '').slice(0, charactersMax);
 }
 
 function judged(status: number, answer: string): Attempt {

@@ -11,12 +11,12 @@ import {
 } from '../../../billing/billing-providers/configurations.ts';
 import { archiveConfigurations } from '../../../billing/contracts/archive-configurations.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
-import { COLLECTION_METHODS, CONTRACT_BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
+import { COLLECTION_METHODS, DIRECT_BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
 import { notFound } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
 
-type Provider = (typeof CONTRACT_BILLING_PROVIDERS)[number];
+type Provider = (typeof DIRECT_BILLING_PROVIDERS)[number];
 
 /** The setting that holds the customer's id at each provider, and further names that it may have there. */
 const CUSTOMER_ID: Readonly<Record<Provider, readonly [name: string, ...others: string[]]>> = {
@@ -43,7 +43,7 @@ const members = {
 const body = z.object({ billing_provider_customer_id: setting, ...members });
 
 /** Sent with a new customer. */
-export const oneConfiguration = body.extend({ billing_provider_type: z.enum(CONTRACT_BILLING_PROVIDERS) });
+export const oneConfiguration = body.extend({ billing_provider_type: z.enum(DIRECT_BILLING_PROVIDERS) });
 
 const params = z.object({ customer_id: uuid, billing_provider_type: z.string() });
 const path = '/v1/customers/{customer_id}/billing-config/{billing_provider_type}';
@@ -126,7 +126,7 @@ function deleteRoute(deps: ContractDeps): RouteDefinition {
 }
 
 function knownProvider(type: string): Provider {
-  const known = CONTRACT_BILLING_PROVIDERS.find((provider) => provider === type);
+  const known = DIRECT_BILLING_PROVIDERS.find((provider) => provider === type);
   if (known === undefined) throw notFound('billing provider', type);
   return known;
 }
