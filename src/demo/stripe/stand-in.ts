@@ -61,107 +61,132 @@ export const STAND_IN_KEY = 'sk_test_stand_in_key';
 const PAGE_DEFAULT = 10;
 const SLOW_MS = 3_000;
 
+/** What is answered again for the same idempotency key. */
+type Remembered = Map<string, Answer>;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
 /** `apiKey`: the only one that it knows; what begins with `sk_live_` is treated as a live key by clients. */
 export async function startStripeStandIn(apiKey: string = STAND_IN_KEY): Promise<StripeStandIn> {
-  const state = new StandInState();
-  const remembered = new Map<string, { status: number; body: string }>();
-  const requests: StandInRequest[] = [];
+  const remembered: Remembered = new Map();
   const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
+    handle(standIn, { apiKey, remembered }, request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const standIn: StripeStandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    state,
-    requests,
+    state: new StandInState(),
+    requests: [],
     webhookSecret: 'whsec_of_the_stand_in',
     misbehave: () => null,
     delayMs: 0,
     slowMs: SLOW_MS,
     retryAfterSeconds: 1,
-    async deliver(to, events, atSeconds) {
-      const statuses: number[] = [];
-      for (const { id, type, object } of events) {
-        const payload = JSON.stringify({ id, object: 'event', type, data: { object } });
-        const signature = Stripe.webhooks.generateTestHeaderString({
-          payload,
-          secret: standIn.webhookSecret,
-          ...(atSeconds === undefined ? {} : { timestamp: atSeconds }),
-        });
-        const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };
-        statuses.push((await fetch(to, { method: 'POST', headers, body: payload })).status);
-      }
-      return statuses;
-    },
+    deliver: (to, events, atSeconds) => deliverEvents(standIn.webhookSecret, to, events, atSeconds),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let text = '';
-    for await (const chunk of request.setEncoding('utf8')) text += chunk;
-    const url = new URL(request.url ?? '/', standIn.url);
-    const key = request.headers['idempotency-key'];
-    const seen = {
-      method: request.method ?? '',
-      path: url.pathname,
-      key: typeof key === 'string' ? key : null,
-      customer: customerOf(state, url, text),
-    };
-    requests.push(seen);
-    if (standIn.delayMs > 0) await pause(standIn.delayMs);
-    if (request.headers.authorization !== `Bearer ${apiKey}`) {
-      return answer(
-        response,
-        401,
-        refusalBody(
-          'invalid_request_error',
-          'api_key_expired',
-          `Invalid API Key provided: ${String(request.headers.authorization).slice('Bearer '.length)}`,
-        ),
-      );
-    }
-    const before = seen.key === null ? undefined : remembered.get(seen.key);
-    if (before !== undefined) return answer(response, before.status, before.body);
-    await carryOut(seen, { url, text }, response);
-  }
-
-  async function carryOut(
-    seen: StandInRequest,
-    sent: { readonly url: URL; readonly text: string },
-    response: ServerResponse,
-  ): Promise<void> {
-    const fault = standIn.misbehave(seen);
-    if (fault === 'cut') return void response.socket?.destroy();
-    if (fault === 'too_many') {
-      response.setHeader('retry-after', String(standIn.retryAfterSeconds));
-      return answer(response, 429, refusalBody('rate_limit_error', 'rate_limit', 'Too many requests'));
-    }
-    if (fault === 'error_before')
-      return answer(response, 500, refusalBody('api_error', 'api_error', 'An error occurred'));
-    if (fault === 'lock_timeout') {
-      const body = refusalBody(
-        'invalid_request_error',
-        'lock_timeout',
-        'This object cannot be accessed right now',
-      );
-      if (seen.key !== null) remembered.set(seen.key, { status: 429, body });
-      return answer(response, 429, body);
-    }
-    if (fault === 'slow') await pause(standIn.slowMs);
-    const { status, body } = outcome(() => operate(state, seen, sent.url, parseForm(sent.text)));
-    if (seen.key !== null) remembered.set(seen.key, { status, body });
-    if (fault === 'lost') return void response.socket?.destroy();
-    if (fault === 'hang') await pause(standIn.slowMs);
-    if (fault === 'error_after')
-      return answer(response, 500, refusalBody('api_error', 'api_error', 'An error occurred'));
-    answer(response, status, body);
-  }
   return standIn;
+}
+
+async function deliverEvents(
+  secret: string,
+  to: string,
+  events: readonly { id: string; type: string; object: object }[],
+  atSeconds: number | undefined,
+): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const { id, type, object } of events) {
+    const payload = JSON.stringify({ id, object: 'event', type, data: { object } });
+    const timestamp = atSeconds === undefined ? {} : { timestamp: atSeconds };
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, ...timestamp });
+    const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };
+    statuses.push((await fetch(to, { method: 'POST', headers, body: payload })).status);
+  }
+  return statuses;
+}
+
+async function handle(
+  standIn: StripeStandIn,
+  { apiKey, remembered }: { readonly apiKey: string; readonly remembered: Remembered },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  const url = new URL(request.url ?? '/', standIn.url);
+  const key = request.headers['idempotency-key'];
+  const seen = {
+    method: request.method ?? '',
+    path: url.pathname,
+    key: typeof key === 'string' ? key : null,
+    customer: customerOf(standIn.state, url, text),
+  };
+  standIn.requests.push(seen);
+  if (standIn.delayMs > 0) await pause(standIn.delayMs);
+  const given = String(request.headers.authorization).slice('Bearer '.length);
+  if (given !== apiKey) {
+    const message = `Invalid API Key provided: ${given}`;
+    return answer(response, 401, refusalBody('invalid_request_error', 'api_key_expired', message));
+  }
+  const before = seen.key === null ? undefined : remembered.get(seen.key);
+  if (before !== undefined) return answer(response, before.status, before.body);
+  const fault = standIn.misbehave(seen);
+  if (fault === 'cut') return void response.socket?.destroy();
+  const refused = refusedWith(fault);
+  if (refused !== null) {
+    if (fault === 'too_many') response.setHeader('retry-after', String(standIn.retryAfterSeconds));
+    if (fault === 'lock_timeout' && seen.key !== null) remembered.set(seen.key, refused);
+    return answer(response, refused.status, refused.body);
+  }
+  await carryOut(standIn, fault, { seen, url, text, remembered }, response);
+}
+
+/** The answer of a fault that keeps the request from being carried out. */
+function refusedWith(fault: Fault | null): Answer | null {
+  switch (fault) {
+    case 'too_many':
+      return { status: 429, body: refusalBody('rate_limit_error', 'rate_limit', 'Too many requests') };
+    case 'lock_timeout': {
+      const message = 'This object cannot be accessed right now';
+      return { status: 429, body: refusalBody('invalid_request_error', 'lock_timeout', message) };
+    }
+    case 'error_before':
+      return BROKEN;
+    default:
+      return null;
+  }
+}
+
+const BROKEN: Answer = { status: 500, body: refusalBody('api_error', 'api_error', 'An error occurred') };
+
+interface Carried {
+  readonly seen: StandInRequest;
+  readonly url: URL;
+  readonly text: string;
+  readonly remembered: Remembered;
+}
+
+async function carryOut(
+  { state, slowMs }: StripeStandIn,
+  fault: Fault | null,
+  { seen, url, text, remembered }: Carried,
+  response: ServerResponse,
+): Promise<void> {
+  if (fault === 'slow') await pause(slowMs);
+  const done = outcome(() => operate(state, seen, url, parseForm(text)));
+  if (seen.key !== null) remembered.set(seen.key, done);
+  if (fault === 'lost') return void response.socket?.destroy();
+  if (fault === 'hang') await pause(slowMs);
+  const { status, body } = fault === 'error_after' ? BROKEN : done;
+  answer(response, status, body);
 }
 
 function customerOf(state: StandInState, url: URL, text: string): string | null {
@@ -179,7 +204,7 @@ function refusalBody(type: string, code: string, message: string, param?: string
   return JSON.stringify({ error: { type, code, message, ...(param === undefined ? {} : { param }) } });
 }
 
-function outcome(work: () => unknown): { status: number; body: string } {
+function outcome(work: () => unknown): Answer {
   try {
     return { status: 200, body: JSON.stringify(work()) };
   } catch (error) {
