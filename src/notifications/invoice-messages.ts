@@ -90,13 +90,20 @@ function messageOf(external: ExternalInvoice): Readonly<Record<string, unknown>>
     payment_url: external.paymentUrl,
     invoiced_sub_total: external.subTotal,
     invoiced_total: external.total,
-    tax: tax && {
-      total_tax_amount: tax.amount,
-      total_taxable_amount: tax.taxableAmount,
-      transaction_id: tax.transactionId,
-    },
+    tax:
+      tax &&
+      known({
+        total_tax_amount: tax.amount,
+        total_taxable_amount: tax.taxableAmount,
+        transaction_id: tax.transactionId,
+      }),
     external_payment_id: external.paymentId,
     billing_provider_error: external.error,
   };
+  return known(members);
+}
+
+/** What is not known is absent. */
+function known(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

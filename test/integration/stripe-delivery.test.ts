@@ -396,7 +396,7 @@ describe('what comes back', () => {
     await eventually(customer, id, { external_status: 'DELETED' });
     await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
     await eventually(customer, id, { external_status: 'DRAFT' });
-    expect(one(id).lines).toHaveLength(1);
+    await vi.waitFor(() => expect(one(id).lines).toHaveLength(1), { timeout: 20_000 });
   });
 });
 

@@ -16,7 +16,7 @@ const service = await serviceForFile({
   sandboxNow: '2026-03-10T00:00:00Z',
   paymentProvider: 'stripe',
   ...connectedTo(stripe),
-  deliveryHooks: { betweenSteps: killer.betweenSteps, leaseMs: 1_500 },
+  deliveryHooks: { betweenSteps: killer.betweenSteps, leaseMs: 3_000 },
   log: pino({ level: 'silent' }),
 });
 const { api } = service;
