@@ -1,7 +1,10 @@
 /** All rows of both stores as text, in an order that does not depend on how they came to be stored. */
 import { z } from 'zod';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import type { FrozenTable } from '../../test/support/frozen-state.ts';
 
 export async function dumpPostgres(

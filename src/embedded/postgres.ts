@@ -7,7 +7,7 @@
  */
 import { rm, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { PostgresConnection } from '../store/database.ts';
+import type { PostgresConnection } from '../store/postgres-driver/connect-postgres.ts';
 import { postgresAccount } from './postgres-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { ensureCluster, makeSocketDirectory, POSTGRES_USER, preparePlace } from './postgres-cluster.ts';

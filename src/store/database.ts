@@ -7,22 +7,15 @@
  */
 import { sql } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import postgres from 'postgres';
 import { assert, Refusal } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { instantFromPostgres } from './columns.ts';
-import { guardTransactions } from './guarded-transactions.ts';
-import { withOwnRows } from './own-rows.ts';
-import { socketMaker } from './postgres-socket.ts';
+import { connectPostgres, type PostgresConnection } from './postgres-driver/connect-postgres.ts';
+import { guardTransactions } from './postgres-driver/guarded-transactions.ts';
 import { withUnits } from './request-unit.ts';
 
 export type Database = PostgresJsDatabase;
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
-
-/** Where PostgreSQL is: a server by URL, or a unix socket directory of the embedded one. */
-export type PostgresConnection =
-  | { readonly url: string }
-  | { readonly socketDir: string; readonly user: string; readonly database: string };
 
 export interface DatabasePool {
   readonly db: Database;
@@ -133,41 +126,4 @@ export async function snapshotInstant(tx: Transaction): Promise<Instant> {
   const [row] = rows;
   assert(row !== undefined, 'a row of one instant');
   return instantFromPostgres(row.at);
-}
-
-/** The driver would wait up to 20 s to connect again, although the server may be back. */
-const RECONNECT_WAIT_MAX_SECONDS = 0.5;
-
-function backoff(attempts: number): number {
-  return Math.min(0.01 * 2 ** attempts, RECONNECT_WAIT_MAX_SECONDS);
-}
-
-/**
- * What postgres.js had not sent when a connection was lost it keeps, and then sends the first message of the next one
- * only if both have 1,024 bytes together. So this message alone has them: PostgreSQL ignores the spaces. It refuses the
- * connection that begins with what was kept, and the driver makes another one at once.
- */
-const FIRST_MESSAGE_BYTES_MIN = 1_024;
-
-/**
- * A postgres.js client. Notices are dropped because idempotent DDL produces nothing else. Types of arrays are
- * not fetched: Drizzle reads arrays itself, and a connection lost during the fetch would end the process.
- */
-export function connectPostgres(
-  connection: PostgresConnection,
-  options: postgres.Options<Record<string, postgres.PostgresType>>,
-): postgres.Sql {
-  const common = {
-    connect_timeout: 10,
-    fetch_types: false,
-    backoff,
-    onnotice: () => {},
-    socket: socketMaker(),
-    ...options,
-    // The style is that in which `columns.ts` reads timestamps.
-    connection: { ...options.connection, DateStyle: 'ISO'.padEnd(FIRST_MESSAGE_BYTES_MIN) },
-  };
-  if ('url' in connection) return withOwnRows(postgres(connection.url, common));
-  const { socketDir, user, database } = connection;
-  return withOwnRows(postgres({ host: socketDir, port: 5432, user, database, ...common }));
 }

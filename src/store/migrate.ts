@@ -14,9 +14,10 @@ import { z } from 'zod';
 import { failureReason, type Migration, MigrationError, pendingMigrations } from '../core/migrations.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { formatInstant } from '../core/time.ts';
-import { connectPostgres, type Database, type PostgresConnection } from './database.ts';
+import type { Database } from './database.ts';
 import { LOCKS } from './lock-numbers.ts';
 import { isRecordMoved, moveRecord, recordApplied, recordOf } from './migration-record.ts';
+import { connectPostgres, type PostgresConnection } from './postgres-driver/connect-postgres.ts';
 
 const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, 'drizzle');
 

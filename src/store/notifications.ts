@@ -5,7 +5,7 @@
  * listener to forget what it can no longer trust.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectPostgres, type PostgresConnection } from './database.ts';
+import { connectPostgres, type PostgresConnection } from './postgres-driver/connect-postgres.ts';
 
 interface Subscription {
   close(): Promise<void>;

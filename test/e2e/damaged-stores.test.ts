@@ -8,7 +8,7 @@ import { readdir, readFile, realpath, rm, stat, truncate, writeFile } from 'node
 import { basename, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
-import { connectPostgres } from '../../src/store/database.ts';
+import { connectPostgres } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { mainCases } from '../support/shares-of-tests.ts';

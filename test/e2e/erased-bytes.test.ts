@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { connectPostgres } from '../../src/store/database.ts';
+import { connectPostgres } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 

@@ -2,8 +2,11 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
-import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { drizzleFolderOf, drizzleFolderWith } from '../support/migration-folders.ts';

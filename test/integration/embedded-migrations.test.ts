@@ -7,8 +7,12 @@ import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { describe, expect, test } from 'vitest';
 import { MigrationError, pendingMigrations } from '../../src/core/migrations.ts';
-import { connectPostgres, createDatabase, type PostgresConnection } from '../../src/store/database.ts';
+import { createDatabase } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import { drizzleFolderOf, drizzleFolderWith } from '../support/migration-folders.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/stores.ts';
 

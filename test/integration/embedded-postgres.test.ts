@@ -8,7 +8,10 @@ import { runningPostgres, startEmbeddedPostgres } from '../../src/embedded/postg
 import { postgresAccount } from '../../src/embedded/postgres-account.ts';
 import { EmbeddedPostgresError } from '../../src/embedded/postgres-binaries.ts';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
-import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import { isAlive, runProgram } from '../support/child-process.ts';
 import { copyCluster } from '../support/data-directory.ts';
 import { createTestDirectory } from '../support/stores.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
 import { VIEW_NAMES, type ViewName, viewColumns } from '../../src/metering/sql/values/views.ts';
-import { connectPostgres } from '../../src/store/database.ts';
+import { connectPostgres } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { applyPostgresScript, publishedRows } from '../support/published-balances.ts';

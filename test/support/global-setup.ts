@@ -14,8 +14,11 @@ import { postgresAccount } from '../../src/embedded/postgres-account.ts';
 import { postgresBinaries } from '../../src/embedded/postgres-binaries.ts';
 import { ensureCluster, preparePlace } from '../../src/embedded/postgres-cluster.ts';
 import { findStrayData, removeStrayData } from '../../src/embedded/stray-data.ts';
-import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import { propertySeed } from './property-seed.ts';
 
 declare module 'vitest' {

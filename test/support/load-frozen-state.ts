@@ -2,8 +2,11 @@
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { applySchema } from '../../src/metering/schema/schema.ts';
 import { readSchemaFiles, renderStatements } from '../../src/metering/schema/schema-files.ts';
-import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import {
   type FrozenFacts,
   type FrozenRows,

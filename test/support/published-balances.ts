@@ -4,7 +4,11 @@ import { sql } from 'drizzle-orm';
 import { vi } from 'vitest';
 import { publishBalances } from '../../src/billing/reports/publish-balances.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { connectPostgres, type Database, type PostgresConnection } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  connectPostgres,
+  type PostgresConnection,
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 
 /** What an operator does first. */
 export async function applyPostgresScript(connection: PostgresConnection): Promise<void> {

@@ -12,8 +12,9 @@ import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { EventBlocks } from '../../src/metering/ingest/event-blocks.ts';
-import type { Database, PostgresConnection } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { type Listen, listenTo } from '../../src/store/notifications.ts';
+import type { PostgresConnection } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestDatabase, createTestLoggedClickHouse } from './stores.ts';
 

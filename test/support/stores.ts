@@ -9,13 +9,11 @@ import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { applySchema } from '../../src/metering/schema/schema.ts';
+import { createDatabase, type Database, type DatabasePool } from '../../src/store/database.ts';
 import {
   connectPostgres,
-  createDatabase,
-  type Database,
-  type DatabasePool,
   type PostgresConnection,
-} from '../../src/store/database.ts';
+} from '../../src/store/postgres-driver/connect-postgres.ts';
 import { withUnits } from '../../src/store/request-unit.ts';
 import {
   clickhouseSchema,

@@ -3,8 +3,9 @@
  * `npm run accept-loss -- usage_events/202611_1_5_1`. Without a name it lists the losses.
  */
 import { lossName } from '../../metering/stored-parts/part-losses.ts';
-import { createDatabase, type Database, type PostgresConnection } from '../../store/database.ts';
+import { createDatabase, type Database } from '../../store/database.ts';
 import { acceptLoss, type RecordedLoss, unsettledLosses } from '../../store/event-store.ts';
+import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
 import { recordSystemChanges, type SystemChange } from '../../store/system-changes.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */

@@ -1,0 +1,46 @@
+/** Connections to PostgreSQL with what README.md of this folder says of the driver. */
+import postgres from 'postgres';
+import { withOwnRows } from './own-rows.ts';
+import { socketMaker } from './sockets.ts';
+
+/** Where PostgreSQL is: a server by URL, or a unix socket directory of the embedded one. */
+export type PostgresConnection =
+  | { readonly url: string }
+  | { readonly socketDir: string; readonly user: string; readonly database: string };
+
+/** The driver would wait up to 20 s to connect again, although the server may be back. */
+const RECONNECT_WAIT_MAX_SECONDS = 0.5;
+
+function backoff(attempts: number): number {
+  return Math.min(0.01 * 2 ** attempts, RECONNECT_WAIT_MAX_SECONDS);
+}
+
+/**
+ * What postgres.js had not sent when a connection was lost it keeps, and then sends the first message of the next one
+ * only if both have 1,024 bytes together. So this message alone has them: PostgreSQL ignores the spaces. It refuses the
+ * connection that begins with what was kept, and the driver makes another one at once.
+ */
+const FIRST_MESSAGE_BYTES_MIN = 1_024;
+
+/**
+ * A postgres.js client. Notices are dropped because idempotent DDL produces nothing else. Types of arrays are
+ * not fetched: Drizzle reads arrays itself, and a connection lost during the fetch would end the process.
+ */
+export function connectPostgres(
+  connection: PostgresConnection,
+  options: postgres.Options<Record<string, postgres.PostgresType>>,
+): postgres.Sql {
+  const common = {
+    connect_timeout: 10,
+    fetch_types: false,
+    backoff,
+    onnotice: () => {},
+    socket: socketMaker(),
+    ...options,
+    // The style is that in which `columns.ts` reads timestamps.
+    connection: { ...options.connection, DateStyle: 'ISO'.padEnd(FIRST_MESSAGE_BYTES_MIN) },
+  };
+  if ('url' in connection) return withOwnRows(postgres(connection.url, common));
+  const { socketDir, user, database } = connection;
+  return withOwnRows(postgres({ host: socketDir, port: 5432, user, database, ...common }));
+}
