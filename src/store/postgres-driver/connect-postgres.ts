@@ -2,6 +2,7 @@
 import postgres from 'postgres';
 import { withOwnRows } from './own-rows.ts';
 import { socketMaker } from './sockets.ts';
+import { tlsSettings } from './tls-socket.ts';
 
 /** Where PostgreSQL is: a server by URL, or a unix socket directory of the embedded one. */
 export type PostgresConnection =
@@ -30,12 +31,15 @@ export function connectPostgres(
   connection: PostgresConnection,
   options: postgres.Options<Record<string, postgres.PostgresType>>,
 ): postgres.Sql {
+  const tls = 'url' in connection ? tlsSettings(connection.url) : null;
   const common = {
     connect_timeout: 10,
     fetch_types: false,
     backoff,
     onnotice: () => {},
-    socket: socketMaker(),
+    socket: socketMaker(tls),
+    // The sockets are secure already; the driver would begin TLS inside of them.
+    ...(tls === null ? {} : { ssl: false }),
     ...options,
     // The style is that in which `columns.ts` reads timestamps.
     connection: { ...options.connection, DateStyle: 'ISO'.padEnd(FIRST_MESSAGE_BYTES_MIN) },

@@ -6,6 +6,7 @@
  * connection is made again, and is then answered with no rows. So a failure is told together with the end of the socket.
  */
 import { Socket } from 'node:net';
+import { type TlsSettings, TlsSocket } from './tls-socket.ts';
 
 /** What the driver knows of its server: the hosts of a URL, or a unix socket. */
 interface ServerAddress {
@@ -14,15 +15,16 @@ interface ServerAddress {
   readonly port: readonly number[];
 }
 
-/** For one pool: makes its sockets, each to the next of the hosts. */
-export function socketMaker(): (server: ServerAddress) => Socket {
+/** For one pool: makes its sockets, each to the next of the hosts. With `tls` they are secure. */
+export function socketMaker(tls: TlsSettings | null): (server: ServerAddress) => Socket | TlsSocket {
   let made = 0;
   return ({ path, host: hosts, port: ports }) => {
-    const socket = new TelltaleSocket();
-    if (path) return socket.connect(path);
+    if (path) return new TelltaleSocket().connect(path);
     const place = made % hosts.length;
     made += 1;
     const [host, port] = [hosts[place] ?? '', ports[place] ?? 0];
+    if (tls !== null) return new TlsSocket(host, port, tls);
+    const socket = new TelltaleSocket();
     // The driver reads from the socket whose certificate it expects.
     return Object.assign(socket.connect(port, host), { host, port });
   };
