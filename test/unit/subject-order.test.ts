@@ -1,5 +1,5 @@
 /** The order of subjects inside the floors of src/ is enforced (docs/architecture.md, "Subjects"). */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
@@ -65,4 +65,17 @@ it('settling a contract reaches at most 20 other files of billing', async () => 
   const others = modules.map(({ source }) => source).filter((source) => source !== start);
   expect(others).toContain('src/billing/invoice-queue/scheduled-jobs.ts');
   expect(others.length).toBeLessThanOrEqual(20);
+});
+
+it('docs/architecture.md has the subjects of every layer in their order', async () => {
+  const text = await readFile(join(PACKAGE_ROOT, 'docs/architecture.md'), 'utf8');
+  const section = /^## Subjects\n([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  const namesIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+  const ofLayer = new Map(cells.map(([, layer = '', order = '']) => [namesIn(layer)[0], namesIn(order)]));
+  const listed = cells.flatMap(([, first = '']) => namesIn(first)).filter((name) => !name.endsWith('/'));
+  for (const [folder, subjects] of Object.entries(SUBJECTS)) {
+    expect(folder === 'billing' ? listed : ofLayer.get(`${folder}/`), folder).toEqual(subjects);
+  }
 });
