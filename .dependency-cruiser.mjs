@@ -82,7 +82,7 @@ export const SUBJECTS = {
     'payments',
     'token-billing',
     'events',
-    'reports',
+    'sql',
     'alerts',
     'retention',
     'erasure',

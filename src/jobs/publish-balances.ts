@@ -3,7 +3,7 @@
  * no instant of the service's clock: a sandbox clock would stop at each of them.
  */
 import type { Logger } from 'pino';
-import { type PublishDeps, publishBalances } from '../billing/reports/publish-balances.ts';
+import { type PublishDeps, publishBalances } from '../billing/sql/publish-balances.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { createPoll } from './poll.ts';
 

@@ -1,7 +1,7 @@
 /** How balances are published: step by step, by any number of processes, and only what has changed. */
 import { sql } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
-import { type PublishDeps, publishBalances } from '../../src/billing/reports/publish-balances.ts';
+import { type PublishDeps, publishBalances } from '../../src/billing/sql/publish-balances.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { balancePublication, publishedBalances } from '../../src/store/schema/published-balances.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';

@@ -1,7 +1,7 @@
 /** What analysts write first, over all customers: the time, zones, truth, ratios, drafts, repeats, and near suggestions. */
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { queryRows } from '../../src/billing/reports/run-query.ts';
+import { queryRows } from '../../src/billing/sql/run-query.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { applyPostgresScript } from '../support/published-balances.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';

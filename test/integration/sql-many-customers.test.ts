@@ -1,7 +1,7 @@
 /** Queries across very many customers: the text of a statement does not grow with them, and its answer is right. */
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { queryRows } from '../../src/billing/reports/run-query.ts';
+import { queryRows } from '../../src/billing/sql/run-query.ts';
 import type { ClickHouse, StreamedSelect } from '../../src/metering/client/clickhouse.ts';
 import { readBatchWatermark, readPresentRefs, readUsageBatch } from '../../src/metering/query/usage-batch.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';

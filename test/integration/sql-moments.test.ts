@@ -1,6 +1,6 @@
 /** Answers of POST /v1/sql while invoices are issued, voided and regenerated: all of one moment, in every view. */
 import { beforeEach, expect, test } from 'vitest';
-import { queryRows } from '../../src/billing/reports/run-query.ts';
+import { queryRows } from '../../src/billing/sql/run-query.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { beforeQuery } from '../support/before-query.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** Answers of POST /v1/sql as streams: Parquet, long answers, clients that leave, failures in the middle, and others' work. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { queryRows } from '../../src/billing/reports/run-query.ts';
+import { queryRows } from '../../src/billing/sql/run-query.ts';
 import { REPORT_LIMITS } from '../../src/metering/sql/reports/run-report.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -1,7 +1,7 @@
 /** Queries across customers (docs/sql.md): the views against the API's numbers, recipes, scopes, formats and limits. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { queryRows, type ReportDeps } from '../../src/billing/reports/run-query.ts';
+import { queryRows, type ReportDeps } from '../../src/billing/sql/run-query.ts';
 import { viewTable } from '../../src/metering/sql/generate/view-sql.ts';
 import { loadReport, REPORT_LIMITS, runReport } from '../../src/metering/sql/reports/run-report.ts';
 import { VIEW_NAMES, viewColumns } from '../../src/metering/sql/values/views.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { vi } from 'vitest';
-import { publishBalances } from '../../src/billing/reports/publish-balances.ts';
+import { publishBalances } from '../../src/billing/sql/publish-balances.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import {

@@ -1,5 +1,5 @@
 /** The answer to a query as JSON and as CSV, a few rows at a time. */
-import type { ReportResult } from '../../../billing/reports/run-query.ts';
+import type { ReportResult } from '../../../billing/sql/run-query.ts';
 import { JsonNumber, stringifyJson } from '../../base/json.ts';
 import { csvTable, csvText } from '../../http/csv.ts';
 

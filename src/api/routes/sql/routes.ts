@@ -5,7 +5,7 @@ import {
   queryRows,
   type ReportDeps,
   type ReportQuery,
-} from '../../../billing/reports/run-query.ts';
+} from '../../../billing/sql/run-query.ts';
 import { checkInput } from '../../http/problems.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { StreamedAnswer } from '../../http/streamed-answer.ts';

@@ -1,6 +1,6 @@
 /** Saved queries for `POST /v1/sql`. Endpoints of this service only. */
 import { z } from 'zod';
-import { listSavedQueries, removeQuery, saveQuery } from '../../../billing/reports/saved-queries.ts';
+import { listSavedQueries, removeQuery, saveQuery } from '../../../billing/sql/saved-queries.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
