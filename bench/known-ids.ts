@@ -1,6 +1,6 @@
 /**
  * What known ids cost that memory does not hold: memory, restarts, new events beside an empty service in turns, and known
- * events that are sent again. BENCH_MILLIONS says how many ids, such as `10,100,300`.
+ * events that are sent again. BENCH_MILLIONS says how many ids, such as `10,100,300`. 100 million take a quarter of an hour.
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
