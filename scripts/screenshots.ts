@@ -106,7 +106,7 @@ const README_PICTURES: Readonly<Record<string, string>> = {
   'invoice-time': 'invoice',
 };
 
-/** The four pictures of each page are those of one visit: the width and the colours change, nothing is read again. */
+/** The four pictures of a page are those of one visit: its width and colours change, and nothing is read again. */
 const LOOKS = [
   { name: 'desktop-light', size: DESKTOP.viewport, colorScheme: 'light' },
   { name: 'desktop-dark', size: DESKTOP.viewport, colorScheme: 'dark' },
