@@ -1,7 +1,7 @@
 /**
  * The memory of the service while six lists as CSV and twelve large answers as JSON are asked for at once, over a million
  * events with 20,000 group values (`BENCH_EVENTS`). Run it where memory is limited to see whether it holds, such as
- * `systemd-run --scope -p MemoryMax=1G npm run bench -- answers-at-once`.
+ * `systemd-run --scope -p MemoryMax=2G npm run bench -- answers-at-once`.
  */
 import { readFile } from 'node:fs/promises';
 import { processEnvironment } from '../src/config.ts';
