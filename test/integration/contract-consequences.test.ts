@@ -220,7 +220,7 @@ const WAYS: readonly Way[] = [
       await service.api.post(UPDATE_END, reference());
     },
     next: { older: '2026-11-01', newer: null },
-    changed: ['older', 'older', 'newer'],
+    changed: ['older', 'older', 'older', 'newer'],
   },
   {
     name: 'a usage filter',
@@ -246,8 +246,9 @@ const WAYS: readonly Way[] = [
       const { customer_id, newer: contract_id } = base;
       return service.api.post(ARCHIVE, { customer_id, contract_id, void_invoices: false });
     },
+    // The older contract is open again.
     next: { ...UNCHANGED, newer: null },
-    changed: ['newer'],
+    changed: ['older', 'newer'],
   },
   {
     name: 'a renewal',

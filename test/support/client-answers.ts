@@ -20,9 +20,13 @@ const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 const HEAD = `import type Metronome from '@metronome/sdk';
 
-/** What a call answers; of a list one page, whose \`next_page\` is null at the end. */
+/**
+ * What a call answers; of a list one page, whose \`next_page\` is null at the end. Of what the client declares without
+ * an answer nothing is known but that it may be an object.
+ */
 type Answer<Call> = Call extends (...args: never[]) => PromiseLike<infer Result>
-  ? Result extends { data: infer Items; getPaginatedItems: unknown }
+  ? Result extends void ? { readonly other?: never } & Record<string, unknown>
+  : Result extends { data: infer Items; getPaginatedItems: unknown }
     ? { data: Items; next_page: string | null }
     : Result
   : never;
