@@ -4,6 +4,7 @@ import Metronome from '@metronome/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ABSENT_OPERATIONS } from '../../src/api/http/absent-operations.ts';
 import { EXAMPLE_IDS } from '../../src/api/http/examples/ids.ts';
+import { startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { type ClientAnswer, misfits } from '../support/client-answers.ts';
 import { clientOperations } from '../support/client-operations.ts';
@@ -13,7 +14,6 @@ import { createExampleWorld, START } from '../support/example-world.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { everyTemplate } from '../support/package-terms.ts';
 import { connectedTo } from '../support/stripe/billed-customer.ts';
-import { startStripeStandIn } from '../support/stripe/stand-in.ts';
 
 type Kind = keyof typeof EXAMPLE_IDS;
 type Params = Record<string, unknown>;
