@@ -15,6 +15,7 @@ import { promisify } from 'node:util';
 import type { Account } from './postgres-account.ts';
 import { EmbeddedPostgresError } from './postgres-binaries.ts';
 import { POSTGRES_ENVIRONMENT } from './postgres-cluster.ts';
+import { isWholeControlFile } from './postgres-control-file.ts';
 
 const run = promisify(execFile);
 
@@ -44,6 +45,7 @@ const LIST = 'tallyhouse-files-';
 const LAST_LIST = `${LIST}before`;
 const LIST_BYTES_MAX = 64 * 1024 * 1024;
 const PAGE_BYTES = 8_192;
+const CONTROL = 'global/pg_control';
 
 /** A file that is shorter than it was, or begins with an empty page; fine where its table has been removed. */
 export interface Suspect {
@@ -113,6 +115,9 @@ function parseList(text: string): FileList {
 
 async function compare(dataDir: string, atStop: FileList, account: Account | undefined): Promise<void> {
   const now = parseList(await listedNow(dataDir, account));
+  // An earlier version of this program starts the server without noting it, and a server changes this file first.
+  const isSameControl = now.get(CONTROL)?.sum === atStop.get(CONTROL)?.sum;
+  if (!isSameControl && (await isWholeControlFile(join(dataDir, CONTROL)))) return;
   const changed = [...atStop].flatMap(([path, before]) => {
     const what = changeOf(before, now.get(path));
     return what === null ? [] : [`${path} ${what}`];

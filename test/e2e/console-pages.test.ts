@@ -294,7 +294,10 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
       response.end(JSON.stringify({ external_id: 'e-1', number: 'N-1', status: 'SENT' }));
     });
     await table.getByRole('button', { name: 'Try again' }).click();
-    await expect.poll(failing, { timeout: 30_000 }).toBe(0);
+    const sent = async () =>
+      (await service.api.get('/v1/invoices', { query: { external_status: 'SENT' } })).list('data').length;
+    await expect.poll(sent, { timeout: 30_000 }).toBe(1);
+    expect(await failing()).toBe(0);
     await page.getByLabel('State at the billing provider').selectOption('SENT');
     await table.getByText('Delivered elsewhere').waitFor();
     await table.getByRole('link').first().click();

@@ -53,6 +53,7 @@ const everyFile = new Set(
         'deploy',
         'docs',
         'drizzle',
+        'examples',
         'scripts',
         'src',
         'test',

@@ -39,22 +39,30 @@ function Choice({
   const [text, setText] = useState(name);
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(0);
-  const found = useFound(text === name ? '' : text, isOpen);
+  const { found, isSettled } = useFound(text === name ? '' : text, isOpen);
+  const [isAwaited, setAwaited] = useState(false);
   const listId = useId();
   const choose = (customer: Customer | undefined) => {
     setOpen(false);
     setText(customer?.name ?? '');
     onChoose(customer?.id);
   };
+  // Who presses Enter before the answer to what was typed is there gets the first of that answer, not of the one before.
+  useEffect(() => {
+    if (!isAwaited || !isSettled) return;
+    setAwaited(false);
+    if (found[0] !== undefined) choose(found[0]);
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
       setOpen(true);
       const step = event.key === 'ArrowDown' ? 1 : -1;
       setActive((before) => (found.length === 0 ? 0 : (before + step + found.length) % found.length));
-    } else if (event.key === 'Enter' && isOpen && found[active] !== undefined) {
+    } else if (event.key === 'Enter' && isOpen) {
       event.preventDefault();
-      choose(found[active]);
+      if (!isSettled) setAwaited(true);
+      else if (found[active] !== undefined) choose(found[active]);
     } else if (event.key === 'Escape') setOpen(false);
   };
   return (
@@ -74,6 +82,7 @@ function Choice({
           onChange={({ target }) => {
             setText(target.value);
             setActive(0);
+            setAwaited(false);
             setOpen(true);
             if (target.value === '') choose(undefined);
           }}
@@ -116,13 +125,16 @@ function Choice({
   );
 }
 
-/** Customers that fit what is typed, a moment later. */
-function useFound(text: string, isOpen: boolean): readonly Customer[] {
+/** Customers that fit what is typed, a moment later; until then those that fitted before. */
+function useFound(
+  text: string,
+  isOpen: boolean,
+): { readonly found: readonly Customer[]; readonly isSettled: boolean } {
   const [search, setSearch] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setSearch(text), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const { data } = useApi('GET /v1/customers', { query: { limit: SHOWN, search } }, { enabled: isOpen });
-  return data?.data ?? [];
+  return { found: data?.data ?? [], isSettled: search === text && data !== undefined };
 }

@@ -28,8 +28,13 @@ const sumSchema = z
     currency: z.string().meta({ description: 'Its code.' }),
     credit_type_id: uuid,
     invoice_count: z.int(),
-    billed: exactValue.meta({ description: 'In the unit of the invoices; voided ones are left out.' }),
-    at_provider: exactValue.meta({ description: 'Sub-totals of what is to be paid there, or was.' }),
+    billed: exactValue.meta({
+      description:
+        'Voided invoices are left out. Unit: that of the credit type: US cents for `USD (cents)`, whole units of every other one.',
+    }),
+    at_provider: exactValue.meta({
+      description: 'Sub-totals of what is to be paid there, or was. Unit: as `billed`.',
+    }),
   })
   .meta({ id: 'ReconciledDeliveries' });
 
