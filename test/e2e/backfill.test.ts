@@ -256,11 +256,11 @@ describe('killed or interrupted in the middle', () => {
       await writeFile(file, isGzip ? gzipSync(lines, { level: 1 }) : lines);
       const args = [file, '--skip-invalid', report];
       // The report is noted before the first batch. The second batch is on disk, but nothing says so: it is stored already when it comes again.
-      const killed = await backfills.endedAt(env, 'SIGKILL', 'save', 3, ...args);
+      const killed = await backfills.endedAt(env, 'SIGKILL', 'save', 4, ...args);
       expect(killed.code).toBe('SIGKILL');
       expect(await savedLine(env)).toBe(BATCH);
       if (!isGzip) {
-        const interrupted = await backfills.endedAt(env, 'SIGTERM', 'save', 1, ...args);
+        const interrupted = await backfills.endedAt(env, 'SIGTERM', 'save', 2, ...args);
         expect(interrupted).toMatchObject({
           code: 130,
           err: expect.stringContaining('interrupted after line'),
