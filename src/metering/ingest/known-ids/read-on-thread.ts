@@ -30,6 +30,8 @@ class ReadingThread {
       .on('message', ({ number, read }: PagesAnswer) => this.#take(number)?.resolve(read))
       .on('error', (error) => this.#end(error))
       .on('exit', () => this.#end(new Error('the thread that reads known ids has ended')));
+    // Once more: who listens to it is kept alive by it otherwise.
+    this.#worker.unref();
   }
 
   get isOver(): boolean {
