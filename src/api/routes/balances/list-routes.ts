@@ -85,8 +85,7 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
     path: '/v1/contracts/customerBalances/list',
     operationId: 'listCustomerBalances',
     summary: 'List the commits and credits of a customer',
-    description:
-      'By creation, or by priority with `sort_by_priority`. `type` tells ' + 'commits from credits.',
+    description: 'By creation, or by priority with `sort_by_priority`. `type` tells commits from credits.',
     body: z.object({
       ...listMembers,
       id: uuid.nullish(),

@@ -1,15 +1,14 @@
 /** Asks a running service what billing providers have of what was billed, and prints it by month and status. */
 import { z } from 'zod';
-import { parseJson } from '../../../api/base/json.ts';
 import { currencyOf, inMajorUnits } from '../../../core/currencies.ts';
 import { type Decimal, decimal } from '../../../core/decimal.ts';
 import { printedNumber } from '../../../core/printed-values.ts';
-import { formatInstant, type Interval } from '../../../core/time.ts';
-import { ask, type RunningService } from '../running-service.ts';
+import type { RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { tableLines } from '../terminal/text-table.ts';
+import { type Reconciled, readPage } from './read-page.ts';
 
 /** Numbers are read with all digits. */
 const digits = z.union([
@@ -51,7 +50,7 @@ type Sum = Page['data'][number];
 /** Prints every difference and the sums; how many differences there are. Prints nothing where nothing is delivered. */
 export async function reconcileProviders(
   service: RunningService,
-  asked: { readonly range: Interval; readonly customerId: string | null },
+  asked: Reconciled,
   terminal: Terminal,
 ): Promise<number> {
   const bar = createProgress(terminal, { unit: 'delivered invoices', total: null });
@@ -59,7 +58,7 @@ export async function reconcileProviders(
   let differences = 0;
   let next: string | null = null;
   do {
-    const read: Page = await readPage(service, asked, next);
+    const read: Page = page.parse(await readPage(service, '/v1/invoices/reconcileProviders', asked, next));
     differences += read.differences.length;
     if (read.differences.length > 0) bar.end();
     for (const one of read.differences) terminal.line(lineOf(one));
@@ -78,20 +77,6 @@ export async function reconcileProviders(
 
 function named(count: number, one: string): string {
   return `${formatCount(count)} ${count === 1 ? one : `${one}s`}`;
-}
-
-async function readPage(
-  service: RunningService,
-  { range, customerId }: { readonly range: Interval; readonly customerId: string | null },
-  next: string | null,
-): Promise<Page> {
-  const query = next === null ? '' : `?${new URLSearchParams({ next_page: next })}`;
-  const answer = await ask(service, `/v1/invoices/reconcileProviders${query}`, {
-    starting_on: formatInstant(range.start),
-    ending_before: formatInstant(range.end),
-    ...(customerId === null ? {} : { customer_id: customerId }),
-  });
-  return page.parse(parseJson(await answer.text()));
 }
 
 function add(sums: Map<string, Sum>, one: Sum): void {

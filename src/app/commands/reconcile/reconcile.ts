@@ -1,11 +1,10 @@
 /** Asks a running service for its reconciliation, page by page, and prints what it finds. */
 import { z } from 'zod';
-import { parseJson } from '../../../api/base/json.ts';
-import { formatInstant, type Interval } from '../../../core/time.ts';
-import { ask, type RunningService } from '../running-service.ts';
+import type { RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { type Reconciled, readPage } from './read-page.ts';
 
 export interface ReconcileCounts {
   readonly customers: number;
@@ -56,7 +55,7 @@ type Customer = Page['data'][number];
 /** Prints every difference, and returns how many of everything there are. Throws `CommandFailure`. */
 export async function runReconciliation(
   service: RunningService,
-  asked: { readonly range: Interval; readonly customerId: string | null },
+  asked: Reconciled,
   terminal: Terminal,
 ): Promise<ReconcileCounts> {
   const bar = createProgress(terminal, { unit: 'customers', total: null });
@@ -70,7 +69,7 @@ export async function runReconciliation(
   };
   let next: string | null = null;
   do {
-    const read: Page = await readPage(service, asked, next);
+    const read: Page = page.parse(await readPage(service, '/v1/invoices/reconcile', asked, next));
     for (const customer of read.data) {
       counts = added(counts, customer);
       if (customer.differences.length + customer.unchecked.length === 0) continue;
@@ -103,20 +102,6 @@ export function summary({
   ];
   const checked = [named(customers, 'customer'), named(invoices, 'invoice'), named(lines, 'line')];
   return `Reconciled ${checked.join(', ')}: ${what.join('; ')}.`;
-}
-
-async function readPage(
-  service: RunningService,
-  { range, customerId }: { readonly range: Interval; readonly customerId: string | null },
-  next: string | null,
-): Promise<Page> {
-  const query = next === null ? '' : `?${new URLSearchParams({ next_page: next })}`;
-  const answer = await ask(service, `/v1/invoices/reconcile${query}`, {
-    starting_on: formatInstant(range.start),
-    ending_before: formatInstant(range.end),
-    ...(customerId === null ? {} : { customer_id: customerId }),
-  });
-  return page.parse(parseJson(await answer.text()));
 }
 
 function added(counts: ReconcileCounts, customer: Customer): ReconcileCounts {
