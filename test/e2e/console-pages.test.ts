@@ -145,7 +145,8 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByText('✓ the total of the invoice').waitFor();
     await expect.poll(() => drawnPixels(page)).toBeGreaterThan(500);
     await page.getByText('Figures as a table').click();
-    expect(await page.getByRole('region', { name: 'Amounts by day' }).locator('tbody tr').count()).toBe(31);
+    const rows = page.getByRole('region', { name: 'Amounts by day' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(31);
   });
 
   it('explains a line with the formula of the API', async () => {

@@ -83,7 +83,8 @@ describe('an embedded engine that stops', () => {
     const answer = await ask(service, accept);
     expect(answer.status).toBe(200);
     const stop = async () => {
-      expect(await readdir(directory)).toHaveLength(1);
+      // The answer, and the tables that the statement reads.
+      expect(await readdir(directory)).not.toEqual([]);
       await service.clickhouse.cancelQueries();
     };
     await expect(readOn(answer, stop)).rejects.toThrow(/terminated/);
