@@ -10,7 +10,7 @@ import { createApplication } from '../src/app/application.ts';
 import { startStores } from '../src/app/stores.ts';
 import { loadConfig } from '../src/config.ts';
 import type { ClickHouse, SelectStatement } from '../src/metering/client/clickhouse.ts';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/base/database.ts';
 
 const TOKEN = 'bench-token-of-temporary-data';
 

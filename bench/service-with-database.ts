@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runningPostgres } from '../src/embedded/postgres.ts';
-import { createDatabase, type Database } from '../src/store/database.ts';
+import { createDatabase, type Database } from '../src/store/base/database.ts';
 import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
 
 interface ServiceWithDatabase {

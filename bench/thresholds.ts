@@ -6,8 +6,8 @@
  *
  * Two kinds of crossings: by an event as large as those before, and by a single one a thousand times as large.
  */
-import type { Database } from '../src/store/database.ts';
-import { loadThresholdCharges } from '../src/store/threshold-charges.ts';
+import type { Database } from '../src/store/base/database.ts';
+import { loadThresholdCharges } from '../src/store/thresholds/threshold-charges.ts';
 import { machine, table } from './report.ts';
 import { startServiceWithDatabase } from './service-with-database.ts';
 import type { TemporaryService } from './temporary-service.ts';

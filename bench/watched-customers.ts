@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { mapConcurrently } from '../src/core/concurrently.ts';
-import type { Database } from '../src/store/database.ts';
+import type { Database } from '../src/store/base/database.ts';
 import { runGenerator } from './ingest.ts';
 import { quantile } from './report.ts';
 import type { TemporaryService } from './temporary-service.ts';

@@ -15,7 +15,7 @@ import { createEmbeddedClickHouse } from '../src/app/stores.ts';
 import { parseRfc3339 } from '../src/core/time.ts';
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts';
 import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
-import { createDatabase } from '../src/store/database.ts';
+import { createDatabase } from '../src/store/base/database.ts';
 import type { PostgresConnection } from '../src/store/postgres-driver/connect-postgres.ts';
 import { type ApiClient, createApiClient } from '../test/support/api-client.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * Fails when drizzle/ does not say what src/store/schema/ says, or when its migrations are out of order.
+ * Fails when drizzle/ does not say what the tables of src/store/ say, or when its migrations are out of order.
  *
  * The migrator applies only what is newer than the last applied migration, so one with an older time
  * that is merged later would be skipped without a word.
@@ -25,7 +25,7 @@ try {
   cpSync(join(root, 'drizzle'), join(copy, 'drizzle'), { recursive: true });
   const config = join(copy, 'drizzle.config.json');
   const out = `./${relative(root, join(copy, 'drizzle'))}`;
-  writeFileSync(config, JSON.stringify({ dialect: 'postgresql', schema: './src/store/schema/*.ts', out }));
+  writeFileSync(config, JSON.stringify({ dialect: 'postgresql', schema: './src/store/*/*.tables.ts', out }));
   const tool = join(root, 'node_modules', 'drizzle-kit', 'bin.cjs');
   execFileSync(process.execPath, [tool, 'generate', '--config', relative(root, config), '--name', 'drift'], {
     cwd: root,
@@ -34,7 +34,7 @@ try {
   const made = readdirSync(join(copy, 'drizzle')).filter((name) => name.endsWith('_drift.sql'));
   for (const name of made) {
     problems.push(
-      `src/store/schema differs from drizzle/; run npm run schema:generate. Missing:\n${readFileSync(join(copy, 'drizzle', name), 'utf8')}`,
+      `the tables of src/store/ differ from drizzle/; run npm run schema:generate. Missing:\n${readFileSync(join(copy, 'drizzle', name), 'utf8')}`,
     );
   }
 } finally {

@@ -2,7 +2,7 @@
  * The audit log: a row for every request that changes something, or tried to, with who, what, which resource and from
  * where.
  *
- * Owns: what a row says. Does not own: when it is written (`request-records.ts`), rows (`store/audit-log.ts`).
+ * Owns: what a row says. Does not own: when it is written (`request-records.ts`), rows (`store/access/audit-log.ts`).
  */
 import type { Clock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
@@ -14,8 +14,8 @@ import {
   endOfLog,
   insertAuditEntry,
   listAuditEntries,
-} from '../store/audit-log.ts';
-import type { Database, Transaction } from '../store/database.ts';
+} from '../store/access/audit-log.ts';
+import type { Database, Transaction } from '../store/base/database.ts';
 import type { Actor } from './tokens.ts';
 
 export type { AuditEntry, AuditFilter, AuditPosition };
@@ -69,7 +69,7 @@ function isKept(resourceId: string): boolean {
 
 /**
  * A page of the log. `next` is always there: a reader keeps it and asks again later, and no row appears before it any
- * more (`store/audit-log.ts`).
+ * more (`store/access/audit-log.ts`).
  */
 export async function listAudit(
   db: Database,

@@ -2,7 +2,7 @@
  * Sessions of the console: a person who has shown a token, or opened the link of the first start, for some hours.
  *
  * Owns: how long a session lasts, and its text, a random value like that of a token. Does not own: rows
- * (`store/console-sessions.ts`), the cookie and where requests come from (`api/http/session.ts`).
+ * (`store/access/console-sessions.ts`), the cookie and where requests come from (`api/http/session.ts`).
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
@@ -14,10 +14,10 @@ import {
   deleteConsoleSession,
   findConsoleSession,
   openConsoleLink,
-} from '../store/console-sessions.ts';
-import type { Database } from '../store/database.ts';
-import { asIdentification } from '../store/request-unit.ts';
-import { findTokenBySha256, type Token } from '../store/tokens.ts';
+} from '../store/access/console-sessions.ts';
+import { findTokenBySha256, type Token } from '../store/access/tokens.ts';
+import type { Database } from '../store/base/database.ts';
+import { asIdentification } from '../store/base/request-unit.ts';
 import { type Actor, hashToken, isUsable } from './tokens.ts';
 
 /** A working day. */

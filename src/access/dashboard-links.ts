@@ -11,10 +11,10 @@ import type { Clock } from '../core/clock.ts';
 import { DASHBOARD_MINUTES, DASHBOARDS, type DashboardView, isDashboardOption } from '../core/dashboards.ts';
 import { Refusal } from '../core/errors.ts';
 import { type Instant, MINUTE_MS } from '../core/time.ts';
-import type { Database } from '../store/database.ts';
-import { asIdentification, asRead } from '../store/request-unit.ts';
-import { keepServiceKey } from '../store/service-keys.ts';
-import { findToken } from '../store/tokens.ts';
+import { findToken } from '../store/access/tokens.ts';
+import type { Database } from '../store/base/database.ts';
+import { asIdentification, asRead } from '../store/base/request-unit.ts';
+import { keepServiceKey } from '../store/service/service-keys.ts';
 import { isUsable } from './tokens.ts';
 
 /** It has to fit into an address, which proxies limit to 8 KB. */

@@ -10,7 +10,6 @@ import type { Clock } from '../core/clock.ts';
 import { conflict, Refusal } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
-import type { Database, Transaction } from '../store/database.ts';
 import {
   claimKey,
   deleteExpiredKeys,
@@ -20,13 +19,14 @@ import {
   renewClaim,
   type StoredAnswer,
   storeAnswer,
-} from '../store/idempotency-keys.ts';
+} from '../store/access/idempotency-keys.ts';
+import type { Database, Transaction } from '../store/base/database.ts';
 
 export type { StoredAnswer };
 
 /** For how long an answer is replayed, by the clock of the service. */
 const REPLAY_MS = 24 * HOUR_MS;
-/** Well below the 60 s for which a claim holds (`store/idempotency-keys.ts`). */
+/** Well below the 60 s for which a claim holds (`store/access/idempotency-keys.ts`). */
 const RENEWAL_MS = 20 * SECOND_MS;
 /** A key that is freed between two statements is claimed again; more often is a race that somebody else wins. */
 const ATTEMPTS_MAX = 3;

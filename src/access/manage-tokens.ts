@@ -8,9 +8,7 @@ import { assert, conflict, invalid, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
-import type { Database, Transaction } from '../store/database.ts';
-import { afterCommit } from '../store/request-unit.ts';
-import { recordSystemChanges, type SystemActor, type SystemChange } from '../store/system-changes.ts';
+import { recordSystemChanges, type SystemActor, type SystemChange } from '../store/access/system-changes.ts';
 import {
   countIssuedTokens,
   createToken,
@@ -21,7 +19,9 @@ import {
   revokeStoredToken,
   type Token,
   type TokenScope,
-} from '../store/tokens.ts';
+} from '../store/access/tokens.ts';
+import type { Database, Transaction } from '../store/base/database.ts';
+import { afterCommit } from '../store/base/request-unit.ts';
 import { hashToken, newTokenText } from './tokens.ts';
 
 export type { Token };

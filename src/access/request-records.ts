@@ -3,10 +3,10 @@
  * key. Both are written in the transaction of the change, so that there is never one without the others.
  *
  * Does not own: HTTP (`api/http/recorded.ts`), rows (`audit.ts`), keys (`idempotency.ts`), the transaction
- * (`store/request-unit.ts`).
+ * (`store/base/request-unit.ts`).
  */
-import type { Database } from '../store/database.ts';
-import { asRead, openUnit, type RequestUnit } from '../store/request-unit.ts';
+import type { Database } from '../store/base/database.ts';
+import { asRead, openUnit, type RequestUnit } from '../store/base/request-unit.ts';
 import type { AuditedRequest, AuditedResult, WriteAudit } from './audit.ts';
 import type { Claim, Idempotency, StoredAnswer } from './idempotency.ts';
 

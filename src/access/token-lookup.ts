@@ -5,13 +5,13 @@
  * (`tokens.ts`).
  *
  * Only ingest relies on the memory while PostgreSQL answers: everything else uses PostgreSQL anyway, so it asks each
- * time. A process that revokes a token tells the others (`store/notifications.ts`), which forget it.
+ * time. A process that revokes a token tells the others (`store/base/notifications.ts`), which forget it.
  */
 import { Refusal } from '../core/errors.ts';
 import { isStoreUnavailable } from '../core/failures.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { within } from '../core/time-limit.ts';
-import type { Token } from '../store/tokens.ts';
+import type { Token } from '../store/access/tokens.ts';
 
 /**
  * How long a lookup is trusted without another one. A revoked token could send events for that long where the message

@@ -1,15 +1,15 @@
 /**
  * API tokens: the text of a token, its hash, and the caller that it identifies.
  *
- * Does not own: creating and revoking them (`manage-tokens.ts`), rows (`store/tokens.ts`), the memory of recent
+ * Does not own: creating and revoking them (`manage-tokens.ts`), rows (`store/access/tokens.ts`), the memory of recent
  * lookups (`token-lookup.ts`), the Authorization header and the scopes of routes (`api/http/auth.ts`).
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import type { Instant } from '../core/time.ts';
-import type { Database } from '../store/database.ts';
-import { asIdentification } from '../store/request-unit.ts';
-import { findTokenBySha256, noteUses, type Token, type TokenScope } from '../store/tokens.ts';
+import { findTokenBySha256, noteUses, type Token, type TokenScope } from '../store/access/tokens.ts';
+import type { Database } from '../store/base/database.ts';
+import { asIdentification } from '../store/base/request-unit.ts';
 import { createTokenLookup } from './token-lookup.ts';
 import { createTokenUses } from './token-uses.ts';
 
@@ -33,7 +33,7 @@ export type Authenticate = (token: string, from: 'remembered' | 'store') => Prom
 
 export interface Authenticator {
   readonly authenticate: Authenticate;
-  /** A token has changed: by its SHA-256, which the channel of `store/tokens.ts` carries. */
+  /** A token has changed: by its SHA-256, which the channel of `store/access/tokens.ts` carries. */
   forget(sha256: string): void;
   /** A token was used by a session of the console. */
   noteUse(tokenId: string, now: Instant): void;

@@ -25,7 +25,7 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 import { tellScheduled } from '../notifications/tell-scheduled.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/base/database.ts';
 
 interface WorkDeps {
   readonly config: Partial<Pick<Config, 'clickhouseCluster' | 'invoiceNumberPattern' | 'paymentProvider'>>;

@@ -8,8 +8,8 @@ import { SECOND_MS } from '../core/time.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { EmbeddedPostgresError } from '../embedded/postgres-binaries.ts';
 import type { Logger } from '../log.ts';
-import { damagedRelations, endOfLog, hasLogUpTo, readRelations } from '../store/check-relations.ts';
-import { createDatabase, type Database, type DatabasePool } from '../store/database.ts';
+import { damagedRelations, endOfLog, hasLogUpTo, readRelations } from '../store/base/check-relations.ts';
+import { createDatabase, type Database, type DatabasePool } from '../store/base/database.ts';
 
 export interface EmbeddedDatabase {
   readonly embedded: EmbeddedPostgres;

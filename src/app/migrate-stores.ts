@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { applyFiles, findMissingTables, findPendingFiles } from '../metering/schema/schema.ts';
 import { readSchemaFiles } from '../metering/schema/schema-files.ts';
-import { applyMigrations, findPendingMigrations, withMigrationLock } from '../store/migrate.ts';
+import { applyMigrations, findPendingMigrations, withMigrationLock } from '../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../store/postgres-driver/connect-postgres.ts';
 
 export interface StoresToMigrate {

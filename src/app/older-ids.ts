@@ -4,8 +4,8 @@ import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { OlderIds } from '../metering/ingest/known-ids/known-ids.ts';
 import { createRunRecord, NO_RECORD } from '../metering/ingest/known-ids/run-record.ts';
-import type { Database } from '../store/database.ts';
-import { eventStoreState } from '../store/event-store.ts';
+import type { Database } from '../store/base/database.ts';
+import { eventStoreState } from '../store/events/event-store.ts';
 
 export interface OlderIdsParts {
   readonly db: Database;

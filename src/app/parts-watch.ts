@@ -28,15 +28,15 @@ import {
   readLossesOfReplicas,
   readSetAsideParts,
 } from '../metering/stored-parts/read-parts.ts';
-import type { Database } from '../store/database.ts';
-import { findEventRetention } from '../store/event-retention.ts';
+import type { Database } from '../store/base/database.ts';
+import { findEventRetention } from '../store/erasure/event-retention.ts';
 import {
   type RecordedLoss,
   recordedParts,
   recordLosses,
   recordParts,
   unsettledLosses,
-} from '../store/event-store.ts';
+} from '../store/events/event-store.ts';
 import type { LostEvents } from './logged-clickhouse.ts';
 
 export interface PartsWatch {

@@ -64,7 +64,7 @@ import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/base/database.ts';
 
 export interface RouteDeps {
   readonly db: Database;

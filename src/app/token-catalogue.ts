@@ -5,8 +5,8 @@ import { importPrices } from '../billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../billing/token-billing/price-files.ts';
 import type { Clock } from '../core/clock.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
-import type { Database } from '../store/database.ts';
-import { hasTokenPrices } from '../store/token-prices.ts';
+import type { Database } from '../store/base/database.ts';
+import { hasTokenPrices } from '../store/token-billing/token-prices.ts';
 
 /** Its prices have dates of their own. */
 export const SHIPPED_PRICES = join(PACKAGE_ROOT, 'catalogue/prices.json');

@@ -3,7 +3,7 @@
 import { createGrants, type GrantDeps } from '../billing/contracts/grants/grant-jobs.ts';
 import { GRANT_JOB } from '../billing/contracts/grants/granted-terms.ts';
 import type { Commit } from '../core/terms/commits.ts';
-import type { SystemChange } from '../store/system-changes.ts';
+import type { SystemChange } from '../store/access/system-changes.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Contracts per transaction, each with 200 children at most. */

@@ -5,7 +5,7 @@ import {
   erasedChange,
   eraseEvents,
 } from '../billing/erasure/erase-events.ts';
-import type { Job } from '../store/jobs.ts';
+import type { Job } from '../store/jobs/jobs.ts';
 import type { JobKind } from './job-kind.ts';
 
 /** Each takes as long as ClickHouse needs to write parts anew. */

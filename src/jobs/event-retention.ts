@@ -11,7 +11,7 @@ import {
   removeOldEvents,
 } from '../billing/retention/remove-old-events.ts';
 import { formatInstant, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { findEventRetention } from '../store/event-retention.ts';
+import { findEventRetention } from '../store/erasure/event-retention.ts';
 
 export interface RetentionTimes {
   readonly everyMs: number;

@@ -4,7 +4,7 @@ import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import { issued } from '../billing/invoice-log/system-changes.ts';
 import { issueConsolidatedInvoices } from '../billing/invoices/consolidated/issue.ts';
 import type { Clock } from '../core/clock.ts';
-import { CONSOLIDATION_JOB } from '../store/consolidation-jobs.ts';
+import { CONSOLIDATION_JOB } from '../store/jobs/consolidation-jobs.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Consolidated invoices per transaction. Each reads the lines of up to ten invoices. */

@@ -1,8 +1,8 @@
 /** What a kind of job has to provide (docs/jobs.md). */
 import type { InTurn } from '../core/turns.ts';
-import type { Transaction } from '../store/database.ts';
-import type { Job } from '../store/jobs.ts';
-import type { SystemChange } from '../store/system-changes.ts';
+import type { SystemChange } from '../store/access/system-changes.ts';
+import type { Transaction } from '../store/base/database.ts';
+import type { Job } from '../store/jobs/jobs.ts';
 
 export interface JobKind {
   readonly kind: string;

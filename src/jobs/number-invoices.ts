@@ -2,7 +2,7 @@
 
 import { numbered } from '../billing/invoice-log/system-changes.ts';
 import { type NumberingDeps, numberInvoices } from '../billing/invoices/numbering.ts';
-import { NUMBERING_JOB } from '../store/invoice-numbers.ts';
+import { NUMBERING_JOB } from '../store/invoices/invoice-numbers.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Jobs per transaction. Each invoice run queues one per batch, and the first of them numbers all invoices. */

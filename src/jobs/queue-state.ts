@@ -3,13 +3,13 @@ import type { Clock } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { MINUTE_MS } from '../core/time.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/base/database.ts';
 import {
   type FailedJob,
   listFailedJobs as listStoredFailedJobs,
   retryFailedJob,
-} from '../store/failed-jobs.ts';
-import { loadQueueFigures, type QueueFigures } from '../store/job-figures.ts';
+} from '../store/jobs/failed-jobs.ts';
+import { loadQueueFigures, type QueueFigures } from '../store/jobs/job-figures.ts';
 
 export type { FailedJob };
 

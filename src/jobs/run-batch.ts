@@ -9,10 +9,10 @@ import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import { atOnce, type InTurn } from '../core/turns.ts';
-import type { Database } from '../store/database.ts';
-import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-claims.ts';
-import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
-import { recordSystemChanges } from '../store/system-changes.ts';
+import { recordSystemChanges } from '../store/access/system-changes.ts';
+import type { Database } from '../store/base/database.ts';
+import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/jobs/job-claims.ts';
+import { deleteJobs, type Job, postponeJob } from '../store/jobs/jobs.ts';
 import type { JobKind, PreparedJobs } from './job-kind.ts';
 
 export interface JobCounts {

@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CLOCK_BOUNDS, type Clock, isWithinClockBounds, systemClock } from '../core/clock.ts';
 import { invalid, Refusal } from '../core/errors.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
-import type { Database } from '../store/database.ts';
-import { advanceServiceClock, storedServiceClock } from '../store/service-clock.ts';
+import type { Database } from '../store/base/database.ts';
+import { advanceServiceClock, storedServiceClock } from '../store/service/service-clock.ts';
 import type { JobRunner } from './job-runner.ts';
 
 export interface ServiceClock extends Clock {

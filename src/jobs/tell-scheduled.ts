@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { type Instant, SECOND_MS } from '../core/time.ts';
-import type { Database } from '../store/database.ts';
-import { nextScheduledAt } from '../store/scheduled-messages.ts';
+import type { Database } from '../store/base/database.ts';
+import { nextScheduledAt } from '../store/lifecycle-messages/scheduled-messages.ts';
 import { createPoll } from './poll.ts';
 import type { ClockJobs } from './service-clock.ts';
 

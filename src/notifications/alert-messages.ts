@@ -11,7 +11,7 @@ import {
 import type { Decimal } from '../core/decimal.ts';
 import type { InvoiceType } from '../core/invoice.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
-import type { Transaction } from '../store/database.ts';
+import type { Transaction } from '../store/base/database.ts';
 import { ALERT_MESSAGE_TYPES, type AlertMessageType, alertMessageType } from './message-types.ts';
 import { type Message, publish } from './outbox.ts';
 

@@ -4,7 +4,7 @@ import { addDuration, type SignedDuration, signOf } from '../core/signed-duratio
 import type { Commit } from '../core/terms/commits.ts';
 import type { FullContract } from '../core/terms/contract.ts';
 import { floorToHour, type Instant } from '../core/time.ts';
-import type { DatedEvent, NewScheduledMessage } from '../store/scheduled-messages.ts';
+import type { DatedEvent, NewScheduledMessage } from '../store/lifecycle-messages/scheduled-messages.ts';
 import type { DatedType, LifecycleType } from './message-types.ts';
 import { eventsTold, type Upcoming } from './upcoming.ts';
 

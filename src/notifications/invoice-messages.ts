@@ -3,7 +3,7 @@
 import type { ExternalInvoice } from '../core/external-invoice.ts';
 import type { Invoice } from '../core/invoice.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
-import type { Transaction } from '../store/database.ts';
+import type { Transaction } from '../store/base/database.ts';
 import { publish } from './outbox.ts';
 
 const FINALIZED = 'invoice.finalized';

@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { parseSignedDuration, signOf } from '../core/signed-duration.ts';
 import type { Instant } from '../core/time.ts';
-import type { Database, Transaction } from '../store/database.ts';
+import type { Database, Transaction } from '../store/base/database.ts';
 import {
   type ArchiveFilter,
   countActiveOffsets,
@@ -15,9 +15,17 @@ import {
   type OffsetNotification,
   offsetWithKey,
   saveOffset,
-} from '../store/offset-notifications.ts';
-import { moveScheduled, type Notification, scheduleExisting } from '../store/schedule-existing.ts';
-import { lockWanted, removeOfNotification, removeUncreatedOf } from '../store/scheduled-messages.ts';
+} from '../store/lifecycle-messages/offset-notifications.ts';
+import {
+  moveScheduled,
+  type Notification,
+  scheduleExisting,
+} from '../store/lifecycle-messages/schedule-existing.ts';
+import {
+  lockWanted,
+  removeOfNotification,
+  removeUncreatedOf,
+} from '../store/lifecycle-messages/scheduled-messages.ts';
 import { isChangeType, type LifecycleType } from './message-types.ts';
 import { offsetOf, scheduleUpcoming } from './schedule.ts';
 import type { UpcomingCommits } from './upcoming.ts';

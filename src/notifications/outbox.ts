@@ -6,9 +6,9 @@ import { LosslessNumber, stringify } from 'lossless-json';
 import { Decimal } from '../core/decimal.ts';
 import { assert } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import type { Transaction } from '../store/database.ts';
-import { insertMessages, loadEnabledTypes } from '../store/webhook-deliveries.ts';
-import { activeEndpoints, type WebhookEndpoint } from '../store/webhook-endpoints.ts';
+import type { Transaction } from '../store/base/database.ts';
+import { insertMessages, loadEnabledTypes } from '../store/messages/webhook-deliveries.ts';
+import { activeEndpoints, type WebhookEndpoint } from '../store/messages/webhook-endpoints.ts';
 import { isLifecycleType, type MessageType } from './message-types.ts';
 import { RETRIES_MS } from './webhooks/retries.ts';
 

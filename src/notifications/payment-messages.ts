@@ -7,8 +7,8 @@ import type { Decimal } from '../core/decimal.ts';
 import type { PaymentOutcome } from '../core/terms/payment-gate.ts';
 import type { ThresholdKind } from '../core/terms/thresholds.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
-import type { Transaction } from '../store/database.ts';
-import { loadKindsOfCharges } from '../store/threshold-charges.ts';
+import type { Transaction } from '../store/base/database.ts';
+import { loadKindsOfCharges } from '../store/thresholds/threshold-charges.ts';
 import { type Message, publish } from './outbox.ts';
 
 /** What the payment of a gated commit is for. A commit that no threshold has bought was agreed by hand. */

@@ -6,17 +6,17 @@
 import { assert } from '../core/errors.ts';
 import { AT_ONCE, parseSignedDuration, type SignedDuration } from '../core/signed-duration.ts';
 import type { Instant } from '../core/time.ts';
-import type { Transaction } from '../store/database.ts';
-import { loadActiveOffsets } from '../store/offset-notifications.ts';
-import type { Notification } from '../store/schedule-existing.ts';
+import type { Transaction } from '../store/base/database.ts';
+import { loadActiveOffsets } from '../store/lifecycle-messages/offset-notifications.ts';
+import type { Notification } from '../store/lifecycle-messages/schedule-existing.ts';
 import {
   holdWanted,
   insertScheduled,
   removeOfEvents,
   removeOfSubjects,
   removeUncreated,
-} from '../store/scheduled-messages.ts';
-import { loadEnabledTypes } from '../store/webhook-deliveries.ts';
+} from '../store/lifecycle-messages/scheduled-messages.ts';
+import { loadEnabledTypes } from '../store/messages/webhook-deliveries.ts';
 import {
   inOrder,
   leadsOf,

@@ -1,10 +1,10 @@
 /** System notifications: which lifecycle events are told. All are off until they are switched on. */
 import type { Clock } from '../core/clock.ts';
 import { AT_ONCE } from '../core/signed-duration.ts';
-import type { Database } from '../store/database.ts';
-import { scheduleExisting } from '../store/schedule-existing.ts';
-import { lockWanted, removeOfNotification } from '../store/scheduled-messages.ts';
-import { loadEnabledTypes, setTypeEnabled } from '../store/webhook-deliveries.ts';
+import type { Database } from '../store/base/database.ts';
+import { scheduleExisting } from '../store/lifecycle-messages/schedule-existing.ts';
+import { lockWanted, removeOfNotification } from '../store/lifecycle-messages/scheduled-messages.ts';
+import { loadEnabledTypes, setTypeEnabled } from '../store/messages/webhook-deliveries.ts';
 import { isChangeType, LIFECYCLE_TYPES, type LifecycleType } from './message-types.ts';
 
 export interface SystemNotification {

@@ -1,8 +1,8 @@
 /** Tells what is due: starts, ends, and what offset notifications tell before and after events. */
 import { assert } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
-import type { Database, Transaction } from '../store/database.ts';
-import { findOffset } from '../store/offset-notifications.ts';
+import type { Database, Transaction } from '../store/base/database.ts';
+import { findOffset } from '../store/lifecycle-messages/offset-notifications.ts';
 import {
   type CommitOutline,
   deleteScheduled,
@@ -10,7 +10,7 @@ import {
   lockTelling,
   type ScheduledMessage,
   takeDue,
-} from '../store/scheduled-messages.ts';
+} from '../store/lifecycle-messages/scheduled-messages.ts';
 import { lifecycleMessages } from './lifecycle-messages.ts';
 import { isLifecycleType } from './message-types.ts';
 import { type Message, publishAskedFor } from './outbox.ts';

@@ -6,7 +6,7 @@
 import { addDuration, type SignedDuration } from '../core/signed-duration.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import { DAY_MS, type Instant } from '../core/time.ts';
-import type { Transaction } from '../store/database.ts';
+import type { Transaction } from '../store/base/database.ts';
 
 /** Those of one contract. */
 export interface Upcoming {

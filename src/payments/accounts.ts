@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../core/billing-providers.ts';
-import type { BillingConnection } from '../store/billing-connections.ts';
+import type { BillingConnection } from '../store/billing-providers/billing-connections.ts';
 import { ProviderProblem } from './provider.ts';
 import { openText, sealText } from './sealed-text.ts';
 import { createStripeAccess, type StripeAccess } from './stripe/access.ts';

@@ -1,10 +1,10 @@
 /** Finds the provider of a delivery: of which kind, which account, and with which settings. */
 
-import { loadBillingConfigurations } from '../store/billing-configurations.ts';
-import { loadConnections } from '../store/billing-connections.ts';
-import { leavesInvoicesInDraft } from '../store/customers.ts';
-import type { Database } from '../store/database.ts';
-import type { Delivery } from '../store/invoice-deliveries.ts';
+import type { Database } from '../store/base/database.ts';
+import { loadConnections } from '../store/billing-providers/billing-connections.ts';
+import { loadBillingConfigurations } from '../store/customers/billing-configurations.ts';
+import { leavesInvoicesInDraft } from '../store/customers/customers.ts';
+import type { Delivery } from '../store/invoices/invoice-deliveries.ts';
 import type { StripeAccounts } from './accounts.ts';
 import { createCustomProvider, customConfiguration, type SendMessage } from './custom/custom-provider.ts';
 import type { PaymentDocument } from './document.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import {
   connectPostgres,
   type PostgresConnection,

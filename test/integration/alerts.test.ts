@@ -3,7 +3,7 @@ import Metronome from '@metronome/sdk';
 import { eq } from 'drizzle-orm';
 import { afterAll, describe, expect, test } from 'vitest';
 import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
-import { webhookMessages } from '../../src/store/schema/webhooks.ts';
+import { webhookMessages } from '../../src/store/messages/webhooks.tables.ts';
 import { CONTRACTS, createdId, METRICS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { UNKNOWN } from '../support/term-fixtures.ts';

@@ -2,9 +2,9 @@
 import { inArray } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchBillingConfiguration } from '../../src/billing/billing-providers/match-configuration.ts';
-import { loadBillingConfigurations } from '../../src/store/billing-configurations.ts';
-import { loadContracts, lockContract, updateContract } from '../../src/store/contracts.ts';
-import { contractEdits } from '../../src/store/schema/contract-edits.ts';
+import { contractEdits } from '../../src/store/contracts/contract-edits.tables.ts';
+import { loadContracts, lockContract, updateContract } from '../../src/store/contracts/contracts.ts';
+import { loadBillingConfigurations } from '../../src/store/customers/billing-configurations.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { ACTOR_NAME, CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';

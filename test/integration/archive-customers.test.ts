@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
-import { loadContracts } from '../../src/store/contracts.ts';
+import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';

@@ -1,7 +1,7 @@
 import Metronome from '@metronome/sdk';
 import { sql } from 'drizzle-orm';
 import { describe, expect, it, vi } from 'vitest';
-import { auditLog } from '../../src/store/schema/audit-log.ts';
+import { auditLog } from '../../src/store/access/audit-log.tables.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const service = await serviceForFile();

@@ -1,6 +1,6 @@
 /** Balances of customers: entries by hand, the net balance, the order of drawdown, and all readers of one ledger. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { lockBalances } from '../../src/store/balance-deductions.ts';
+import { lockBalances } from '../../src/store/invoices/balance-deductions.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';

@@ -4,8 +4,8 @@ import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../../src/billing/billing-providers/match-configuration.ts';
-import { billingConnections } from '../../src/store/schema/billing-connections.ts';
-import { customerBillingConfigurations, customers } from '../../src/store/schema/customers.ts';
+import { billingConnections } from '../../src/store/billing-providers/billing-connections.tables.ts';
+import { customerBillingConfigurations, customers } from '../../src/store/customers/customers.tables.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/core/ids.ts';
 import { createChangesFeed } from '../../src/jobs/evaluations/changes-feed.ts';
-import { noteCustomerChanges } from '../../src/store/customer-changes.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/base/database.ts';
+import { noteCustomerChanges } from '../../src/store/customers/customer-changes.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 
 const { db } = await databaseForFile();

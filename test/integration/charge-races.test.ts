@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { SCHEDULED_JOB } from '../../src/billing/invoice-queue/scheduled-jobs.ts';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
-import { loadCommits } from '../../src/store/commits.ts';
-import { lockContract } from '../../src/store/contracts.ts';
-import type { Transaction } from '../../src/store/database.ts';
-import { listJobKeys } from '../../src/store/jobs.ts';
-import { loadThresholdCharges } from '../../src/store/threshold-charges.ts';
+import { loadCommits } from '../../src/store/balances/commits.ts';
+import type { Transaction } from '../../src/store/base/database.ts';
+import { lockContract } from '../../src/store/contracts/contracts.ts';
+import { listJobKeys } from '../../src/store/jobs/jobs.ts';
+import { loadThresholdCharges } from '../../src/store/thresholds/threshold-charges.ts';
 import { createCatalogueApi } from '../support/catalogue-api.ts';
 import { clickhouseForFile, databaseForFile, serviceForFile } from '../support/file-fixtures.ts';
 import {

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { issueConsolidatedInvoices } from '../../src/billing/invoices/consolidated/issue.ts';
-import { CONSOLIDATION_JOB } from '../../src/store/consolidation-jobs.ts';
+import { CONSOLIDATION_JOB } from '../../src/store/jobs/consolidation-jobs.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import {

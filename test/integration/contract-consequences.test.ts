@@ -5,13 +5,16 @@ import { loadRolloverTargets, rolloversOf } from '../../src/billing/balances/rol
 import { loadWithheld } from '../../src/billing/balances/withheld.ts';
 import { FINALIZATION_JOB } from '../../src/billing/invoice-queue/finalization.ts';
 import type { FullContract } from '../../src/core/terms/contract.ts';
-import { withTerms } from '../../src/store/contract-terms.ts';
-import { loadTransitions } from '../../src/store/contract-transitions.ts';
-import { loadContracts } from '../../src/store/contracts.ts';
-import { contractChangesDocument, contractVersionDocument } from '../../src/store/document-kinds.ts';
-import { contractEdits } from '../../src/store/schema/contract-edits.ts';
-import { contractVersions } from '../../src/store/schema/contracts.ts';
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { withTerms } from '../../src/store/contract-terms/contract-terms.ts';
+import { contractEdits } from '../../src/store/contracts/contract-edits.tables.ts';
+import { loadTransitions } from '../../src/store/contracts/contract-transitions.ts';
+import { contractVersions } from '../../src/store/contracts/contracts.tables.ts';
+import { loadContracts } from '../../src/store/contracts/contracts.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
+import {
+  contractChangesDocument,
+  contractVersionDocument,
+} from '../../src/store/stored-documents/document-kinds.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { onePrepaidCommit, PACKAGES } from '../support/package-terms.ts';

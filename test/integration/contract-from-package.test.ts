@@ -1,7 +1,7 @@
 /** A contract created from a package equals one created from the same explicit terms. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { withTerms } from '../../src/store/contract-terms.ts';
-import { loadContracts } from '../../src/store/contracts.ts';
+import { withTerms } from '../../src/store/contract-terms/contract-terms.ts';
+import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';

@@ -1,7 +1,7 @@
 /** What a change of a contract does to its usage invoices: those that are drafts, and those that are final. */
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

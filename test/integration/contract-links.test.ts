@@ -1,9 +1,9 @@
 /** Contracts that belong together: renewals, hierarchies; billing configurations; keys that work once. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../src/core/ids.ts';
-import { insertCommits } from '../../src/store/commits.ts';
-import { withTerms } from '../../src/store/contract-terms.ts';
-import { loadContracts } from '../../src/store/contracts.ts';
+import { insertCommits } from '../../src/store/balances/commits.ts';
+import { withTerms } from '../../src/store/contract-terms/contract-terms.ts';
+import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';

@@ -1,8 +1,8 @@
 /** Answers of create, get and list show every kind of term as it was sent, in both versions. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import { withTerms } from '../../src/store/contract-terms.ts';
-import { loadContracts } from '../../src/store/contracts.ts';
+import { withTerms } from '../../src/store/contract-terms/contract-terms.ts';
+import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { ACTOR_NAME, CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';

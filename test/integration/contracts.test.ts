@@ -1,9 +1,9 @@
 import { like, sql } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Contract, loadContracts } from '../../src/store/contracts.ts';
-import { customerRefs } from '../../src/store/customers.ts';
+import { type Contract, loadContracts } from '../../src/store/contracts/contracts.ts';
+import { customerRefs } from '../../src/store/customers/customers.ts';
 
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import {
   ACTOR_NAME,

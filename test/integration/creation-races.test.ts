@@ -1,6 +1,6 @@
 /** Creations that race for one value that only one of them may have. */
 import { beforeAll, expect, test } from 'vitest';
-import { holdWanted } from '../../src/store/scheduled-messages.ts';
+import { holdWanted } from '../../src/store/lifecycle-messages/scheduled-messages.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { addKey } from '../support/custom-fields.ts';

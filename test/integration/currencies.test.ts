@@ -1,7 +1,7 @@
 /** Invoices in currencies without decimals and with three: what is exact, and what is rounded to the minor unit. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
-import { creditTypes } from '../../src/store/schema/credit-types.ts';
+import { creditTypes } from '../../src/store/credit-types/credit-types.tables.ts';
 import { ADD_RATE, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { csvRows } from '../support/csv.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

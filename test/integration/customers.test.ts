@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-
-import { customerRefs, inOrderOfEvents } from '../../src/store/customers.ts';
-import { customerBillingConfigurations, customers, ingestAliases } from '../../src/store/schema/customers.ts';
+import {
+  customerBillingConfigurations,
+  customers,
+  ingestAliases,
+} from '../../src/store/customers/customers.tables.ts';
+import { customerRefs, inOrderOfEvents } from '../../src/store/customers/customers.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { acceptLossCommand } from '../../src/app/commands/accept-loss-command.ts';
-import { unsettledLosses } from '../../src/store/event-store.ts';
+import { unsettledLosses } from '../../src/store/events/event-store.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type DatabasePool } from '../../src/store/database.ts';
+import { createDatabase, type DatabasePool } from '../../src/store/base/database.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';

@@ -7,8 +7,8 @@ import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { describe, expect, test } from 'vitest';
 import { MigrationError, pendingMigrations } from '../../src/core/migrations.ts';
-import { createDatabase } from '../../src/store/database.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
+import { createDatabase } from '../../src/store/base/database.ts';
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import {
   connectPostgres,
   type PostgresConnection,
@@ -129,10 +129,10 @@ async function functionsOf(connection: PostgresConnection): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** The statements that make the tables of src/store/schema in an empty database. */
+/** The statements that make the tables of src/store in an empty database. */
 async function declaredSchema(): Promise<string> {
   const tool = join(ROOT, 'node_modules', 'drizzle-kit', 'bin.cjs');
-  const args = [tool, 'export', '--sql', '--dialect', 'postgresql', '--schema', './src/store/schema/*.ts'];
+  const args = [tool, 'export', '--sql', '--dialect', 'postgresql', '--schema', './src/store/*/*.tables.ts'];
   return (await promisify(execFile)(process.execPath, args, { cwd: ROOT })).stdout;
 }
 

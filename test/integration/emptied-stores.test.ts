@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createDatabase } from '../../src/store/database.ts';
+import { createDatabase } from '../../src/store/base/database.ts';
 import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 

@@ -2,10 +2,10 @@
 import { eq, sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { alertStates } from '../../src/store/schema/alerts.ts';
-import { auditLog } from '../../src/store/schema/audit-log.ts';
-import { idempotencyKeys } from '../../src/store/schema/idempotency-keys.ts';
-import { webhookMessages } from '../../src/store/schema/webhooks.ts';
+import { auditLog } from '../../src/store/access/audit-log.tables.ts';
+import { idempotencyKeys } from '../../src/store/access/idempotency-keys.tables.ts';
+import { alertStates } from '../../src/store/alerts/alerts.tables.ts';
+import { webhookMessages } from '../../src/store/messages/webhooks.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { ADD_RATE, CONTRACTS, createdId, METRICS, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
 import { explainInvoice } from '../../src/billing/invoices/explain/explain-invoice.ts';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
-import { lockAlertStates } from '../../src/store/alert-states.ts';
+import { lockAlertStates } from '../../src/store/alerts/alert-states.ts';
 import { beforeQuery } from '../support/before-query.ts';
 import { createCatalogueApi, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createEvaluations } from '../../src/jobs/evaluations/evaluations.ts';
-import { noteCustomerChanges } from '../../src/store/customer-changes.ts';
+import { noteCustomerChanges } from '../../src/store/customers/customer-changes.ts';
 import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTestDatabase } from '../support/stores.ts';
 

@@ -5,7 +5,7 @@ import { removeOldEvents } from '../../src/billing/retention/remove-old-events.t
 import { formatInstant } from '../../src/core/time.ts';
 import { withKeptEvents } from '../../src/metering/client/kept-events.ts';
 import { readMonthsBefore } from '../../src/metering/events/old-months.ts';
-import { findEventRetention } from '../../src/store/event-retention.ts';
+import { findEventRetention } from '../../src/store/erasure/event-retention.ts';
 import { beforeQuery } from '../support/before-query.ts';
 import { createdId, METRICS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { removeOldEvents } from '../../src/billing/retention/remove-old-events.ts';
 import { readMonthsBefore } from '../../src/metering/events/old-months.ts';
-import { auditLog } from '../../src/store/schema/audit-log.ts';
+import { auditLog } from '../../src/store/access/audit-log.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS } from '../support/catalogue-api.ts';
 import {

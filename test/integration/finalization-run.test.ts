@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';

@@ -7,8 +7,8 @@ import { type Application, createApplication } from '../../src/app/application.t
 import { migrateStores } from '../../src/app/migrate-stores.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createDatabase, type Database, type DatabasePool } from '../../src/store/database.ts';
-import { commits } from '../../src/store/schema/commits.ts';
+import { commits } from '../../src/store/balances/commits.tables.ts';
+import { createDatabase, type Database, type DatabasePool } from '../../src/store/base/database.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { asDecided, comparable } from '../support/decided-changes.ts';
 import { undoChanges } from '../support/frozen-changes.ts';

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';
 import { createIdempotency } from '../../src/access/idempotency.ts';
 import { Refusal } from '../../src/core/errors.ts';
-import { idempotencyKeys } from '../../src/store/schema/idempotency-keys.ts';
+import { idempotencyKeys } from '../../src/store/access/idempotency-keys.tables.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const service = await serviceForFile();

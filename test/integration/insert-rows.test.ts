@@ -3,8 +3,12 @@ import { asc, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';
-import { insertRows } from '../../src/store/insert-rows.ts';
-import { managedModels, tokenModelAliases, tokenPrices } from '../../src/store/schema/token-billing.ts';
+import { insertRows } from '../../src/store/base/insert-rows.ts';
+import {
+  managedModels,
+  tokenModelAliases,
+  tokenPrices,
+} from '../../src/store/token-billing/token-billing.tables.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 import { runs } from '../support/shares-of-tests.ts';
 

@@ -1,8 +1,8 @@
 /** The migration sets the subject of jobs that an older version queued without one. */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { createDatabase } from '../../src/store/database.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
+import { createDatabase } from '../../src/store/base/database.ts';
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import { drizzleFolderOf } from '../support/migration-folders.ts';
 import { createEmptyDatabase } from '../support/stores.ts';
 

@@ -2,10 +2,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCardTerms } from '../../src/billing/invoices/card-terms.ts';
-import { createDatabase, type Database, inSnapshot, type Transaction } from '../../src/store/database.ts';
-import { loadProducts } from '../../src/store/products.ts';
-import { rateCardProductOrder } from '../../src/store/rate-cards.ts';
-import { loadRateEntries } from '../../src/store/rates.ts';
+import {
+  createDatabase,
+  type Database,
+  inSnapshot,
+  type Transaction,
+} from '../../src/store/base/database.ts';
+import { loadProducts } from '../../src/store/products/products.ts';
+import { rateCardProductOrder } from '../../src/store/rate-cards/rate-cards.ts';
+import { loadRateEntries } from '../../src/store/rate-cards/rates.ts';
 import { createCatalogueApi, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 import { runs } from '../support/shares-of-tests.ts';

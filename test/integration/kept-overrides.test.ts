@@ -4,11 +4,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
-import { loadInitialVersions } from '../../src/store/contract-versions.ts';
-import { createDatabase, type Database, inSnapshot, type Transaction } from '../../src/store/database.ts';
-import { loadOverrides } from '../../src/store/load-overrides.ts';
-import { deleteOverrides, insertOverrides, updateOverride } from '../../src/store/overrides.ts';
-import { overrides } from '../../src/store/schema/overrides.ts';
+import {
+  createDatabase,
+  type Database,
+  inSnapshot,
+  type Transaction,
+} from '../../src/store/base/database.ts';
+import { loadInitialVersions } from '../../src/store/contracts/contract-versions.ts';
+import { loadOverrides } from '../../src/store/contracts/load-overrides.ts';
+import { overrides } from '../../src/store/contracts/overrides.tables.ts';
+import { deleteOverrides, insertOverrides, updateOverride } from '../../src/store/contracts/overrides.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';

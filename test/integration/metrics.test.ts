@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findMetric } from '../../src/store/billable-metrics.ts';
-
-import { billableMetrics } from '../../src/store/schema/billable-metrics.ts';
+import { billableMetrics } from '../../src/store/metrics/billable-metrics.tables.ts';
+import { findMetric } from '../../src/store/metrics/billable-metrics.ts';
 import { createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 

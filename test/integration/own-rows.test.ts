@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, type DatabasePool } from '../../src/store/database.ts';
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { createDatabase, type DatabasePool } from '../../src/store/base/database.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 

@@ -1,7 +1,7 @@
 /** Packages that are refused: each names the field that is wrong, and nothing is stored. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import { packages } from '../../src/store/schema/packages.ts';
+import { packages } from '../../src/store/contracts/packages.tables.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 import { days, months, onePrepaidCommit, PACKAGES, years } from '../support/package-terms.ts';

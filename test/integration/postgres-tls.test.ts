@@ -1,7 +1,7 @@
 /** Over TLS a connection to PostgreSQL is lost, refused and verified as it says in `sslmode`. */
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from '../../src/store/database.ts';
+import { createDatabase } from '../../src/store/base/database.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { answersAfterLosses, moreSucceed } from '../support/losses-of-postgres.ts';
 import { startTcpPostgres, type TcpPostgres } from '../support/postgres-with-tls.ts';

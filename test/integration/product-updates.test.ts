@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { products, productVersions } from '../../src/store/schema/products.ts';
+import { products, productVersions } from '../../src/store/products/products.tables.ts';
 import {
   ACTOR_NAME,
   ADD_RATE,

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-
-import { findProduct } from '../../src/store/products.ts';
-import { products } from '../../src/store/schema/products.ts';
+import { products } from '../../src/store/products/products.tables.ts';
+import { findProduct } from '../../src/store/products/products.ts';
 import { ACTOR_NAME, createdId, METRICS, PRODUCTS, TOKENS_METRIC } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
 import { type PublishDeps, publishBalances } from '../../src/billing/sql/publish-balances.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
-import { balancePublication, publishedBalances } from '../../src/store/schema/published-balances.ts';
+import { balancePublication, publishedBalances } from '../../src/store/balances/published-balances.tables.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 import { applyPostgresScript, publishedRows } from '../support/published-balances.ts';

@@ -1,6 +1,6 @@
 /** The properties that metrics and prices look at, as those read them who estimate what events cost. */
 import { expect, test } from 'vitest';
-import { loadQuantityNames } from '../../src/store/quantity-names.ts';
+import { loadQuantityNames } from '../../src/store/alerts/quantity-names.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FREQUENT_CREDIT_TYPES, OTHER_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
-import { rateCardProductOrder } from '../../src/store/rate-cards.ts';
+import { rateCardProductOrder } from '../../src/store/rate-cards/rate-cards.ts';
 import {
   ADD_RATE,
   ADD_RATES,

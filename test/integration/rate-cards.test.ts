@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../src/api/base/json.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
-
-import { rateCardProductOrder } from '../../src/store/rate-cards.ts';
-import { loadRateEntries } from '../../src/store/rates.ts';
-import { rateCardProducts, rateCards, rates } from '../../src/store/schema/rate-cards.ts';
+import { rateCardProducts, rateCards, rates } from '../../src/store/rate-cards/rate-cards.tables.ts';
+import { rateCardProductOrder } from '../../src/store/rate-cards/rate-cards.ts';
+import { loadRateEntries } from '../../src/store/rate-cards/rates.ts';
 import {
   ACTOR_NAME,
   ADD_RATE,

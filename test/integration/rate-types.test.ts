@@ -1,7 +1,7 @@
 /** Every type of rate: what is sent comes back, and what is not sound is refused by its field. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
-import { rateCardProducts, rates } from '../../src/store/schema/rate-cards.ts';
+import { rateCardProducts, rates } from '../../src/store/rate-cards/rate-cards.tables.ts';
 import {
   ADD_RATE,
   ADD_RATES,

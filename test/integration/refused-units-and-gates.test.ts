@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
-import { commits } from '../../src/store/schema/commits.ts';
-import { packages } from '../../src/store/schema/packages.ts';
+import { commits } from '../../src/store/balances/commits.tables.ts';
+import { packages } from '../../src/store/contracts/packages.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { inSnapshot, type Transaction } from '../../src/store/database.ts';
-import { afterCommit, openUnit } from '../../src/store/request-unit.ts';
-import { creditTypes } from '../../src/store/schema/credit-types.ts';
+import { inSnapshot, type Transaction } from '../../src/store/base/database.ts';
+import { afterCommit, openUnit } from '../../src/store/base/request-unit.ts';
+import { creditTypes } from '../../src/store/credit-types/credit-types.tables.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 
 const { db } = await databaseForFile();

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';

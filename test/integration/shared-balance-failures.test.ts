@@ -2,7 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { decimal, sum } from '../../src/core/decimal.ts';
-import { balanceDeductions } from '../../src/store/schema/invoices.ts';
+import { balanceDeductions } from '../../src/store/invoices/invoices.tables.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { reconcile } from '../support/reconciled.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -8,9 +8,9 @@ import { SCHEDULED_JOB } from '../../src/billing/invoice-queue/scheduled-jobs.ts
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
-import type { Job } from '../../src/store/jobs.ts';
-import { balanceDeductions, invoices } from '../../src/store/schema/invoices.ts';
-import { jobs } from '../../src/store/schema/jobs.ts';
+import { balanceDeductions, invoices } from '../../src/store/invoices/invoices.tables.ts';
+import { jobs } from '../../src/store/jobs/jobs.tables.ts';
+import type { Job } from '../../src/store/jobs/jobs.ts';
 import { ADD_RATES, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHierarchy, type Hierarchy, type Member, request } from '../support/hierarchies.ts';

@@ -1,9 +1,9 @@
 /** Spans that an earlier version may have stored keep their ids after the upgrade. */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { createDatabase } from '../../src/store/database.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
-import { findResponseIdsFrom } from '../../src/store/span-identities.ts';
+import { createDatabase } from '../../src/store/base/database.ts';
+import { findResponseIdsFrom } from '../../src/store/events/span-identities.ts';
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import { drizzleFolderOf } from '../support/migration-folders.ts';
 import { createEmptyDatabase } from '../support/stores.ts';
 

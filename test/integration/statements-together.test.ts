@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { type Database, inSnapshot, type Transaction } from '../../src/store/database.ts';
-import { asIdentification, asRead } from '../../src/store/request-unit.ts';
+import { type Database, inSnapshot, type Transaction } from '../../src/store/base/database.ts';
+import { asIdentification, asRead } from '../../src/store/base/request-unit.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 
 const { db } = await databaseForFile();

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
-import { loadThresholdCharges } from '../../src/store/threshold-charges.ts';
+import { loadThresholdCharges } from '../../src/store/thresholds/threshold-charges.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { runs } from '../support/shares-of-tests.ts';

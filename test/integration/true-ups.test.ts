@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
-import { invoices } from '../../src/store/schema/invoices.ts';
+import { invoices } from '../../src/store/invoices/invoices.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { ADD_RATES, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';

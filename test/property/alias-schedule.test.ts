@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cardBehindAlias, effectiveAssignments } from '../../src/rating/rates/alias-schedule.ts';
-import type { AliasAssignment } from '../../src/store/rate-cards.ts';
+import type { AliasAssignment } from '../../src/store/rate-cards/rate-cards.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
 const DAYS = 30;

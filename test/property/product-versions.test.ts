@@ -6,7 +6,7 @@ import {
   type ProductUpdate,
   type StoredProductVersion,
   versionsOf,
-} from '../../src/store/product-versions.ts';
+} from '../../src/store/products/product-versions.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
 const HOURS = 12;

@@ -23,7 +23,7 @@ import {
   type WantedByType,
 } from '../../src/notifications/due-messages.ts';
 import { grantStart } from '../../src/rating/balances/recurring-grants.ts';
-import type { NewScheduledMessage } from '../../src/store/scheduled-messages.ts';
+import type { NewScheduledMessage } from '../../src/store/lifecycle-messages/scheduled-messages.ts';
 import { naiveGrants } from '../support/naive/recurring-grants.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import { contractWith, recurringWith } from '../unit/core/terms/fixtures.ts';

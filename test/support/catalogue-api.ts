@@ -17,7 +17,7 @@ import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
 import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/base/database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 
 /** The name of the token that the client sends. */

@@ -8,7 +8,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/base/database.ts';
 
 /** What is open and not in use costs memory and connections. */
 const KEPT_MAX = 2;

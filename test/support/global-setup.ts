@@ -14,7 +14,7 @@ import { postgresAccount } from '../../src/embedded/postgres-account.ts';
 import { postgresBinaries } from '../../src/embedded/postgres-binaries.ts';
 import { ensureCluster, preparePlace } from '../../src/embedded/postgres-cluster.ts';
 import { findStrayData, removeStrayData } from '../../src/embedded/stray-data.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import {
   connectPostgres,
   type PostgresConnection,

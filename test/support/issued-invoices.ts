@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { ZERO } from '../../src/core/decimal.ts';
 import { newId } from '../../src/core/ids.ts';
-import type { Database, Transaction } from '../../src/store/database.ts';
-import { insertInvoices } from '../../src/store/invoices.ts';
+import type { Database, Transaction } from '../../src/store/base/database.ts';
+import { insertInvoices } from '../../src/store/invoices/invoices.ts';
 
 /** Invoices of this database need no customer, contract or terms from now on. */
 export async function allowLooseInvoices(db: Database): Promise<void> {

@@ -2,7 +2,7 @@
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { applySchema } from '../../src/metering/schema/schema.ts';
 import { readSchemaFiles, renderStatements } from '../../src/metering/schema/schema-files.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
 import {
   connectPostgres,
   type PostgresConnection,

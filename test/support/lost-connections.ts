@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL that are ended by the server, as by an administrator. */
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../src/store/database.ts';
-import { asIdentification, asRead } from '../../src/store/request-unit.ts';
+import type { Database } from '../../src/store/base/database.ts';
+import { asIdentification, asRead } from '../../src/store/base/request-unit.ts';
 
 /** More than a pool has. */
 const CONNECTIONS = 20;

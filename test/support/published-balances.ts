@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { vi } from 'vitest';
 import { publishBalances } from '../../src/billing/sql/publish-balances.ts';
 import type { Instant } from '../../src/core/time.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/base/database.ts';
 import {
   connectPostgres,
   type PostgresConnection,

@@ -2,8 +2,8 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { JobKind } from '../../src/jobs/job-kind.ts';
-import type { Database } from '../../src/store/database.ts';
-import { enqueueJobs, type Job, type NewJob } from '../../src/store/jobs.ts';
+import type { Database } from '../../src/store/base/database.ts';
+import { enqueueJobs, type Job, type NewJob } from '../../src/store/jobs/jobs.ts';
 
 /** A job as a test describes it. */
 export interface PlannedJob {

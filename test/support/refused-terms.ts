@@ -1,7 +1,7 @@
 /** Checks refusals of contracts: status 400, the exact path of the field, and nothing stored. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { loadContracts } from '../../src/store/contracts.ts';
-import { commits } from '../../src/store/schema/commits.ts';
+import { commits } from '../../src/store/balances/commits.tables.ts';
+import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiClient } from './api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from './catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from './contract-terms.ts';

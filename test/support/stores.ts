@@ -9,12 +9,12 @@ import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { applySchema } from '../../src/metering/schema/schema.ts';
-import { createDatabase, type Database, type DatabasePool } from '../../src/store/database.ts';
+import { createDatabase, type Database, type DatabasePool } from '../../src/store/base/database.ts';
+import { withUnits } from '../../src/store/base/request-unit.ts';
 import {
   connectPostgres,
   type PostgresConnection,
 } from '../../src/store/postgres-driver/connect-postgres.ts';
-import { withUnits } from '../../src/store/request-unit.ts';
 import {
   clickhouseSchema,
   createEmptied,

@@ -2,7 +2,7 @@
 import { importPrices } from '../../src/billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../../src/billing/token-billing/price-files.ts';
 import type { Instant } from '../../src/core/time.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/base/database.ts';
 
 /** USD per million tokens, by kind. */
 type Prices = Readonly<Record<string, string>>;

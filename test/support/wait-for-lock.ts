@@ -1,6 +1,6 @@
 /** For tests of concurrent transactions. */
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/base/database.ts';
 
 const WAIT_MAX_MS = 20_000;
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '../../src/log.ts';
-import { createDatabase } from '../../src/store/database.ts';
+import { createDatabase } from '../../src/store/base/database.ts';
 
 const record = z.looseObject({
   level: z.number(),

@@ -3,10 +3,10 @@
  * `npm run accept-loss -- usage_events/202611_1_5_1`. Without a name it lists the losses.
  */
 import { lossName } from '../../metering/stored-parts/part-losses.ts';
-import { createDatabase, type Database } from '../../store/database.ts';
-import { acceptLoss, type RecordedLoss, unsettledLosses } from '../../store/event-store.ts';
+import { recordSystemChanges, type SystemChange } from '../../store/access/system-changes.ts';
+import { createDatabase, type Database } from '../../store/base/database.ts';
+import { acceptLoss, type RecordedLoss, unsettledLosses } from '../../store/events/event-store.ts';
 import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
-import { recordSystemChanges, type SystemChange } from '../../store/system-changes.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */
 export class AcceptLossError extends Error {

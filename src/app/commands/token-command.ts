@@ -22,10 +22,10 @@ import type { KeysetPosition } from '../../core/paging.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../core/time.ts';
 import { replaceKeptToken, tokenFileOf } from '../../embedded/api-token.ts';
 import { runningPostgres } from '../../embedded/postgres.ts';
-import { createDatabase, type Database } from '../../store/database.ts';
+import { recordSystemChanges } from '../../store/access/system-changes.ts';
+import { createDatabase, type Database } from '../../store/base/database.ts';
+import { openUnit } from '../../store/base/request-unit.ts';
 import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
-import { openUnit } from '../../store/request-unit.ts';
-import { recordSystemChanges } from '../../store/system-changes.ts';
 import { reached, StoreFailure } from '../store-failure.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */

@@ -12,11 +12,11 @@ import {
   lockAlertCreation,
   noteChangesOfAll,
   saveArchivedAlert,
-} from '../../store/alerts.ts';
-import { loadMetrics } from '../../store/billable-metrics.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/alerts/alerts.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import { loadMetrics } from '../../store/metrics/billable-metrics.ts';
 import { requireActiveCustomer } from '../customers/active-customer.ts';
 import { checkDefinition, type NewAlert, unitOf } from './alert-definition.ts';
 

@@ -18,13 +18,13 @@ import {
   lockAlertStates,
   replaceAlertStates,
   type StoredAlertState,
-} from '../../store/alert-states.ts';
-import { findAlert, listAlertsOf } from '../../store/alerts.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import { customerExists } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/alerts/alert-states.ts';
+import { findAlert, listAlertsOf } from '../../store/alerts/alerts.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import { customerExists } from '../../store/customers/customers.ts';
 import type { AlertDeps } from './create-alert.ts';
 
 export interface CustomerAlert {

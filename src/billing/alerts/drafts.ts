@@ -1,7 +1,7 @@
 /** The drafts that alerts look at. */
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Contract } from '../../store/contracts.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
 import { createBooks } from '../balances/books.ts';
 import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 import { type ComputedDraft, computeDrafts } from '../invoices/compute.ts';

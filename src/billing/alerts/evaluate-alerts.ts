@@ -15,9 +15,9 @@ import {
   lockAlertStates,
   replaceAlertStates,
   type StoredAlertState,
-} from '../../store/alert-states.ts';
-import { activeAlertsFor, creationTimes } from '../../store/alerts.ts';
-import { inSnapshot, type Transaction } from '../../store/database.ts';
+} from '../../store/alerts/alert-states.ts';
+import { activeAlertsFor, creationTimes } from '../../store/alerts/alerts.ts';
+import { inSnapshot, type Transaction } from '../../store/base/database.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';

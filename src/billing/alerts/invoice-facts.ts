@@ -8,8 +8,8 @@ import { groupBy } from '../../core/group-by.ts';
 import { type Invoice, isUsageLine } from '../../core/invoice.ts';
 import { contains, DAY_MS, type Instant } from '../../core/time.ts';
 import type { ChargeFact, InvoiceFact } from '../../rating/alerts/facts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { issuedSince } from '../../store/invoice-lists.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { issuedSince } from '../../store/invoices/invoice-lists.ts';
 import type { AlertDrafts } from './drafts.ts';
 
 interface InvoiceSources {

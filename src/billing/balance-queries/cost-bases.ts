@@ -3,10 +3,10 @@ import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import { costBasis } from '../../rating/balances/cost-basis.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Database } from '../../store/database.ts';
-import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { loadRateCards, type RateCard } from '../../store/rate-cards/rate-cards.ts';
 
 /** By commit; absent where it is unknown. `rateCardId` is that of the contract that invoices the commit. */
 export async function costBasesOf(

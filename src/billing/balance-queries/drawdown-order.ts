@@ -12,8 +12,8 @@ import {
   type RankedBalance,
   rankedBalance,
 } from '../../rating/balances/burn-down-order.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { customerExists } from '../../store/customers.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { customerExists } from '../../store/customers/customers.ts';
 import { loadCanceledPurchases } from '../balances/canceled-purchases.ts';
 import { loadProductTags } from '../balances/ranking-context.ts';
 import { loadWithheld } from '../balances/withheld.ts';

@@ -12,12 +12,12 @@ import {
   type CommitPosition,
   commitPosition,
   listCommits,
-} from '../../store/commit-list.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import { customerExists } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
-import { loadRateCards } from '../../store/rate-cards.ts';
-import { loadRecurringCommits } from '../../store/recurring-commits.ts';
+} from '../../store/balances/commit-list.ts';
+import { loadRecurringCommits } from '../../store/balances/recurring-commits.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { customerExists } from '../../store/customers/customers.ts';
+import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 import { loadNames, type TermNames } from '../contracts/term-names.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, withOwners } from './balances.ts';

@@ -11,9 +11,9 @@ import { type ShareBalance, shareBalances } from '../../rating/balances/seat-bal
 import type { SeatShare } from '../../rating/balances/seat-shares.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';
 import { seatAssignments } from '../../rating/quantities/seat-assignments.ts';
-import { loadCommits } from '../../store/commits.ts';
-import type { Database } from '../../store/database.ts';
-import { loadSubscriptions } from '../../store/subscriptions.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadSubscriptions } from '../../store/contracts/subscriptions.ts';
 import { loadDividedCommits } from '../balances/seat-shares.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';

@@ -4,10 +4,10 @@ import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import { customerExists } from '../../store/customers.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { customerExists } from '../../store/customers/customers.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, withOwners } from './balances.ts';
 

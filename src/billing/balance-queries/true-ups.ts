@@ -3,9 +3,9 @@ import { ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, TrueUp } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadInvoicedAmounts } from '../../store/invoiced-items.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { loadInvoicedAmounts } from '../../store/invoices/invoiced-items.ts';
 import { loadShortfalls } from '../balances/shortfalls.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../invoice-queue/open-items.ts';
 

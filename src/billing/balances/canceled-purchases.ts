@@ -4,8 +4,8 @@
  */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { CanceledPurchase } from '../../core/terms/ledger.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadVoidedItems } from '../../store/invoiced-items.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadVoidedItems } from '../../store/invoices/invoiced-items.ts';
 
 /** By commit, since the last void. */
 export async function loadCanceledPurchases(

@@ -1,7 +1,7 @@
 /** Which contracts may draw on a balance (docs/drawdown.md, "What a balance pays for" and "Shared with children"). */
 import type { Commit } from '../../core/terms/commits.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 
 /** Whether children may draw on it. */
 export function isShared({ contractId, hierarchyAccess }: Commit): boolean {

@@ -2,8 +2,8 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
-import { loadIssuedDeductions } from '../../store/balance-deductions.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadIssuedDeductions } from '../../store/invoices/balance-deductions.ts';
 import { loadDividedCommits } from './seat-shares.ts';
 
 /** Voided invoices included. What they took from shares of seats has the segment of the schedule. */

@@ -3,8 +3,8 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import type { RankingContext } from '../../rating/balances/burn-down-order.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadTaggedProducts } from '../../store/products.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadTaggedProducts } from '../../store/products/products.ts';
 
 /** The tags of products as of `now`. No query where no commit names a tag. */
 export async function loadProductTags(

@@ -6,10 +6,10 @@ import type { RolledAmount } from '../../core/terms/ledger.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
 import { uncutGrant } from '../../rating/balances/recurring-grants.ts';
 import { type Renewal, rolledAmounts, rolledOver } from '../../rating/balances/rollover.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { loadTransitions } from '../../store/contract-transitions.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
 import type { Withheld } from './withheld.ts';
 
 /** A contract that commits of other contracts were rolled over to. */

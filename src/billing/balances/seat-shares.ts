@@ -5,11 +5,11 @@ import type { FormerUnitPrice, RecurringCommit } from '../../core/terms/recurrin
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { seatGrantsOf } from '../../rating/balances/recurring-grants.ts';
 import { type SeatShare, seatShareId, seatShares } from '../../rating/balances/seat-shares.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadRecurringCommits } from '../../store/recurring-commits.ts';
-import { formerUnitPrices } from '../../store/recurring-unit-prices.ts';
-import { loadSubscriptions } from '../../store/subscriptions.ts';
+import { loadRecurringCommits } from '../../store/balances/recurring-commits.ts';
+import { formerUnitPrices } from '../../store/balances/recurring-unit-prices.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { loadSubscriptions } from '../../store/contracts/subscriptions.ts';
 
 /** A commit or credit as it is divided among seats. */
 export interface DividedCommit {

@@ -4,9 +4,9 @@ import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { shortfallOf } from '../../rating/balances/true-up.ts';
-import { loadTransitions } from '../../store/contract-transitions.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadManualEntries } from '../../store/manual-balance-entries.ts';
+import { loadManualEntries } from '../../store/balances/manual-balance-entries.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
 import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
 
 /** By commit. A fixed number of queries. */

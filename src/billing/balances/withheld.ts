@@ -1,8 +1,8 @@
 /** Commits that are withheld because their payment is outstanding. */
 import type { Commit } from '../../core/terms/commits.ts';
 import { isWithheld } from '../../core/terms/payment-gate.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 
 export type Withheld = (commit: Commit) => boolean;
 

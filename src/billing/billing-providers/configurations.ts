@@ -8,14 +8,14 @@ import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { canonicalJson, loadConnections } from '../../store/billing-providers/billing-connections.ts';
 import {
   type BillingConfiguration,
   insertBillingConfigurations,
   listBillingConfigurations,
-} from '../../store/billing-configurations.ts';
-import { canonicalJson, loadConnections } from '../../store/billing-connections.ts';
-import { customerExists, findCustomer, lockCustomer } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/customers/billing-configurations.ts';
+import { customerExists, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
 

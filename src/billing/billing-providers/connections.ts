@@ -9,8 +9,12 @@ import type { Clock } from '../../core/clock.ts';
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
-import { findConnections, insertConnection, listConnections } from '../../store/billing-connections.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import {
+  findConnections,
+  insertConnection,
+  listConnections,
+} from '../../store/billing-providers/billing-connections.ts';
 import { type ProviderSettings, publicSettings } from './provider-settings.ts';
 
 interface Deps {

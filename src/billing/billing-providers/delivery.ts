@@ -6,8 +6,8 @@ import {
   unconnectedDeliveryMethodId,
 } from '../../core/billing-providers.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';
-import { findConnections, loadConnections } from '../../store/billing-connections.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { findConnections, loadConnections } from '../../store/billing-providers/billing-connections.ts';
 
 /** What a client says about it; null: not given. At least one is. */
 export interface DeliveryInput {

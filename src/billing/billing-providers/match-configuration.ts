@@ -1,12 +1,12 @@
 /** Finds the billing configuration that a contract or a package refers to. */
 import type { BillingProvider, DeliveryMethod } from '../../core/billing-providers.ts';
 import { assert, type FieldPath, invalid, words } from '../../core/errors.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   type BillingConfiguration,
   holdBillingConfiguration,
   listBillingConfigurations,
-} from '../../store/billing-configurations.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/customers/billing-configurations.ts';
 
 /** By id, or by provider and delivery method together, or by all of them where they agree; null: not given. */
 export interface BillingConfigurationLookup {

@@ -6,6 +6,7 @@ import { derivedId, newId } from '../../core/ids.ts';
 import type { StripeAccounts } from '../../payments/accounts.ts';
 import { ProviderProblem } from '../../payments/provider.ts';
 import { FORBIDDEN, type StripeAccess } from '../../payments/stripe/access.ts';
+import type { Database } from '../../store/base/database.ts';
 import {
   archiveConnection,
   type BillingConnection,
@@ -13,8 +14,7 @@ import {
   insertNamedConnection,
   loadConnections,
   saveDefaultConnection,
-} from '../../store/billing-connections.ts';
-import type { Database } from '../../store/database.ts';
+} from '../../store/billing-providers/billing-connections.ts';
 
 export interface AccountDeps {
   readonly db: Database;

@@ -5,12 +5,12 @@ import { invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import { contains, type Instant } from '../../core/time.ts';
-import { lockBalances } from '../../store/balance-deductions.ts';
-import { lockCommit } from '../../store/commits.ts';
-import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import { customerExists } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { insertManualEntry } from '../../store/manual-balance-entries.ts';
+import { lockCommit } from '../../store/balances/commits.ts';
+import { insertManualEntry } from '../../store/balances/manual-balance-entries.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import { customerExists } from '../../store/customers/customers.ts';
+import { lockBalances } from '../../store/invoices/balance-deductions.ts';
 import { type DividedCommit, loadDividedCommits } from '../balances/seat-shares.ts';
 
 export interface ManualEntryInput {

@@ -2,8 +2,8 @@
 import { type FieldPath, invalid, namesNothing, words } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import { loadContracts, lockContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { loadContracts, lockContract } from '../../store/contracts/contracts.ts';
 import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 

@@ -1,9 +1,9 @@
 /** Locks a commit or credit of a customer for a change, in the order that is common to all transactions (settle-contract.ts). */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import { lockBalances } from '../../store/balance-deductions.ts';
-import { lockCommit } from '../../store/commits.ts';
-import type { Transaction } from '../../store/database.ts';
+import { lockCommit } from '../../store/balances/commits.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { lockBalances } from '../../store/invoices/balance-deductions.ts';
 import { lockInvoiceContracts } from './invoice-contract.ts';
 
 interface LockedCommit {

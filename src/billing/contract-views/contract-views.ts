@@ -8,14 +8,14 @@ import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.t
 import type { Balance } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
-import { loadBillingConfigurations } from '../../store/billing-configurations.ts';
-import { loadAmendments, loadConfigurationTimes } from '../../store/contract-edits.ts';
-import { withTerms } from '../../store/contract-terms.ts';
-import { loadTransitions } from '../../store/contract-transitions.ts';
-import { loadInitialVersions } from '../../store/contract-versions.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Database } from '../../store/database.ts';
-import { loadRateCards } from '../../store/rate-cards.ts';
+import type { Database } from '../../store/base/database.ts';
+import { withTerms } from '../../store/contract-terms/contract-terms.ts';
+import { loadAmendments, loadConfigurationTimes } from '../../store/contracts/contract-edits.ts';
+import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
+import { loadInitialVersions } from '../../store/contracts/contract-versions.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { loadBillingConfigurations } from '../../store/customers/billing-configurations.ts';
+import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 import { balancesOf } from '../balance-queries/balances.ts';
 import { costBasesOf } from '../balance-queries/cost-bases.ts';
 import {

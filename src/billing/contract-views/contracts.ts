@@ -1,9 +1,9 @@
 /** Reading contracts. */
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { findVersionAsOf } from '../../store/contract-versions.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import { customerExists } from '../../store/customers.ts';
+import { findVersionAsOf } from '../../store/contracts/contract-versions.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { customerExists } from '../../store/customers/customers.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { type ContractView, contractViews, viewsOf } from './contract-views.ts';

@@ -11,7 +11,7 @@ import { compareText, type GroupValues, groupValuesKey } from '../../rating/quan
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { carriesAll, isExcluded } from '../../rating/quantities/specifiers.ts';
 import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
-import type { StoredProduct } from '../../store/products.ts';
+import type { StoredProduct } from '../../store/products/products.ts';
 import type { RateSelector } from '../rate-cards/rate-selectors.ts';
 import type { RateSegment } from '../rate-cards/read-rates.ts';
 

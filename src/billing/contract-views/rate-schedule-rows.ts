@@ -7,9 +7,13 @@ import type { Instant, OpenInterval } from '../../core/time.ts';
 import { compareText, type GroupValues } from '../../rating/quantities/group-values.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import type { LineTerms } from '../../rating/rates/line-terms.ts';
-import type { Database } from '../../store/database.ts';
-import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { loadRatesOfIdentities, rateIdentityKey, type StoredRateEntry } from '../../store/rates.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
+import {
+  loadRatesOfIdentities,
+  rateIdentityKey,
+  type StoredRateEntry,
+} from '../../store/rate-cards/rates.ts';
 import type { RatePosition, RateSegment } from '../rate-cards/read-rates.ts';
 import { isForAllOthers, type NamedByOverrides, outsideOf, placeOf } from './rate-schedule-named-values.ts';
 

@@ -8,8 +8,8 @@ import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { contains, type Instant, type OpenInterval } from '../../core/time.ts';
 import { seatIdsFrom, seatSegments } from '../../rating/quantities/subscription-quantities.ts';
 import { type QuantityHistoryEntry, quantityHistory } from '../../rating/subscriptions/history.ts';
-import type { Database } from '../../store/database.ts';
-import { loadSubscriptions } from '../../store/subscriptions.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadSubscriptions } from '../../store/contracts/subscriptions.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import { loadPrices } from '../invoice-queue/load-charges.ts';
 

@@ -8,13 +8,13 @@
 import { invalid, notFound, Refusal } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractChanges } from '../../core/terms/contract-edits.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { lockContractsOf } from '../../store/contracts/contracts.ts';
 import {
   archiveBillingConfigurations,
   loadBillingConfigurations,
-} from '../../store/billing-configurations.ts';
-import { lockContractsOf } from '../../store/contracts.ts';
-import { lockCustomer } from '../../store/customers.ts';
-import type { Transaction } from '../../store/database.ts';
+} from '../../store/customers/billing-configurations.ts';
+import { lockCustomer } from '../../store/customers/customers.ts';
 import { CONTRACTS_PER_CALL_MAX, changeLockedContracts } from './change-contract.ts';
 import type { ContractChange, ContractDeps } from './settle-contract.ts';
 

@@ -5,9 +5,9 @@
 import { Refusal } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
-import { lockContractsOf } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { lockContractsOf } from '../../store/contracts/contracts.ts';
+import { voidInvoicesOfContract } from '../../store/invoices/voided-invoices.ts';
 import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
 import {
   CONTRACTS_PER_CALL_MAX,

@@ -6,8 +6,8 @@
  */
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { findCustomer, lockCustomer, updateCustomer } from '../../store/customers.ts';
-import { voidInvoicesOfCustomer } from '../../store/voided-invoices.ts';
+import { findCustomer, lockCustomer, updateCustomer } from '../../store/customers/customers.ts';
+import { voidInvoicesOfCustomer } from '../../store/invoices/voided-invoices.ts';
 import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
 import { archiveContractsOf } from './archive-contracts.ts';
 import type { ContractDeps } from './settle-contract.ts';

@@ -5,10 +5,10 @@
 import { assert, keyUsed } from '../../core/errors.ts';
 import type { Contract, FullContract } from '../../core/terms/contract.ts';
 import type { ContractEdit } from '../../core/terms/contract-edits.ts';
-import { editWithKey } from '../../store/contract-edits.ts';
-import { withTerms } from '../../store/contract-terms.ts';
-import { lockContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { withTerms } from '../../store/contract-terms/contract-terms.ts';
+import { editWithKey } from '../../store/contracts/contract-edits.ts';
+import { lockContract } from '../../store/contracts/contracts.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { missingContract } from './find-contract.ts';
 import { holdGrants } from './grants/grant-jobs.ts';

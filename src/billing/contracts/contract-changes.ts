@@ -2,8 +2,8 @@
 import { type FieldPath, invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import type { Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { checkUsageFilter } from '../products/usage-filters.ts';
 import { type ContractReference, changeContract } from './change-contract.ts';

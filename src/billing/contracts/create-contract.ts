@@ -12,9 +12,9 @@ import type {
 } from '../../core/terms/contract.ts';
 import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
-import { contractWithKey, insertContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import type { RateCard } from '../../store/rate-cards.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { contractWithKey, insertContract } from '../../store/contracts/contracts.ts';
+import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
 import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,

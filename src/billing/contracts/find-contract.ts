@@ -1,9 +1,9 @@
 /** Finds the contract that an operation names, and refuses a missing one. */
 import { notFound, type Refusal } from '../../core/errors.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import { findContract } from '../../store/contracts.ts';
-import { customerExists } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { findContract } from '../../store/contracts/contracts.ts';
+import { customerExists } from '../../store/customers/customers.ts';
 
 /** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
 export async function findContractOf(

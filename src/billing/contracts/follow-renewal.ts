@@ -8,11 +8,11 @@ import type { FullContract, Transition } from '../../core/terms/contract.ts';
 import type { ContractChanges, Updates } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
 import type { Instant } from '../../core/time.ts';
-import { withTerms } from '../../store/contract-terms.ts';
-import { loadTransitions } from '../../store/contract-transitions.ts';
-import { lockContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { hasFinalizedInvoice } from '../../store/issued-periods.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { withTerms } from '../../store/contract-terms/contract-terms.ts';
+import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
+import { lockContract } from '../../store/contracts/contracts.ts';
+import { hasFinalizedInvoice } from '../../store/invoices/issued-periods.ts';
 import { findRolloverTarget, loadRolloverTargets, rolloversOf } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 

@@ -1,8 +1,8 @@
 /** Parents and children among contracts (docs/contracts.md, "Hierarchies"). */
 import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, HierarchyInput } from '../../core/terms/contract.ts';
-import { loadContracts, lockContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { loadContracts, lockContract } from '../../store/contracts/contracts.ts';
 
 /** A parent and its children together. */
 const NODES_MAX = 10;

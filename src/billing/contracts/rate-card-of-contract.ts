@@ -2,8 +2,8 @@
 import { invalid, namesNothing, words } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { cardBehindAlias } from '../../rating/rates/alias-schedule.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { findRateCard, loadAliasAssignments, type RateCard } from '../../store/rate-cards.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { findRateCard, loadAliasAssignments, type RateCard } from '../../store/rate-cards/rate-cards.ts';
 
 export interface RateCardReference {
   readonly rateCardId: string | null;

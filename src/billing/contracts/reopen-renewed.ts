@@ -4,12 +4,12 @@
  */
 import type { Contract, ContractTerms, FullContract } from '../../core/terms/contract.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';
-import { withTerms } from '../../store/contract-terms.ts';
-import { deleteTransition, loadTransitions } from '../../store/contract-transitions.ts';
-import { findVersionBeforeEnd } from '../../store/contract-versions.ts';
-import { lockContract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { hasInvoiceSince } from '../../store/issued-periods.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { withTerms } from '../../store/contract-terms/contract-terms.ts';
+import { deleteTransition, loadTransitions } from '../../store/contracts/contract-transitions.ts';
+import { findVersionBeforeEnd } from '../../store/contracts/contract-versions.ts';
+import { lockContract } from '../../store/contracts/contracts.ts';
+import { hasInvoiceSince } from '../../store/invoices/issued-periods.ts';
 import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { holdGrants } from './grants/grant-jobs.ts';

@@ -15,11 +15,11 @@ import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/
 import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import { publishContractChanges } from '../../notifications/lifecycle-messages.ts';
-import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts';
-import { insertTerms, saveContract } from '../../store/contract-terms.ts';
-import { insertContractVersions } from '../../store/contract-versions.ts';
-import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { insertTerms, saveContract } from '../../store/contract-terms/contract-terms.ts';
+import { editWithKey, insertContractEdits } from '../../store/contracts/contract-edits.ts';
+import { insertContractVersions } from '../../store/contracts/contract-versions.ts';
+import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { planFinalizations } from '../invoice-queue/finalization.ts';
 import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';

@@ -4,11 +4,11 @@ import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Contract, ContractTerms } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import type { Database } from '../../store/database.ts';
-import { loadInvoicedItems } from '../../store/invoiced-items.ts';
-import { loadProducts } from '../../store/products.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { loadInvoicedItems } from '../../store/invoices/invoiced-items.ts';
+import { loadProducts } from '../../store/products/products.ts';
 
 /** Data that answers show with terms: names of the objects they refer to, and custom fields. */
 export interface TermNames {

@@ -9,8 +9,8 @@ import {
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
-import { insertCreditType, listCustomCreditTypes } from '../../store/credit-types.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { insertCreditType, listCustomCreditTypes } from '../../store/credit-types/credit-types.ts';
 
 interface Deps {
   readonly db: Database;

@@ -1,9 +1,9 @@
 /** Finds draft invoices by id, for their custom fields. Drafts are not stored, so their contracts are searched. */
 import { invalid, notFound } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { listContracts } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { listContracts } from '../../store/contracts/contracts.ts';
+import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { holdFinalization } from '../invoice-queue/finalization.ts';
 import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 

@@ -4,6 +4,7 @@ import { CUSTOM_FIELD_KEYS_PER_ENTITY_MAX, type CustomFieldEntity } from '../../
 import { conflict, type FieldPath, invalid } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   type CustomFieldKey,
   countKeys,
@@ -12,8 +13,7 @@ import {
   listKeys as listStoredKeys,
   lockDeclarations,
   removeKey as removeStoredKey,
-} from '../../store/custom-fields.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/custom-fields/custom-fields.ts';
 
 interface Deps {
   readonly db: Database;

@@ -4,6 +4,7 @@
  */
 import type { CustomFieldEntity, ObjectFields } from '../../core/custom-fields.ts';
 import { conflict, type FieldPath, invalid } from '../../core/errors.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   type CustomFieldKey,
   type CustomFieldValue,
@@ -11,8 +12,7 @@ import {
   insertValues,
   loadKeys,
   lockKeys,
-} from '../../store/custom-fields.ts';
-import type { Transaction } from '../../store/database.ts';
+} from '../../store/custom-fields/custom-fields.ts';
 
 /**
  * Stores the fields of objects that were just made. Refuses a key that is not declared (`invalid`) and a

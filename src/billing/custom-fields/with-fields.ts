@@ -2,8 +2,8 @@
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
 import type { Page } from '../../core/paging.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 
 /** The fields of objects that an answer only names, such as the products of rates. */
 export function customFieldsOfObjects(

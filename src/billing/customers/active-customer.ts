@@ -1,7 +1,7 @@
 /** The check that new terms and contracts begin with. */
 import { invalid, notFound } from '../../core/errors.ts';
-import { holdCustomer } from '../../store/customers.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { holdCustomer } from '../../store/customers/customers.ts';
 
 /**
  * Refuses an unknown customer (`CustomerNotFound`) and an archived one (`invalid`). Locks the customer: archiving it

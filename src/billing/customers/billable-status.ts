@@ -1,8 +1,8 @@
 /** Settings of customers that say whether and how their invoices are delivered. */
 import type { BillableStatus } from '../../core/billing-providers.ts';
 import { notFound } from '../../core/errors.ts';
-import { leaveInvoicesInDraft, setBillableStatus } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { leaveInvoicesInDraft, setBillableStatus } from '../../store/customers/customers.ts';
 
 /** Refuses an unknown customer (`not_found`). */
 export async function setCustomerBillableStatus(

@@ -2,8 +2,8 @@
 import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { type Customer, findCustomer, updateCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { type Customer, findCustomer, updateCustomer } from '../../store/customers/customers.ts';
 import { oneWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 import { customerName } from './customer-name.ts';
 

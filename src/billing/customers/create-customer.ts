@@ -1,8 +1,8 @@
 /** Creates a customer with its ingest aliases and billing configurations, all or nothing. */
 import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import { type Customer, insertCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { type Customer, insertCustomer } from '../../store/customers/customers.ts';
 import {
   addBillingConfigurations,
   type BillingConfigurationInput,

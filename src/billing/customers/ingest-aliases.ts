@@ -6,15 +6,15 @@
 import type { Clock } from '../../core/clock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid, withoutUuidCase } from '../../core/ids.ts';
-import { noteCustomerChanges } from '../../store/customer-changes.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import {
   claimAliases,
   customerRefs,
   holderOfAliases,
   lockCustomer,
   updateCustomer,
-} from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/customers/customers.ts';
 
 interface Deps {
   readonly db: Database;

@@ -1,13 +1,13 @@
 /** Lists customers, all of them or those that a text finds. */
 import { invalid } from '../../core/errors.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
-import { type FoundPosition, searchCustomers } from '../../store/customer-search.ts';
+import type { Database } from '../../store/base/database.ts';
+import { type FoundPosition, searchCustomers } from '../../store/customers/customer-search.ts';
 import {
   type Customer,
   type CustomerFilter,
   listCustomers as listStoredCustomers,
-} from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+} from '../../store/customers/customers.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
 /** Pages of a search have a rank, others have none. */

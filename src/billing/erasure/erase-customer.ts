@@ -5,9 +5,10 @@
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import { customerRefs, lockCustomer } from '../../store/customers.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { eraseSchedules } from '../../store/contracts/named-schedules.ts';
+import { customerRefs, lockCustomer } from '../../store/customers/customers.ts';
 import {
   eraseAlerts,
   eraseAnswers,
@@ -15,9 +16,8 @@ import {
   eraseCustomFields,
   eraseHeader,
   eraseMessages,
-} from '../../store/erased-customers.ts';
-import { enqueueJobs } from '../../store/jobs.ts';
-import { eraseSchedules } from '../../store/named-schedules.ts';
+} from '../../store/erasure/erased-customers.ts';
+import { enqueueJobs } from '../../store/jobs/jobs.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { draftPlaces } from '../invoices/draft-places.ts';
 import { eraseEventsJob } from './erase-events.ts';

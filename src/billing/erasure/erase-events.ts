@@ -9,15 +9,15 @@ import type { BillableMetric } from '../../core/metric.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { eraseProperties, eraseRepeats, type KeptProperties } from '../../metering/events/erase-events.ts';
-import { loadMetrics } from '../../store/billable-metrics.ts';
-import type { Database } from '../../store/database.ts';
-import { listInvoiceHeads } from '../../store/invoice-lists.ts';
-import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
-import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
-import type { Job, NewJob } from '../../store/jobs.ts';
-import type { SystemChange } from '../../store/system-changes.ts';
-import { withLines } from '../../store/whole-invoices.ts';
+import type { SystemChange } from '../../store/access/system-changes.ts';
+import type { Database } from '../../store/base/database.ts';
+import { listInvoiceHeads } from '../../store/invoices/invoice-lists.ts';
+import { loadInvoiceTerms } from '../../store/invoices/invoice-terms.ts';
+import { loadInvoiceWarnings } from '../../store/invoices/invoice-warnings.ts';
+import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
+import { withLines } from '../../store/invoices/whole-invoices.ts';
+import type { Job, NewJob } from '../../store/jobs/jobs.ts';
+import { loadMetrics } from '../../store/metrics/billable-metrics.ts';
 
 /** The kind of the job. */
 export const ERASE_EVENTS_JOB = 'erase_events';

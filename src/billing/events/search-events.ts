@@ -14,9 +14,9 @@ import { mismatchReason, propertiesToMatch } from '../../metering/events/match-e
 import { type PropertyReader, readProperties } from '../../metering/events/nested-properties.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
-import { allMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
-import type { Database } from '../../store/database.ts';
-import { ownersOfRefs, type UsageOwnerName } from '../../store/usage-owners.ts';
+import type { Database } from '../../store/base/database.ts';
+import { ownersOfRefs, type UsageOwnerName } from '../../store/customers/usage-owners.ts';
+import { allMetrics, type StoredMetric } from '../../store/metrics/billable-metrics.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
 import { unpricedReasons } from '../token-billing/unpriced-uses.ts';
 

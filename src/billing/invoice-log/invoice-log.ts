@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../../core/time.ts';
-import type { AssignedNumber } from '../../store/invoice-numbers.ts';
+import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';
 
 const INVOICE_EVENTS = ['finalized', 'regenerated', 'voided', 'numbered'] as const;
 type InvoiceEvent = (typeof INVOICE_EVENTS)[number];

@@ -1,7 +1,7 @@
 /** What jobs do to invoices, as the audit log tells it. */
 import type { Invoice } from '../../core/invoice.ts';
-import type { AssignedNumber } from '../../store/invoice-numbers.ts';
-import type { SystemChange } from '../../store/system-changes.ts';
+import type { SystemChange } from '../../store/access/system-changes.ts';
+import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';
 
 /** An invoice whose payment has failed at once is issued as VOID. */
 export function issued({ id, type, status }: Pick<Invoice, 'id' | 'type' | 'status'>): SystemChange {

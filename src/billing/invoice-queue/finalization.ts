@@ -4,10 +4,10 @@
  */
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant } from '../../core/time.ts';
-import type { Contract } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
+import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs/jobs.ts';
 import { requireEventsOf } from './require-events.ts';
 import {
   billsUsage,

@@ -8,15 +8,15 @@ import { type ScheduledItem, subscriptionItem } from '../../rating/scheduled/sch
 import { chargePrice, nextChargeDate, openCharges } from '../../rating/subscriptions/charges.ts';
 import { type SubscriptionPrices, subscriptionPrices } from '../../rating/subscriptions/prices.ts';
 import { type UnpricedPeriod, unpricedPeriods } from '../../rating/subscriptions/unpriced-periods.ts';
-import { loadBilledCharges } from '../../store/billed-charges.ts';
-import type { Contract } from '../../store/contracts.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadOverrides } from '../../store/load-overrides.ts';
-import { loadProducts } from '../../store/products.ts';
-import { loadRateCards } from '../../store/rate-cards.ts';
-import { loadRateEntries } from '../../store/rates.ts';
-import { loadBillingStarts, loadSubscriptions } from '../../store/subscriptions.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
+import { loadOverrides } from '../../store/contracts/load-overrides.ts';
+import { loadBillingStarts, loadSubscriptions } from '../../store/contracts/subscriptions.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadBilledCharges } from '../../store/invoices/billed-charges.ts';
+import { loadProducts } from '../../store/products/products.ts';
+import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
+import { loadRateEntries } from '../../store/rate-cards/rates.ts';
 
 /** The subscriptions of one contract. */
 export interface ContractCharges {

@@ -3,8 +3,8 @@ import { Refusal } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { eventsRemoved } from '../../metering/client/kept-events.ts';
-import type { Transaction } from '../../store/database.ts';
-import { holdEventRetention } from '../../store/event-retention.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { holdEventRetention } from '../../store/erasure/event-retention.ts';
 
 /**
  * Refuses (`invalid`) usage invoices of contracts for time whose events were removed. No more events are removed until

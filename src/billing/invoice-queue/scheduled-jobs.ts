@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
-import type { Contract } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs/jobs.ts';
 import { loadOpenSchedules, type OpenSchedule } from './open-items.ts';
 
 /** The kind of the jobs. */

@@ -5,9 +5,9 @@
 import type { Commit } from '../../core/terms/commits.ts';
 import { intersect } from '../../core/time.ts';
 import type { ScheduledItem } from '../../rating/scheduled/scheduled-items.ts';
-import { loadCommits } from '../../store/commits.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { type UndrawnPeriod, undrawnPeriods } from '../../store/issued-periods.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { type UndrawnPeriod, undrawnPeriods } from '../../store/invoices/issued-periods.ts';
 
 /** Of the items those whose commit has usage on an issued invoice that took nothing from balances, by their ids. */
 export async function unknownShortfalls(

@@ -12,7 +12,7 @@ import {
   periodsOverlapping,
   wholePeriod,
 } from '../../rating/periods/billing-periods.ts';
-import type { Contract } from '../../store/contracts.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
 
 /** One usage invoice to be computed. */
 export interface InvoiceTarget {

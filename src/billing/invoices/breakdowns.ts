@@ -15,7 +15,7 @@ import {
   lineWindows,
   type WindowSize,
 } from '../../rating/invoice/breakdown.ts';
-import { inSnapshot } from '../../store/database.ts';
+import { inSnapshot } from '../../store/base/database.ts';
 import {
   type BreakdownFilter,
   type BreakdownPageRequest,

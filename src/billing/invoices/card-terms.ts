@@ -11,12 +11,17 @@ import { groupBy } from '../../core/group-by.ts';
 import { eachInChunks } from '../../core/in-chunks.ts';
 import type { CardTerms } from '../../core/invoice-terms.ts';
 import { keptValues } from '../../core/kept-values.ts';
-import { type CardState, hasSameProducts, isSameState, readCardState } from '../../store/card-states.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { loadRateCards, type RateCard, rateCardProductOrder } from '../../store/rate-cards.ts';
-import { loadRateEntries, loadRatesAfter, loadRatesInParts } from '../../store/rates.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
+import {
+  type CardState,
+  hasSameProducts,
+  isSameState,
+  readCardState,
+} from '../../store/rate-cards/card-states.ts';
+import { loadRateCards, type RateCard, rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
+import { loadRateEntries, loadRatesAfter, loadRatesInParts } from '../../store/rate-cards/rates.ts';
 
 /** Cards with fewer products are read faster than their state. */
 const KEPT_FROM_PRODUCTS = 1_000;

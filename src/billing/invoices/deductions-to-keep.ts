@@ -1,7 +1,7 @@
 /** What an issued invoice took from balances, as it is stored. */
 import type { Invoice } from '../../core/invoice.ts';
 import type { Deduction } from '../../rating/balances/balance-book.ts';
-import type { NewDeduction } from '../../store/balance-deductions.ts';
+import type { NewDeduction } from '../../store/invoices/balance-deductions.ts';
 
 export function deductionsToKeep({
   invoice,

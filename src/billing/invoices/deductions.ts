@@ -2,7 +2,7 @@
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
-import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
 import type { CandidateCommit } from '../balances/books.ts';
 import { loadDrawingContracts } from '../balances/drawing-contracts.ts';
 import { loadFinalDeductions } from '../balances/final-deductions.ts';

@@ -8,8 +8,8 @@
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
-import { customerRefs } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { customerRefs } from '../../store/customers/customers.ts';
 import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 
 /** The last event of the customers of some drafts is being looked for. */

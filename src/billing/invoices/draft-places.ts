@@ -2,10 +2,10 @@
 import type { Clock } from '../../core/clock.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import { loadRateCards } from '../../store/rate-cards.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
+import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../invoice-queue/open-items.ts';
 import {
   finalizationAt,

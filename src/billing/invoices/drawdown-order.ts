@@ -5,9 +5,9 @@
  */
 import { groupBy } from '../../core/group-by.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { type Balances, type CustomerBalances, shareBalances } from '../balances/books.ts';
 import { type InvoiceTarget, openPeriods } from '../invoice-queue/usage-periods.ts';
 

@@ -1,8 +1,8 @@
 /** What billing providers have of invoices. */
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import type { Database } from '../../store/database.ts';
-import { loadExternalInvoices } from '../../store/invoice-deliveries.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadExternalInvoices } from '../../store/invoices/invoice-deliveries.ts';
 
 /** By invoice; drafts, and invoices that go to no provider, are absent. */
 export async function externalOfInvoices(

@@ -1,10 +1,10 @@
 /** Which invoice a finalization job issues, as its contract is now. */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import type { Job } from '../../store/jobs.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
+import type { Job } from '../../store/jobs/jobs.ts';
 import {
   billsUsage,
   finalizationAt,

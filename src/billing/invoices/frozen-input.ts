@@ -1,9 +1,9 @@
 /** The input of an issued usage invoice as it was when it was computed: its terms, and the moment of its events. */
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import type { Database } from '../../store/database.ts';
-import { loadCountedUpTo } from '../../store/invoice-moments.ts';
-import { loadInvoiceBalances, loadInvoiceTerms } from '../../store/invoice-terms.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadCountedUpTo } from '../../store/invoices/invoice-moments.ts';
+import { loadInvoiceBalances, loadInvoiceTerms } from '../../store/invoices/invoice-terms.ts';
+import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 import { withCountedCharges, withEarlierCharges } from './issued-charges.ts';
 

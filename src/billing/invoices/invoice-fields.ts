@@ -5,9 +5,12 @@
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Invoice, isConversionLine } from '../../core/invoice.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { insertInvoiceCustomFields, loadInvoiceCustomFields } from '../../store/invoice-custom-fields.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import {
+  insertInvoiceCustomFields,
+  loadInvoiceCustomFields,
+} from '../../store/invoices/invoice-custom-fields.ts';
 
 type InvoiceObjects = Pick<Invoice, 'id' | 'customerId' | 'contractId' | 'lines'>;
 

@@ -1,6 +1,6 @@
 /** The order of invoices in lists: by issue date and id. */
 import type { Instant } from '../../core/time.ts';
-import type { InvoicePageRequest } from '../../store/invoice-lists.ts';
+import type { InvoicePageRequest } from '../../store/invoices/invoice-lists.ts';
 
 /** The position of an invoice in lists. A draft has its expected issue date. */
 export interface Placed {

@@ -11,11 +11,11 @@ import {
 } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import { type LateUsage, lateUsage } from '../../rating/invoice/late-usage.ts';
-import { customerRefs } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
-import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
-import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
-import { countedUpToOf, type IssuedInvoice } from '../../store/invoices.ts';
+import type { Database } from '../../store/base/database.ts';
+import { customerRefs } from '../../store/customers/customers.ts';
+import { loadInvoiceTerms } from '../../store/invoices/invoice-terms.ts';
+import { loadInvoiceWarnings } from '../../store/invoices/invoice-warnings.ts';
+import { countedUpToOf, type IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 import { withCountedCharges, withEarlierCharges } from './issued-charges.ts';
 import type { RateDeps } from './rate-target/plan-rating.ts';

@@ -8,10 +8,10 @@ import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { inShare } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
-import { findContract, loadContracts } from '../../store/contracts.ts';
-import { type BilledCustomer, billedCustomers } from '../../store/customers.ts';
-import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import type { InvoicePageRequest } from '../../store/invoice-lists.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
+import { type BilledCustomer, billedCustomers } from '../../store/contracts/billed-customers.ts';
+import { findContract, loadContracts } from '../../store/contracts/contracts.ts';
+import type { InvoicePageRequest } from '../../store/invoices/invoice-lists.ts';
 import { computeDrafts } from './compute.ts';
 import {
   type ConsolidatedPlace,

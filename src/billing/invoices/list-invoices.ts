@@ -1,10 +1,10 @@
 /** Lists the invoices of a customer: issued ones from the store, and drafts, which are computed. */
 
 import { cutPage, type KeysetPosition, type Page, pageWithRows } from '../../core/paging.ts';
-import { inSnapshot } from '../../store/database.ts';
-import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
-import { withLines } from '../../store/whole-invoices.ts';
+import { inSnapshot } from '../../store/base/database.ts';
+import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoices/invoice-lists.ts';
+import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
+import { withLines } from '../../store/invoices/whole-invoices.ts';
 import { computeDrafts } from './compute.ts';
 import {
   consolidatedDrafts,

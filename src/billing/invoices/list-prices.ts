@@ -6,9 +6,9 @@ import type { Rate } from '../../core/catalogue.ts';
 import { type InvoiceLine, isSubscriptionLine } from '../../core/invoice.ts';
 import type { CardTerms } from '../../core/invoice-terms.ts';
 import { type RateBook, rateAt, rateBook } from '../../rating/rates/rate-schedule.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadCardTerms } from '../../store/invoice-terms.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCardTerms } from '../../store/invoices/invoice-terms.ts';
+import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 
 interface ListPrice {
   readonly rate: Rate;

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { Invoice } from '../../core/invoice.ts';
 import { invoiceNumber, numberYear } from '../../core/invoice-number.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   type AssignedNumber,
   insertInvoiceNumbers,
@@ -17,8 +17,8 @@ import {
   lockInvoiceNumbers,
   queueNumberingFrom,
   unnumberedInvoices,
-} from '../../store/invoice-numbers.ts';
-import type { Job } from '../../store/jobs.ts';
+} from '../../store/invoices/invoice-numbers.ts';
+import type { Job } from '../../store/jobs/jobs.ts';
 import type { InvoiceLog } from '../invoice-log/invoice-log.ts';
 
 export interface NumberingDeps {

@@ -1,8 +1,8 @@
 /** Whom invoices are of, and who pays for those of hierarchies. */
 import type { Invoice } from '../../core/invoice.ts';
-import { type CustomerLabel, customerLabels } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
-import { type HierarchyPayer, hierarchyPayers } from '../../store/hierarchy-payers.ts';
+import type { Database } from '../../store/base/database.ts';
+import { type HierarchyPayer, hierarchyPayers } from '../../store/contracts/hierarchy-payers.ts';
+import { type CustomerLabel, customerLabels } from '../../store/customers/customers.ts';
 
 /** Of usage invoices, by contract; contracts of no hierarchy are absent. */
 export async function payersOfInvoices(

@@ -4,9 +4,9 @@
  */
 import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import type { Contract } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { contractsWithSubscriptions } from '../../store/subscriptions.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
+import { contractsWithSubscriptions } from '../../store/contracts/subscriptions.ts';
 import {
   type BalancesInstead,
   type CustomerBalances,

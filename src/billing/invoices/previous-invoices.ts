@@ -1,8 +1,8 @@
 /** The invoice that a draft is compared with: the last one of its contract that is finalized. */
 import type { Decimal } from '../../core/decimal.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { type PreviousInvoice, previousFinalized } from '../../store/previous-invoices.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { type PreviousInvoice, previousFinalized } from '../../store/invoices/previous-invoices.ts';
 
 export interface ComparedInvoice extends PreviousInvoice {
   /** What the draft bills more; negative: less. */

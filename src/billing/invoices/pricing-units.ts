@@ -1,8 +1,8 @@
 /** Loads the pricing units that invoices and their lines name. */
 import type { CreditType } from '../../core/credit-types.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import type { ListPriceOf } from './list-prices.ts';
 import type { InvoiceWithUnbilledUsage } from './unbilled-usage.ts';
 

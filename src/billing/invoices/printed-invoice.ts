@@ -4,7 +4,7 @@ import { customFieldsOf } from '../../core/custom-fields.ts';
 import { notFound, Refusal } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import { customerNames, findCustomer } from '../../store/customers.ts';
+import { customerNames, findCustomer } from '../../store/customers/customers.ts';
 import { externalOfInvoices } from './external-invoices.ts';
 import { customFieldsOfInvoices } from './invoice-fields.ts';
 import { numbersOfInvoices } from './numbering.ts';

@@ -4,10 +4,10 @@
  */
 import { assert, notFound } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import { customerExists } from '../../store/customers.ts';
-import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
-import { findInvoice } from '../../store/whole-invoices.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
+import { customerExists } from '../../store/customers/customers.ts';
+import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
+import { findInvoice } from '../../store/invoices/whole-invoices.ts';
 import type { ScheduledTarget } from '../invoice-queue/open-items.ts';
 import { type ComputeDeps, computeUsageInvoices } from './compute.ts';
 import {

@@ -4,9 +4,9 @@
  */
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import type { LateUsage } from '../../rating/invoice/late-usage.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadInvoiceWarnings } from '../../store/invoices/invoice-warnings.ts';
+import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 import type { ComputedDraft } from './compute.ts';
 import type { WithCard } from './list-prices.ts';
 

@@ -2,7 +2,7 @@
 import type { BilledPeriod, UnpricedSubscription } from '../../core/invoice.ts';
 import { contains } from '../../core/time.ts';
 import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
-import type { Contract } from '../../store/contracts.ts';
+import type { Contract } from '../../store/contracts/contracts.ts';
 
 /** One for each billing period of a subscription that begins in that of the invoice. `unpriced` is by contract. */
 export function unpricedWarnings(

@@ -4,12 +4,12 @@ import { notFound } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
-import { listMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import { findCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
-import { loadProducts } from '../../store/products.ts';
-import { rateCardProductOrder } from '../../store/rate-cards.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { findCustomer } from '../../store/customers/customers.ts';
+import { listMetrics, type StoredMetric } from '../../store/metrics/billable-metrics.ts';
+import { loadProducts } from '../../store/products/products.ts';
+import { rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
 interface Deps {

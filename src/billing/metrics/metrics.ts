@@ -4,6 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   archiveMetric,
   findMetric,
@@ -11,8 +12,7 @@ import {
   listMetrics as listStoredMetrics,
   renameMetric,
   type StoredMetric,
-} from '../../store/billable-metrics.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+} from '../../store/metrics/billable-metrics.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,

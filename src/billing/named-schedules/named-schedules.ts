@@ -5,16 +5,16 @@
 import { invalid, notFound, Refusal, words } from '../../core/errors.ts';
 import { coveringSegments, type ScheduleSegment, withSegment } from '../../core/named-schedules.ts';
 import type { Instant } from '../../core/time.ts';
-import { findContract, lockContract } from '../../store/contracts.ts';
-import { customerExists, lockCustomer } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { findContract, lockContract } from '../../store/contracts/contracts.ts';
 import {
   countOtherSegments,
   loadSchedule,
   replaceSchedule,
   type ScheduleKey,
-} from '../../store/named-schedules.ts';
-import { findRateCard, lockRateCard } from '../../store/rate-cards.ts';
+} from '../../store/contracts/named-schedules.ts';
+import { customerExists, lockCustomer } from '../../store/customers/customers.ts';
+import { findRateCard, lockRateCard } from '../../store/rate-cards/rate-cards.ts';
 
 /** Of all schedules of one customer, contract or rate card; one call reads and writes those of one schedule. */
 const SEGMENTS_MAX = 1_000;

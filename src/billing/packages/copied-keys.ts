@@ -5,8 +5,8 @@
 import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';
 import type { FieldPath } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { loadKeys } from '../../store/custom-fields.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { loadKeys } from '../../store/custom-fields/custom-fields.ts';
 import type { TermsInput } from '../contracts/terms/build-terms.ts';
 import { declareKey } from '../custom-fields/keys.ts';
 

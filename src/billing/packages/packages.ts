@@ -11,9 +11,7 @@ import type { Package } from '../../core/terms/packages.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { assignmentsInForce } from '../../rating/rates/alias-schedule.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
 import {
   type ArchiveFilter,
   aliasNamesOfPackages,
@@ -25,9 +23,11 @@ import {
   loadPackageAliases,
   type PackageAliasAssignment,
   archivePackage as setArchived,
-} from '../../store/packages.ts';
-import { loadProducts } from '../../store/products.ts';
-import { loadRateCards } from '../../store/rate-cards.ts';
+} from '../../store/contracts/packages.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { loadProducts } from '../../store/products/products.ts';
+import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';

@@ -7,11 +7,15 @@ import type { PaymentOutcome, PaymentProvider } from '../../core/terms/payment-g
 import type { Instant } from '../../core/time.ts';
 import { simulatedOutcome, simulatedState } from '../../payments/simulated/simulated-provider.ts';
 import { payableAmount } from '../../rating/invoice/payable.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import type { Transaction } from '../../store/database.ts';
-import { insertCollected, queueGatedPayments, unqueueDeliveries } from '../../store/invoice-deliveries.ts';
-import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import {
+  insertCollected,
+  queueGatedPayments,
+  unqueueDeliveries,
+} from '../../store/invoices/invoice-deliveries.ts';
 
 /** An invoice that pays for one gated commit. */
 export interface GatedInvoice {

@@ -6,9 +6,9 @@ import {
   publishPaymentRequests,
   type RequestedPayment,
 } from '../../notifications/payment-messages.ts';
-import { loadCommits } from '../../store/commits.ts';
-import type { Transaction } from '../../store/database.ts';
-import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import type { GatedInvoice } from './collect-payment.ts';
 
 /** `collected`: the outcomes by invoice of the payments that were collected just now. */

@@ -3,10 +3,10 @@ import type { Clock } from '../../core/clock.ts';
 import type { Instant } from '../../core/time.ts';
 import { publishExternalStatus, publishProviderError } from '../../notifications/invoice-messages.ts';
 import { publishActionsRequired } from '../../notifications/payment-messages.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { type AttemptEnd, endAttempt } from '../../store/delivery-work.ts';
-import type { Delivery } from '../../store/invoice-deliveries.ts';
-import { findInvoiceHead } from '../../store/invoices.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { type AttemptEnd, endAttempt } from '../../store/invoices/delivery-work.ts';
+import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
+import { findInvoiceHead } from '../../store/invoices/invoices.ts';
 import { endProviderPayment } from '../commits/release-commit.ts';
 import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
 

@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { isUuid } from '../../core/ids.ts';
-import type { Database } from '../../store/database.ts';
-import { invoicesOfObjects, noteProviderEvent } from '../../store/delivery-work.ts';
-import { makeDue } from '../../store/invoice-deliveries.ts';
+import type { Database } from '../../store/base/database.ts';
+import { invoicesOfObjects, noteProviderEvent } from '../../store/invoices/delivery-work.ts';
+import { makeDue } from '../../store/invoices/invoice-deliveries.ts';
 
 /** What is read of an event of Stripe, whose signature is checked. */
 export const stripeEvent = z.object({

@@ -3,14 +3,14 @@ import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   type Delivery,
   loadDeliveries,
   queueDeliveries,
   restartDelivery,
-} from '../../store/invoice-deliveries.ts';
-import { findInvoiceHead } from '../../store/invoices.ts';
+} from '../../store/invoices/invoice-deliveries.ts';
+import { findInvoiceHead } from '../../store/invoices/invoices.ts';
 
 interface Redelivered {
   readonly invoiceId: string;

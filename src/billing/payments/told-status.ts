@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { publishExternalStatus } from '../../notifications/invoice-messages.ts';
-import type { Database } from '../../store/database.ts';
-import { loadDeliveries, tellExternal } from '../../store/invoice-deliveries.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadDeliveries, tellExternal } from '../../store/invoices/invoice-deliveries.ts';
 
 /** Only what is told changes. Refuses an invoice that no such system has (`not_found`, `invalid`). */
 export async function tellExternalStatus(

@@ -4,7 +4,7 @@ import { ZERO } from '../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import { lineKeyProblem } from '../../metering/usage/metric-usage.ts';
-import type { ProductTerms } from '../../store/product-versions.ts';
+import type { ProductTerms } from '../../store/products/product-versions.ts';
 
 /** Refuses (`invalid`) terms that do not belong to products of this type, and missing ones that do. */
 export function checkTermsOfType(type: ProductType, terms: ProductTerms): void {

@@ -1,10 +1,15 @@
 /** Loads and validates the references of a product: its metric, and the parts of a composite. */
 import { assert, invalid } from '../../core/errors.ts';
 import { compositeCycle } from '../../rating/composites/composite-cycles.ts';
-import { findMetric, loadMetrics } from '../../store/billable-metrics.ts';
-import type { Transaction } from '../../store/database.ts';
-import type { ProductChanges, StoredProductVersion } from '../../store/product-versions.ts';
-import { loadComposites, loadProducts, lockComposites, type StoredProduct } from '../../store/products.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { findMetric, loadMetrics } from '../../store/metrics/billable-metrics.ts';
+import type { ProductChanges, StoredProductVersion } from '../../store/products/product-versions.ts';
+import {
+  loadComposites,
+  loadProducts,
+  lockComposites,
+  type StoredProduct,
+} from '../../store/products/products.ts';
 import { checkGroupKeys } from './product-definition.ts';
 
 /** Refuses (`invalid`) terms that name a metric or products which do not exist, or a metric that is archived. */

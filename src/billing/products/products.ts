@@ -5,13 +5,13 @@ import { assert, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   type ProductChanges,
   type ProductTerms,
   type ProductUpdate,
   versionsOf,
-} from '../../store/product-versions.ts';
+} from '../../store/products/product-versions.ts';
 import {
   type ArchiveFilter,
   archiveProduct as archiveStoredProduct,
@@ -21,8 +21,8 @@ import {
   listProducts as listStoredProducts,
   lockProduct,
   type StoredProduct,
-} from '../../store/products.ts';
-import { rateCardsOfProduct } from '../../store/rate-cards.ts';
+} from '../../store/products/products.ts';
+import { rateCardsOfProduct } from '../../store/rate-cards/rate-cards.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,

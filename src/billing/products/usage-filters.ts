@@ -4,11 +4,11 @@ import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, UsageFilter } from '../../core/terms/contract.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { missingFilterKey } from '../../rating/usage/filter-keys.ts';
-import { loadMetrics } from '../../store/billable-metrics.ts';
-import { filteredContracts, loadUsageFilters } from '../../store/contract-settings.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { rateCardProductOrder } from '../../store/rate-cards.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { filteredContracts, loadUsageFilters } from '../../store/contracts/contract-settings.ts';
+import { loadMetrics } from '../../store/metrics/billable-metrics.ts';
+import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
+import { rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
 
 /**
  * Refuses (`invalid`) a filter that starts outside the contract, and a key that the metrics behind its

@@ -4,11 +4,16 @@ import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import { assert, type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { claimProductUnits, lockRateCard, type RateCard, unitsOfProducts } from '../../store/rate-cards.ts';
-import { insertRates, type NewRateEntry } from '../../store/rates.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
+import {
+  claimProductUnits,
+  lockRateCard,
+  type RateCard,
+  unitsOfProducts,
+} from '../../store/rate-cards/rate-cards.ts';
+import { insertRates, type NewRateEntry } from '../../store/rate-cards/rates.ts';
 import { checkFiltersOfCards } from '../products/usage-filters.ts';
 import { checkRate, type RateTerms } from './rate-terms.ts';
 

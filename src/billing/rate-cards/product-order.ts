@@ -1,7 +1,7 @@
 /** The order of a card's products, in which invoices list them. */
 import { type FieldPath, invalid, notFound } from '../../core/errors.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { lockRateCard, rateCardProductOrder, setProductOrder } from '../../store/rate-cards.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { lockRateCard, rateCardProductOrder, setProductOrder } from '../../store/rate-cards/rate-cards.ts';
 
 interface Deps {
   readonly db: Database;

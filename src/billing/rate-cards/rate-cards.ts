@@ -7,8 +7,8 @@ import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { effectiveAssignments } from '../../rating/rates/alias-schedule.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import {
   type AliasAssignment,
   aliasNamesOfCards,
@@ -23,7 +23,7 @@ import {
   type RateCard,
   replaceAliases,
   updateRateCard as updateStoredRateCard,
-} from '../../store/rate-cards.ts';
+} from '../../store/rate-cards/rate-cards.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
 

@@ -10,16 +10,16 @@ import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database } from '../../store/database.ts';
-import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { findRateCard, rateCardProductOrder } from '../../store/rate-cards.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
+import { findRateCard, rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
 import {
   loadRatesByIdentity,
   type RateSelection,
   type StoredRateEntry,
   type StoredRateIdentity,
-} from '../../store/rates.ts';
+} from '../../store/rate-cards/rates.ts';
 import { isSelected, type RateSelector } from './rate-selectors.ts';
 
 interface Deps {

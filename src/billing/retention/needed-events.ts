@@ -1,10 +1,10 @@
 /** Which events of the past are still needed: those of periods that are not invoiced, or that may be invoiced again. */
 import { addMonths, DAY_MS, floorToMonth, formatInstant, type Instant } from '../../core/time.ts';
 import type { EventMonth } from '../../metering/events/old-months.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Transaction } from '../../store/database.ts';
-import { billedContractIds, firstRegenerable } from '../../store/event-retention.ts';
-import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+import { billedContractIds, firstRegenerable } from '../../store/erasure/event-retention.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { nextUnissuedPeriod } from '../invoice-queue/usage-periods.ts';
 
 /** What needs the oldest events. */

@@ -10,14 +10,14 @@ import type { Clock } from '../../core/clock.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { dropMonth, type EventMonth, readMonthsBefore } from '../../metering/events/old-months.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import { recordSystemChanges, type SystemActor } from '../../store/access/system-changes.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   type EventRetention,
   findEventRetention,
   lockEventRetention,
   moveEventRetention,
-} from '../../store/event-retention.ts';
-import { recordSystemChanges, type SystemActor } from '../../store/system-changes.ts';
+} from '../../store/erasure/event-retention.ts';
 import { endOfRemovable, isForgotten, keptFromBy, type Need, oldestNeed } from './needed-events.ts';
 
 export interface RetentionDeps {

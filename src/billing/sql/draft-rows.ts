@@ -1,7 +1,7 @@
 /** The rows of the view `drafts`: drafts of all customers, or of some, computed when they are read (docs/sql.md). */
 import { invalid } from '../../core/errors.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { type DraftPosition, listDrafts } from '../invoices/list-drafts.ts';
 import { previousInvoicesOf } from '../invoices/previous-invoices.ts';
 import type { InvoiceDeps } from '../invoices/read-invoices.ts';

@@ -1,8 +1,8 @@
 /** What `balances` means for analysts, whether they ask the API or read what is published (docs/sql.md). */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Transaction } from '../../store/database.ts';
-import type { PublishedBalance } from '../../store/published-balances.ts';
+import type { PublishedBalance } from '../../store/balances/published-balances.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 
 /**

@@ -9,8 +9,7 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, MINUTE_MS } from '../../core/time.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { type Database, isOvertaken, type Transaction } from '../../store/database.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
 import {
   beginPass,
   type CommitPlace,
@@ -20,7 +19,8 @@ import {
   placeBehind,
   replacePublished,
   savePass,
-} from '../../store/published-balances.ts';
+} from '../../store/balances/published-balances.ts';
+import { type Database, isOvertaken, type Transaction } from '../../store/base/database.ts';
 import { issuedBalances } from './issued-balances.ts';
 
 /** How much is published at a time, and how often. */

@@ -15,17 +15,17 @@ import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
 import type { ViewName } from '../../metering/sql/values/views.ts';
 import { lineId } from '../../rating/invoice/line-id.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Transaction } from '../../store/database.ts';
-import type { IssuedHead } from '../../store/invoices.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import type { IssuedHead } from '../../store/invoices/invoices.ts';
+import { withLines } from '../../store/invoices/whole-invoices.ts';
 import {
   type ReportPart,
   reportContracts,
   reportCustomers,
   reportInvoices,
-} from '../../store/report-rows.ts';
-import { withLines } from '../../store/whole-invoices.ts';
+} from '../../store/reports/report-rows.ts';
 import { issuedBalances } from './issued-balances.ts';
 
 export interface ViewDeps {

@@ -9,10 +9,10 @@ import type { FullContract } from '../../core/terms/contract.ts';
 import { publishThresholdReached } from '../../notifications/payment-messages.ts';
 import { discountedPrice, type Price } from '../../rating/thresholds/discounted-price.ts';
 import { boughtCommit } from '../../rating/thresholds/threshold-commit.ts';
-import { lockBalances } from '../../store/balance-deductions.ts';
-import type { Transaction } from '../../store/database.ts';
-import { recordSystemChanges, type SystemActor } from '../../store/system-changes.ts';
-import { insertThresholdCharge, loadThresholdCharges } from '../../store/threshold-charges.ts';
+import { recordSystemChanges, type SystemActor } from '../../store/access/system-changes.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { lockBalances } from '../../store/invoices/balance-deductions.ts';
+import { insertThresholdCharge, loadThresholdCharges } from '../../store/thresholds/threshold-charges.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import {

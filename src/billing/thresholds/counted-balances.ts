@@ -4,10 +4,10 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { isExcluded, isPrepaidFor } from '../../rating/thresholds/counted-balances.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { loadCustomFields } from '../../store/custom-fields.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadRecurringCommits } from '../../store/recurring-commits.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { loadRecurringCommits } from '../../store/balances/recurring-commits.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import type { ThresholdContract } from './threshold-contracts.ts';
 
 export interface WatchedBalance extends ThresholdContract {

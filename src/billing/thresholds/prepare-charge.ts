@@ -17,9 +17,9 @@ import {
   priorityBehind,
   type ThresholdCommitInput,
 } from '../../rating/thresholds/threshold-commit.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import { loadProducts } from '../../store/products.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
+import { loadProducts } from '../../store/products/products.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 import { mayDrawOn } from '../balances/drawing-contracts.ts';
 import { periodTerms } from '../invoice-queue/usage-periods.ts';

@@ -4,16 +4,16 @@ import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractChanges } from '../../core/terms/contract-edits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import type { ThresholdKind } from '../../core/terms/thresholds.ts';
-import { loadCommits } from '../../store/commits.ts';
-import { lockContract } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
-import { recordSystemChanges } from '../../store/system-changes.ts';
+import { recordSystemChanges } from '../../store/access/system-changes.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { lockContract } from '../../store/contracts/contracts.ts';
 import {
   type ChargeInFlight,
   endThresholdCharge,
   loadChargesInFlight,
-} from '../../store/threshold-charges.ts';
+} from '../../store/thresholds/threshold-charges.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import type { ContractChange } from '../contracts/settle-contract.ts';
 import { CHARGED_BY, THRESHOLDS } from './charge-threshold.ts';

@@ -7,12 +7,12 @@ import type { SpendTracker } from '../../core/terms/thresholds.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import { countedSpend, type Purchase } from '../../rating/thresholds/spend-trackers.ts';
-import { loadCommits } from '../../store/commits.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadInvoicedItems } from '../../store/invoiced-items.ts';
-import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
-import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
-import { loadThresholdCharges, type ThresholdCharge } from '../../store/threshold-charges.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import { loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import { loadInvoicedItems } from '../../store/invoices/invoiced-items.ts';
+import { loadRateCards, type RateCard } from '../../store/rate-cards/rate-cards.ts';
+import { loadThresholdCharges, type ThresholdCharge } from '../../store/thresholds/threshold-charges.ts';
 import { periodTerms } from '../invoice-queue/usage-periods.ts';
 
 interface TrackedContract {

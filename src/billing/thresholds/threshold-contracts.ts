@@ -3,14 +3,14 @@ import { USD_CENTS } from '../../core/credit-types.ts';
 import { type Decimal, ONE } from '../../core/decimal.ts';
 import type { PrepaidBalanceThreshold, SpendThreshold, SpendTracker } from '../../core/terms/thresholds.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   loadPrepaidBalanceThresholds,
   loadSpendThresholds,
   loadSpendTrackers,
-} from '../../store/contract-settings.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadRateCards } from '../../store/rate-cards.ts';
+} from '../../store/contracts/contract-settings.ts';
+import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
+import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 
 /** A contract in force with a threshold that is enabled. Plain values, so that two states can be compared as JSON. */
 export interface ThresholdContract {

@@ -10,15 +10,15 @@ import {
   type TokenKind,
 } from '../../core/token-billing.ts';
 import { managedPrice } from '../../rating/rates/managed-price.ts';
-import type { Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { findRateCard } from '../../store/rate-cards/rate-cards.ts';
 import {
   insertManagedModels,
   type ManagedCard,
   type ManagedModel,
   updateManagedModels,
-} from '../../store/managed-rate-cards.ts';
-import { findRateCard } from '../../store/rate-cards.ts';
-import type { StoredModel, StoredTokenPrice } from '../../store/token-prices.ts';
+} from '../../store/token-billing/managed-rate-cards.ts';
+import type { StoredModel, StoredTokenPrice } from '../../store/token-billing/token-prices.ts';
 import { addRatesIn } from '../rate-cards/add-rates.ts';
 import type { RateTerms } from '../rate-cards/rate-terms.ts';
 import { createManagedProducts } from './managed-objects.ts';

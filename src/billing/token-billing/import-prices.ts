@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatInstant } from '../../core/time.ts';
 import type { PricedModel, TokenPrice } from '../../core/token-billing.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   insertModelAliases,
   insertTokenPrices,
@@ -12,7 +12,7 @@ import {
   type ModelAlias,
   modelKey,
   type NewTokenPrice,
-} from '../../store/token-prices.ts';
+} from '../../store/token-billing/token-prices.ts';
 import { syncManagedCards } from './sync-cards.ts';
 
 interface Deps {

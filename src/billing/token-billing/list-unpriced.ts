@@ -5,7 +5,7 @@ import { cutPage, type Page, type PageRequest, pageWithRows } from '../../core/p
 import { floorToMonth, type Instant, type Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type UsedModel, type UsedModelPosition, usedModels } from '../../metering/events/token-uses.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
 import { unpricedReasons } from './unpriced-uses.ts';
 
 export interface UnpricedDeps {

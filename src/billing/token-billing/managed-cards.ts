@@ -5,7 +5,8 @@ import type { Decimal } from '../../core/decimal.ts';
 import { conflict, type FieldPath, invalid, words } from '../../core/errors.ts';
 import { floorToHour, formatInstant, type Instant } from '../../core/time.ts';
 import type { RepriceMode } from '../../core/token-billing.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
+import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
 import {
   findManagedCard,
   insertManagedCard,
@@ -13,9 +14,13 @@ import {
   type ManagedCard,
   type ManagedModel,
   updateManagedCard,
-} from '../../store/managed-rate-cards.ts';
-import type { RateCard } from '../../store/rate-cards.ts';
-import { loadTokenModels, lockTokenCatalogue, modelKey, type StoredModel } from '../../store/token-prices.ts';
+} from '../../store/token-billing/managed-rate-cards.ts';
+import {
+  loadTokenModels,
+  lockTokenCatalogue,
+  modelKey,
+  type StoredModel,
+} from '../../store/token-billing/token-prices.ts';
 import { mergeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   type CreateRateCardInput,

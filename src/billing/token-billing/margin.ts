@@ -9,9 +9,12 @@ import { groupBy } from '../../core/group-by.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
 import { type TokenMargin, tokenMargin } from '../../rating/rates/token-margin.ts';
-import { loadCardTerms } from '../../store/invoice-terms.ts';
-import { customersOnManagedCards, loadModelsOfProducts } from '../../store/managed-rate-cards.ts';
-import { loadTokenModels, modelKey } from '../../store/token-prices.ts';
+import { loadCardTerms } from '../../store/invoices/invoice-terms.ts';
+import {
+  customersOnManagedCards,
+  loadModelsOfProducts,
+} from '../../store/token-billing/managed-rate-cards.ts';
+import { loadTokenModels, modelKey } from '../../store/token-billing/token-prices.ts';
 import type { BreakdownPosition } from '../invoices/breakdown-places.ts';
 import { type BreakdownItem, listBreakdowns } from '../invoices/breakdowns.ts';
 import type { InvoiceDeps } from '../invoices/read-invoices.ts';

@@ -2,9 +2,13 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
-import type { Database } from '../../store/database.ts';
-import { findManagedCard, loadManagedModels, type ManagedModel } from '../../store/managed-rate-cards.ts';
-import { loadTokenModels } from '../../store/token-prices.ts';
+import type { Database } from '../../store/base/database.ts';
+import {
+  findManagedCard,
+  loadManagedModels,
+  type ManagedModel,
+} from '../../store/token-billing/managed-rate-cards.ts';
+import { loadTokenModels } from '../../store/token-billing/token-prices.ts';
 import { getRateCard } from '../rate-cards/rate-cards.ts';
 import { repricedModels } from './sync-cards.ts';
 

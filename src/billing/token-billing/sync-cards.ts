@@ -7,8 +7,8 @@ import type { Clock } from '../../core/clock.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { floorToHour, HOUR_MS, type Instant } from '../../core/time.ts';
 import { FIRST_RATES_START } from '../../core/token-billing.ts';
-import type { Transaction } from '../../store/database.ts';
-import { enqueueJobs } from '../../store/jobs.ts';
+import type { Transaction } from '../../store/base/database.ts';
+import { enqueueJobs } from '../../store/jobs/jobs.ts';
 import {
   loadManagedCards,
   loadManagedModels,
@@ -16,8 +16,13 @@ import {
   type ManagedModel,
   updateManagedCard,
   updateManagedModels,
-} from '../../store/managed-rate-cards.ts';
-import { loadTokenModels, lockTokenCatalogue, modelKey, type StoredModel } from '../../store/token-prices.ts';
+} from '../../store/token-billing/managed-rate-cards.ts';
+import {
+  loadTokenModels,
+  lockTokenCatalogue,
+  modelKey,
+  type StoredModel,
+} from '../../store/token-billing/token-prices.ts';
 import {
   addManagedRates,
   CATALOGUE_ACTOR,

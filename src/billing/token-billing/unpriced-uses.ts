@@ -2,11 +2,15 @@
 import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import type { TokenKind } from '../../core/token-billing.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
-import type { Database } from '../../store/database.ts';
-import { loadManagedCards, loadManagedModels, type ManagedModel } from '../../store/managed-rate-cards.ts';
-import { loadTokenModels, type StoredModel } from '../../store/token-prices.ts';
-import { ownersOfRefs, type UsageOwnerName } from '../../store/usage-owners.ts';
+import type { Database } from '../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
+import { ownersOfRefs, type UsageOwnerName } from '../../store/customers/usage-owners.ts';
+import {
+  loadManagedCards,
+  loadManagedModels,
+  type ManagedModel,
+} from '../../store/token-billing/managed-rate-cards.ts';
+import { loadTokenModels, type StoredModel } from '../../store/token-billing/token-prices.ts';
 import { namesOf } from './card-rates.ts';
 
 /** Tokens of one model that a customer used. */

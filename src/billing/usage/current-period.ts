@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.ts';
 import { invalid, words } from '../../core/errors.ts';
 import type { Interval } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
-import { loadContracts } from '../../store/contracts.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
 
 interface Deps {
   readonly db: Database;

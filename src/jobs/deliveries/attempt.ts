@@ -16,10 +16,10 @@ import {
   type Progress,
   ProviderProblem,
 } from '../../payments/provider.ts';
-import { loadCommits } from '../../store/commits.ts';
-import type { Database } from '../../store/database.ts';
-import type { AttemptEnd } from '../../store/delivery-work.ts';
-import type { Delivery } from '../../store/invoice-deliveries.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database } from '../../store/base/database.ts';
+import type { AttemptEnd } from '../../store/invoices/delivery-work.ts';
+import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import { isBeyondDoubt, nextLookAt, retryDelayMs } from './backoff.ts';
 
 export interface AttemptDeps extends DocumentDeps {

@@ -20,8 +20,8 @@ import {
   leaseDeliveries,
   loadDeliveryFigures,
   noteStep,
-} from '../../store/delivery-work.ts';
-import type { Delivery } from '../../store/invoice-deliveries.ts';
+} from '../../store/invoices/delivery-work.ts';
+import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import { type AttemptDeps, type AttemptResult, attemptDelivery, progressOf } from './attempt.ts';
 
 const POLL_INTERVAL_MS = 500;

@@ -1,7 +1,7 @@
 /** Follows the customers that transactions of any process have changed. */
 
-import { lastCustomerChange, loadCustomerChanges } from '../../store/customer-changes.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/base/database.ts';
+import { lastCustomerChange, loadCustomerChanges } from '../../store/customers/customer-changes.ts';
 
 export interface ChangesFeed {
   /** Everything that is committed now counts as read. */

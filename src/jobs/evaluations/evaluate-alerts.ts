@@ -3,7 +3,7 @@ import { evaluateAlerts } from '../../billing/alerts/evaluate-alerts.ts';
 import type { BalanceDeps } from '../../billing/invoices/deductions.ts';
 import { createEvaluationPace, type PaceLimits } from '../../billing/pace/evaluation-pace.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { customersWithAlerts } from '../../store/alerts.ts';
+import { customersWithAlerts } from '../../store/alerts/alerts.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
 /** Alerts may be of all customers: ten thousand of them with new usage are 33 evaluations a second. */

@@ -12,9 +12,9 @@ import type { Logger } from 'pino';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
 import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { deleteCustomerChanges } from '../../store/customer-changes.ts';
-import type { Database } from '../../store/database.ts';
-import { loadQuantityNames } from '../../store/quantity-names.ts';
+import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
+import type { Database } from '../../store/base/database.ts';
+import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { oneAfterAnother } from '../one-after-another.ts';
 import { createChangesFeed } from './changes-feed.ts';
 import {

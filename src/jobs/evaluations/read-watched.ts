@@ -1,6 +1,7 @@
 /** Reads which customers there is something to evaluate for, and by which references their events are found. */
-import { customerRefs, inOrderOfEvents } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+
+import type { Database } from '../../store/base/database.ts';
+import { customerRefs, inOrderOfEvents } from '../../store/customers/customers.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 import type { WatchedCustomer } from './watch-list.ts';
 

@@ -3,7 +3,7 @@
  * recorded in `schema_migrations` when its last statement is done. ClickHouse has no transactions over several
  * statements, so a file that failed half-way is repeated from its first statement by the next start.
  *
- * The caller keeps other processes from doing the same at the same time (`store/migrate.ts`).
+ * The caller keeps other processes from doing the same at the same time (`store/migrations/migrate.ts`).
  */
 import { z } from 'zod';
 import { failureReason, MigrationError, pendingMigrations } from '../../core/migrations.ts';

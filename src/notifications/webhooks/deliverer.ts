@@ -11,20 +11,20 @@ import type { Logger } from 'pino';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import { NO_TRACER, type Span, type Tracer } from '../../core/tracing.ts';
 
-import type { Database } from '../../store/database.ts';
-import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/delivery-figures.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
   deleteOldMessages,
   dueDeliveries,
   noteAttempt,
-} from '../../store/webhook-deliveries.ts';
+} from '../../store/messages/webhook-deliveries.ts';
 import {
   endpointOfPending,
   leaseDueEndpoints,
   releaseEndpoint,
   type WebhookEndpoint,
-} from '../../store/webhook-endpoints.ts';
+} from '../../store/messages/webhook-endpoints.ts';
 import { nextAttemptAt } from './retries.ts';
 import { type Attempt, sendWebhook } from './send.ts';
 import { signatureHeaders } from './signature.ts';

@@ -4,7 +4,7 @@ import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   cancelDeliveries,
   type Delivery,
@@ -14,7 +14,7 @@ import {
   listDeliveries as listStoredDeliveries,
   requeueFailed,
   requeueMessage,
-} from '../../store/webhook-deliveries.ts';
+} from '../../store/messages/webhook-deliveries.ts';
 import {
   countActiveEndpoints,
   findEndpoint,
@@ -24,7 +24,7 @@ import {
   lockEndpoints,
   saveEndpoint,
   type WebhookEndpoint,
-} from '../../store/webhook-endpoints.ts';
+} from '../../store/messages/webhook-endpoints.ts';
 import { type MessageType, TEST_TYPE } from '../message-types.ts';
 import { RETRIES_MS } from './retries.ts';
 import { newSecret } from './signature.ts';

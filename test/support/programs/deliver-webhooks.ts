@@ -1,7 +1,7 @@
 /** Sends the webhooks of the database of its argument, until it is killed. */
 import { pino } from 'pino';
 import { createDeliverer } from '../../../src/notifications/webhooks/deliverer.ts';
-import { createDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../../src/store/base/database.ts';
 
 const [connection = ''] = process.argv.slice(2);
 const { db } = createDatabase(JSON.parse(connection));

@@ -1,8 +1,8 @@
 /** Does due jobs on the database of its argument until it is in the middle of one; then waits to be killed. */
 import { pino } from 'pino';
 import { createJobRunner } from '../../../src/jobs/job-runner.ts';
-import { createDatabase } from '../../../src/store/database.ts';
-import type { Job } from '../../../src/store/jobs.ts';
+import { createDatabase } from '../../../src/store/base/database.ts';
+import type { Job } from '../../../src/store/jobs/jobs.ts';
 import { recordingKind } from '../recorded-jobs.ts';
 
 const [connection = '', kind = '', dueAt = '', fatalKey = ''] = process.argv.slice(2);

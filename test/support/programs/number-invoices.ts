@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { createJobRunner } from '../../../src/jobs/job-runner.ts';
 import { numberingJobKind } from '../../../src/jobs/number-invoices.ts';
-import { createDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../../src/store/base/database.ts';
 import { afterWrite } from '../after-write.ts';
 
 const [connection = '', dueAt = '', numberPattern = ''] = process.argv.slice(2);

@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { createDatabase, inSnapshot } from '../../../src/store/database.ts';
-import { asRead } from '../../../src/store/request-unit.ts';
+import { createDatabase, inSnapshot } from '../../../src/store/base/database.ts';
+import { asRead } from '../../../src/store/base/request-unit.ts';
 
 const [connection = ''] = process.argv.slice(2);
 const { db } = createDatabase(JSON.parse(connection));

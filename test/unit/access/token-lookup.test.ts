@@ -6,7 +6,7 @@ import {
   type TokenLookup,
 } from '../../../src/access/token-lookup.ts';
 import { Refusal } from '../../../src/core/errors.ts';
-import type { Token } from '../../../src/store/tokens.ts';
+import type { Token } from '../../../src/store/access/tokens.ts';
 
 const token: Token = {
   id: 't',

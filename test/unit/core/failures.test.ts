@@ -2,7 +2,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { sql } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';
 import { failureFacts, isStoreUnavailable } from '../../../src/core/failures.ts';
-import { createDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../../src/store/base/database.ts';
 
 const postgresError = (code: string, message = 'm') =>
   Object.assign(new Error(message), { name: 'PostgresError', severity: 'ERROR', code });

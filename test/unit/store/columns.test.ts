@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { instantFromPostgres, microsecondsFromPostgres } from '../../../src/store/columns.ts';
+import { instantFromPostgres, microsecondsFromPostgres } from '../../../src/store/base/columns.ts';
 
 describe('reading a timestamp as PostgreSQL prints it', () => {
   test.each([

@@ -8,8 +8,12 @@ import {
   contractVersionDocument,
   packageHeaderDocument,
   packageTermsDocument,
-} from '../../../src/store/document-kinds.ts';
-import { createDocument, DocumentError, type DocumentKind } from '../../../src/store/documents.ts';
+} from '../../../src/store/stored-documents/document-kinds.ts';
+import {
+  createDocument,
+  DocumentError,
+  type DocumentKind,
+} from '../../../src/store/stored-documents/documents.ts';
 import { frozenStates, readFrozenRows } from '../../support/frozen-state.ts';
 
 /** What PostgreSQL hands back of a document that was stored. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LOCK_FAMILIES, LOCKS } from '../../../src/store/lock-numbers.ts';
+import { LOCK_FAMILIES, LOCKS } from '../../../src/store/base/lock-numbers.ts';
 
 test.each([
   ['locks', LOCKS],

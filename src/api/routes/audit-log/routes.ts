@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AuditEntry, type AuditFilter, listAudit } from '../../../access/audit.ts';
 import { isUuid } from '../../../core/ids.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp } from '../../wire/fields.ts';
 import { pageQuery, pageToWire } from '../../wire/paging.ts';

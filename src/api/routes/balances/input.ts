@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ListBalancesInput } from '../../../billing/balance-queries/list-balances.ts';
 import type { PageRequest } from '../../../core/paging.ts';
-import type { CommitPosition } from '../../../store/commit-list.ts';
+import type { CommitPosition } from '../../../store/balances/commit-list.ts';
 import { timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
 import { cursor, keysetPosition } from '../../wire/paging.ts';
 

@@ -10,7 +10,7 @@ import {
   type StreamingMetric,
 } from '../../../core/metric.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { StoredMetric } from '../../../store/billable-metrics.ts';
+import type { StoredMetric } from '../../../store/metrics/billable-metrics.ts';
 import { customFields, timestamp, uuid } from '../../wire/fields.ts';
 
 const metricFields = {

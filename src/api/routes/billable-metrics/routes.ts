@@ -11,7 +11,7 @@ import {
 } from '../../../billing/metrics/metrics.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, customFields, queryBoolean, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

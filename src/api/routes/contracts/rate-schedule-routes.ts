@@ -7,7 +7,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

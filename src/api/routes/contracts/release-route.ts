@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { releaseCommit } from '../../../billing/commits/release-commit.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { PAYMENT_OUTCOMES } from '../../../core/terms/payment-gate.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
 

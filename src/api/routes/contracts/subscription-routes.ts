@@ -7,7 +7,7 @@ import {
 } from '../../../billing/contract-views/subscription-histories.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { exactValue, timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
 import { cursor, pageOf, pageToWire } from '../../wire/paging.ts';

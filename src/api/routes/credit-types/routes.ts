@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createPricingUnit, listPricingUnits } from '../../../billing/credit-types/credit-types.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

@@ -8,7 +8,7 @@ import {
   CUSTOM_FIELD_KEY_LENGTH_MAX,
   CUSTOM_FIELD_KEYS_PER_ENTITY_MAX,
 } from '../../../core/custom-fields.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { customFields, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

@@ -10,7 +10,7 @@ import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { eraseCustomer } from '../../../billing/erasure/erase-customer.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Customer } from '../../../store/customers.ts';
+import type { Customer } from '../../../store/customers/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { commaList, createdId, customFields, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

@@ -5,8 +5,8 @@ import type { CreditType } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';
 import type { ExternalInvoice } from '../../../core/external-invoice.ts';
-import type { CustomerLabel } from '../../../store/customers.ts';
-import type { HierarchyPayer } from '../../../store/hierarchy-payers.ts';
+import type { HierarchyPayer } from '../../../store/contracts/hierarchy-payers.ts';
+import type { CustomerLabel } from '../../../store/customers/customers.ts';
 
 /** Data that answers show besides the invoice itself. */
 export interface InvoiceView {

@@ -7,7 +7,7 @@ import {
   updateNamedSchedule,
 } from '../../../billing/named-schedules/named-schedules.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { parseJson, stringifyJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';

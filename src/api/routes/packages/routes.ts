@@ -10,8 +10,8 @@ import {
 } from '../../../billing/packages/packages.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
-import type { ContractSummary } from '../../../store/packages.ts';
+import type { Database } from '../../../store/base/database.ts';
+import type { ContractSummary } from '../../../store/contracts/packages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, endTimestamp, enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

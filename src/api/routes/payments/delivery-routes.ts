@@ -6,7 +6,7 @@ import { tellExternalStatus } from '../../../billing/payments/told-status.ts';
 import { BILLABLE_STATUSES } from '../../../core/billing-providers.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { externalInvoiceSchema, externalToWire } from '../invoices/external-invoice.ts';

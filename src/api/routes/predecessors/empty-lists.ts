@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { getCustomer } from '../../../billing/customers/change-customer.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery } from '../../wire/paging.ts';

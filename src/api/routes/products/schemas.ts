@@ -7,7 +7,7 @@ import type {
   ProductTerms,
   ProductUpdate,
   StoredProductVersion,
-} from '../../../store/product-versions.ts';
+} from '../../../store/products/product-versions.ts';
 import {
   customFields,
   enumIn,

@@ -9,7 +9,7 @@ import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';
 import { formatInstant, type OpenInterval } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

@@ -16,7 +16,7 @@ import {
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import {
   createdId,

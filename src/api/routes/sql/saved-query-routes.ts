@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listSavedQueries, removeQuery, saveQuery } from '../../../billing/sql/saved-queries.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

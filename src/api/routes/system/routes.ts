@@ -5,7 +5,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type FailedJob, listFailedJobs, queueFigures, retryJob } from '../../../jobs/queue-state.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

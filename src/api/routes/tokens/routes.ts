@@ -10,7 +10,7 @@ import {
 import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../access/tokens.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';

@@ -6,7 +6,7 @@ import { readPriceFile } from '../../../billing/token-billing/price-files.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { floorToHour, type Instant, parseRfc3339 } from '../../../core/time.ts';
-import { createDatabase, type Database } from '../../../store/database.ts';
+import { createDatabase, type Database } from '../../../store/base/database.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
 import { SHIPPED_PRICES } from '../../token-catalogue.ts';
 

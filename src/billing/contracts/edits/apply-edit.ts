@@ -15,8 +15,8 @@ import {
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Subscription } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { findRateCard } from '../../../store/rate-cards.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { findRateCard } from '../../../store/rate-cards/rate-cards.ts';
 import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,

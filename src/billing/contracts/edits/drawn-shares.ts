@@ -12,9 +12,9 @@ import type { BalanceDeduction } from '../../../core/terms/ledger.ts';
 import type { Subscription } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { SeatShare } from '../../../rating/balances/seat-shares.ts';
-import { loadIssuedDeductions } from '../../../store/balance-deductions.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { formerUnitPrices } from '../../../store/recurring-unit-prices.ts';
+import { formerUnitPrices } from '../../../store/balances/recurring-unit-prices.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { loadIssuedDeductions } from '../../../store/invoices/balance-deductions.ts';
 import { type DividedCommit, dividedCommits, type FormerUnitPrices } from '../../balances/seat-shares.ts';
 
 /** Refuses (`invalid`) the first seat that loses its share, naming the field, the seat and the invoice. */

@@ -4,7 +4,7 @@
  */
 import type { FullContract } from '../../../core/terms/contract.ts';
 import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
-import type { Transaction } from '../../../store/database.ts';
+import type { Transaction } from '../../../store/base/database.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
 import { refuseLateUpdates } from '../follow-renewal.ts';

@@ -15,9 +15,9 @@ import type { Instant } from '../../../core/time.ts';
 import { type Granted, publishGrants } from '../../../notifications/lifecycle-messages.ts';
 import type { Upcoming } from '../../../notifications/upcoming.ts';
 import { grantStart } from '../../../rating/balances/recurring-grants.ts';
-import { insertCommits } from '../../../store/commits.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
+import { insertCommits } from '../../../store/balances/commits.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs/jobs.ts';
 import { queueScheduledInvoices } from '../../invoice-queue/scheduled-jobs.ts';
 import {
   GRANT_JOB,

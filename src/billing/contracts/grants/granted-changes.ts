@@ -1,8 +1,8 @@
 /** Changes of contracts with what their recurring terms create by then. */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Instant } from '../../../core/time.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { loadInvoicedItems } from '../../../store/invoiced-items.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { loadInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import { type GrantChange, upcomingGrants, withGrants } from './granted-terms.ts';
 
 /** The same changes in the same order. What they lead to is the same if it is applied again. */

@@ -1,11 +1,11 @@
 /** Reads what decides on the children of recurring terms, of many contracts in four queries. */
 import { groupBy } from '../../../core/group-by.ts';
 import type { Instant } from '../../../core/time.ts';
-import { loadContracts } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { loadRecurringCommits } from '../../../store/recurring-commits.ts';
-import { loadLastGrants } from '../../../store/recurring-grants.ts';
-import { loadSubscriptions } from '../../../store/subscriptions.ts';
+import { loadRecurringCommits } from '../../../store/balances/recurring-commits.ts';
+import { loadLastGrants } from '../../../store/balances/recurring-grants.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { loadContracts } from '../../../store/contracts/contracts.ts';
+import { loadSubscriptions } from '../../../store/contracts/subscriptions.ts';
 import type { Granting } from './granted-terms.ts';
 
 export interface Grantings {

@@ -6,11 +6,11 @@ import { groupBy } from '../../../core/group-by.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
-import { insertCommits } from '../../../store/commits.ts';
-import { loadTransitions } from '../../../store/contract-transitions.ts';
-import { loadContracts } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { hasFinalizedInvoice } from '../../../store/issued-periods.ts';
+import { insertCommits } from '../../../store/balances/commits.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { loadTransitions } from '../../../store/contracts/contract-transitions.ts';
+import { loadContracts } from '../../../store/contracts/contracts.ts';
+import { hasFinalizedInvoice } from '../../../store/invoices/issued-periods.ts';
 import { rolloversOfCommits } from '../../balances/rollovers.ts';
 
 /** New commits of one contract. */

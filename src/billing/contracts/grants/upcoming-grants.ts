@@ -3,8 +3,8 @@ import type { Commit } from '../../../core/terms/commits.ts';
 import type { EventSpan, Upcoming, UpcomingCommits } from '../../../notifications/upcoming.ts';
 import { recurringGrants } from '../../../rating/balances/recurring-grants.ts';
 import { accessMsMax } from '../../../rating/periods/grant-periods.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { listJobKeys } from '../../../store/jobs.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { listJobKeys } from '../../../store/jobs/jobs.ts';
 import { GRANT_JOB, type Granting, type LastGrants, nextGrantAt } from './granted-terms.ts';
 import { loadGrantings } from './load-grantings.ts';
 

@@ -10,12 +10,12 @@ import { isUuid } from '../../../core/ids.ts';
 import type { MultiplierPrioritization } from '../../../core/terms/overrides.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Instant } from '../../../core/time.ts';
-import { commitIdsForContract } from '../../../store/commits.ts';
-import { loadCreditTypes } from '../../../store/credit-types.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { loadProducts } from '../../../store/products.ts';
-import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards.ts';
-import { loadRateEntries } from '../../../store/rates.ts';
+import { commitIdsForContract } from '../../../store/balances/commits.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import { loadCreditTypes } from '../../../store/credit-types/credit-types.ts';
+import { loadProducts } from '../../../store/products/products.ts';
+import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards/rate-cards.ts';
+import { loadRateEntries } from '../../../store/rate-cards/rates.ts';
 
 /** A subscription that recurring terms may be tied to. */
 interface SubscriptionFacts {

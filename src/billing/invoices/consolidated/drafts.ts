@@ -2,9 +2,9 @@
 import { linesOfConstituents, ownerOf, totalOfConstituents } from '../../../core/consolidated-invoice.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import type { IssuedInvoice } from '../../../store/invoices.ts';
-import { withLines } from '../../../store/whole-invoices.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
+import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import { type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
 import type { InvoiceListFilter, SnapshotDeps } from '../draft-places.ts';
 import { isInTime } from '../draft-places.ts';

@@ -5,21 +5,21 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';
-import { consolidatedPeriodOf, queueConsolidations } from '../../../store/consolidation-jobs.ts';
-import { findContract } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { insertConstituents, lockConstituents } from '../../../store/invoice-constituents.ts';
-import { makeDue } from '../../../store/invoice-deliveries.ts';
-import { type IssuedHead, insertInvoices } from '../../../store/invoices.ts';
-import { existingInvoiceIds } from '../../../store/issued-periods.ts';
-import type { Job } from '../../../store/jobs.ts';
-import { withLines } from '../../../store/whole-invoices.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { findContract } from '../../../store/contracts/contracts.ts';
+import { insertConstituents, lockConstituents } from '../../../store/invoices/invoice-constituents.ts';
+import { makeDue } from '../../../store/invoices/invoice-deliveries.ts';
+import { type IssuedHead, insertInvoices } from '../../../store/invoices/invoices.ts';
+import { existingInvoiceIds } from '../../../store/invoices/issued-periods.ts';
+import { withLines } from '../../../store/invoices/whole-invoices.ts';
+import { consolidatedPeriodOf, queueConsolidations } from '../../../store/jobs/consolidation-jobs.ts';
+import type { Job } from '../../../store/jobs/jobs.ts';
 import { finalizationAt, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
 import { consolidatedInvoice } from './drafts.ts';
 import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './targets.ts';
 
-export { CONSOLIDATION_JOB } from '../../../store/consolidation-jobs.ts';
+export { CONSOLIDATION_JOB } from '../../../store/jobs/consolidation-jobs.ts';
 
 interface ConsolidationDeps {
   readonly clock: Clock;

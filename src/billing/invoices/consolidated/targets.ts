@@ -6,13 +6,13 @@ import { consolidatedInvoiceId } from '../../../core/consolidated-invoice.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { BilledPeriod } from '../../../core/invoice.ts';
 import { floorToDay, type Instant } from '../../../core/time.ts';
-import { type ConsolidatedPeriod, queuedConsolidations } from '../../../store/consolidation-jobs.ts';
-import { type Contract, loadContracts } from '../../../store/contracts.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { finalizedUsageInvoices } from '../../../store/invoice-lists.ts';
-import type { IssuedHead } from '../../../store/invoices.ts';
-import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
-import { loadRateCards } from '../../../store/rate-cards.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../../store/contracts/contracts.ts';
+import { finalizedUsageInvoices } from '../../../store/invoices/invoice-lists.ts';
+import type { IssuedHead } from '../../../store/invoices/invoices.ts';
+import { lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
+import { type ConsolidatedPeriod, queuedConsolidations } from '../../../store/jobs/consolidation-jobs.ts';
+import { loadRateCards } from '../../../store/rate-cards/rate-cards.ts';
 import {
   finalizationAt,
   type InvoiceTarget,

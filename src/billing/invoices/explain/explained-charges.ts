@@ -3,9 +3,9 @@ import { type Invoice, isSubscriptionLine } from '../../../core/invoice.ts';
 import type { CardTerms, ContractUsageTerms } from '../../../core/invoice-terms.ts';
 import type { Instant } from '../../../core/time.ts';
 import { type ChargeTermsOf, createChargeTerms } from '../../../rating/explain/charge-terms.ts';
-import { findContract } from '../../../store/contracts.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { loadSubscriptions } from '../../../store/subscriptions.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import { findContract } from '../../../store/contracts/contracts.ts';
+import { loadSubscriptions } from '../../../store/contracts/subscriptions.ts';
 import { cardOf, loadInvoiceContext, termsOf } from '../invoice-context.ts';
 
 /** The prices that an invoice was computed from. */

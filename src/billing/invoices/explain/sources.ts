@@ -5,11 +5,11 @@ import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
 import { lineWindows } from '../../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../../rating/lines/types.ts';
-import { type Database, inSnapshot } from '../../../store/database.ts';
-import { loadConstituents } from '../../../store/invoice-constituents.ts';
-import { loadInvoiceBalances } from '../../../store/invoice-terms.ts';
-import type { IssuedInvoice } from '../../../store/invoices.ts';
-import { findInvoice, withLines } from '../../../store/whole-invoices.ts';
+import { type Database, inSnapshot } from '../../../store/base/database.ts';
+import { loadConstituents } from '../../../store/invoices/invoice-constituents.ts';
+import { loadInvoiceBalances } from '../../../store/invoices/invoice-terms.ts';
+import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
+import { findInvoice, withLines } from '../../../store/invoices/whole-invoices.ts';
 import { type ComputeDeps, computeUsageInvoices } from '../compute.ts';
 import {
   consolidatedDrafts,

@@ -10,9 +10,14 @@ import { type FieldPath, invalid, Refusal } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { type Contract, loadContracts, lockContract } from '../../../store/contracts.ts';
-import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
-import { usageInvoiceIn } from '../../../store/issued-periods.ts';
+import {
+  type Database,
+  inSnapshot,
+  snapshotInstant,
+  type Transaction,
+} from '../../../store/base/database.ts';
+import { type Contract, loadContracts, lockContract } from '../../../store/contracts/contracts.ts';
+import { usageInvoiceIn } from '../../../store/invoices/issued-periods.ts';
 import { missingContract } from '../../contracts/find-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';

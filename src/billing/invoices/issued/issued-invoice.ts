@@ -1,8 +1,8 @@
 /** An issued invoice by its id alone, to be voided or regenerated. */
 import { notFound, type Refusal } from '../../../core/errors.ts';
-import { listContracts } from '../../../store/contracts.ts';
-import { type Database, inSnapshot } from '../../../store/database.ts';
-import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices.ts';
+import { type Database, inSnapshot } from '../../../store/base/database.ts';
+import { listContracts } from '../../../store/contracts/contracts.ts';
+import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { type ConsolidatedPlace, consolidatedPlaces } from '../consolidated/drafts.ts';
 import { type DraftPlace, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
 

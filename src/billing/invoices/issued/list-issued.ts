@@ -1,13 +1,13 @@
 /** The issued invoices of all customers. */
 import { cutPage, type Page } from '../../../core/paging.ts';
-import { findContract } from '../../../store/contracts.ts';
-import { type Database, inSnapshot, type Transaction } from '../../../store/database.ts';
+import { type Database, inSnapshot, type Transaction } from '../../../store/base/database.ts';
+import { findContract } from '../../../store/contracts/contracts.ts';
 import {
   type InvoiceFilter,
   type InvoicePageRequest,
   listInvoiceHeads,
-} from '../../../store/invoice-lists.ts';
-import { withLines } from '../../../store/whole-invoices.ts';
+} from '../../../store/invoices/invoice-lists.ts';
+import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import { type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
 
 /**

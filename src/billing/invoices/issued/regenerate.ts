@@ -6,9 +6,9 @@
  */
 import { Refusal } from '../../../core/errors.ts';
 import { derivedId } from '../../../core/ids.ts';
-import { inSnapshot } from '../../../store/database.ts';
-import { findInvoiceHead } from '../../../store/invoices.ts';
-import { afterCommit } from '../../../store/request-unit.ts';
+import { inSnapshot } from '../../../store/base/database.ts';
+import { afterCommit } from '../../../store/base/request-unit.ts';
+import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
 import { requireIssued } from './issued-invoice.ts';
 import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
 import { regenerateConsolidated } from './regenerated-consolidated.ts';

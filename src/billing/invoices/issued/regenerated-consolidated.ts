@@ -1,9 +1,9 @@
 /** A consolidated invoice that is regenerated: of the same invoices, or those that were regenerated from them. */
 import { Refusal } from '../../../core/errors.ts';
-import { findContract } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { loadConstituents, lockConstituents } from '../../../store/invoice-constituents.ts';
-import { findInvoiceHead, findRegenerated, type IssuedHead } from '../../../store/invoices.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { findContract } from '../../../store/contracts/contracts.ts';
+import { loadConstituents, lockConstituents } from '../../../store/invoices/invoice-constituents.ts';
+import { findInvoiceHead, findRegenerated, type IssuedHead } from '../../../store/invoices/invoices.ts';
 import { issueConsolidated } from '../consolidated/issue.ts';
 import { type IssueInstead, nothingToBill } from './original.ts';
 

@@ -1,6 +1,6 @@
 /** A SCHEDULED invoice that is regenerated, with its items as they are now. */
 import type { Clock } from '../../../core/clock.ts';
-import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
+import { takeInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import { drawnDrafts, freezeScheduledDrafts, lockDrawnBy } from '../scheduled/issue.ts';
 import { withFinalShortfalls } from '../scheduled/shortfalls.ts';
 import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';

@@ -1,9 +1,9 @@
 /** A usage invoice that is regenerated: its period, with the usage and the terms of now. */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { BilledPeriod } from '../../../core/invoice.ts';
-import { lockBalances } from '../../../store/balance-deductions.ts';
-import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
-import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
+import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/base/database.ts';
+import { lockBalances } from '../../../store/invoices/balance-deductions.ts';
+import { takeInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import { billsUsage } from '../../invoice-queue/usage-periods.ts';
 import { beginRun, computeRun } from '../compute-run.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';

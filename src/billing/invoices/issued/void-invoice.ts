@@ -1,10 +1,10 @@
 /** Voids an issued invoice (docs/invoices.md, "Void and regenerate"). */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
-import { standingConsolidations } from '../../../store/invoice-constituents.ts';
-import { lockInvoice } from '../../../store/invoices.ts';
-import { afterCommit } from '../../../store/request-unit.ts';
-import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
+import { afterCommit } from '../../../store/base/request-unit.ts';
+import { standingConsolidations } from '../../../store/invoices/invoice-constituents.ts';
+import { lockInvoice } from '../../../store/invoices/invoices.ts';
+import { voidInvoiceWithId } from '../../../store/invoices/voided-invoices.ts';
 import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
 import { requireEventsOfInvoice } from '../../invoice-queue/require-events.ts';
 import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';

@@ -6,10 +6,10 @@
 
 import { Refusal } from '../../../core/errors.ts';
 import { type Interval, intersect } from '../../../core/time.ts';
-import { type Contract, loadContracts } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
-import type { IssuedHead } from '../../../store/invoices.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { type Contract, loadContracts } from '../../../store/contracts/contracts.ts';
+import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lists.ts';
+import type { IssuedHead } from '../../../store/invoices/invoices.ts';
 import { billsUsage, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import type { DraftDeps } from '../deductions.ts';
 import { draftPlacesOf } from '../draft-places.ts';

@@ -9,9 +9,14 @@ import { groupBy } from '../../../core/group-by.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
-import { type Contract, customersOfRateCard, findContract, loadContracts } from '../../../store/contracts.ts';
-import { type Transaction, undone } from '../../../store/database.ts';
-import { findRateCard } from '../../../store/rate-cards.ts';
+import { type Transaction, undone } from '../../../store/base/database.ts';
+import {
+  type Contract,
+  customersOfRateCard,
+  findContract,
+  loadContracts,
+} from '../../../store/contracts/contracts.ts';
+import { findRateCard } from '../../../store/rate-cards/rate-cards.ts';
 import { type EditContractInput, editContractIn } from '../../contracts/edits/edit-contract.ts';
 import { missingContract } from '../../contracts/find-contract.ts';
 import type { ContractDeps } from '../../contracts/settle-contract.ts';

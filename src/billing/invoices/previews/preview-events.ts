@@ -13,7 +13,7 @@ import {
   type PreviewedEvent,
   withPreviewedEvents,
 } from '../../../metering/query/previewed-events.ts';
-import { inSnapshot } from '../../../store/database.ts';
+import { inSnapshot } from '../../../store/base/database.ts';
 import { computeDrafts } from '../compute.ts';
 import { draftPlaces } from '../draft-places.ts';
 import { byPosition } from '../invoice-order.ts';

@@ -1,10 +1,10 @@
 /** Whether issued invoices took no more from balances than these had. */
 import { sum } from '../../../core/decimal.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
-import { loadIssuedDeductions } from '../../../store/balance-deductions.ts';
-import { loadCommits } from '../../../store/commits.ts';
-import type { Database } from '../../../store/database.ts';
-import { loadManualEntries } from '../../../store/manual-balance-entries.ts';
+import { loadCommits } from '../../../store/balances/commits.ts';
+import { loadManualEntries } from '../../../store/balances/manual-balance-entries.ts';
+import type { Database } from '../../../store/base/database.ts';
+import { loadIssuedDeductions } from '../../../store/invoices/balance-deductions.ts';
 import { loadCanceledPurchases } from '../../balances/canceled-purchases.ts';
 import { loadDividedCommits } from '../../balances/seat-shares.ts';
 import { loadWithheld } from '../../balances/withheld.ts';

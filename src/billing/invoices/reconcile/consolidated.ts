@@ -2,8 +2,8 @@
 import { totalOfConstituents } from '../../../core/consolidated-invoice.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
-import { loadConstituents } from '../../../store/invoice-constituents.ts';
-import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
+import { loadConstituents } from '../../../store/invoices/invoice-constituents.ts';
+import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lists.ts';
 import { consolidatedPlaces } from '../consolidated/drafts.ts';
 import { contractsOf, type SnapshotDeps } from '../draft-places.ts';
 import { type Difference, differencesOf } from './difference.ts';

@@ -2,9 +2,9 @@
 import type { Decimal } from '../../../core/decimal.ts';
 import { isScheduledLine, type ScheduledInvoiceLine } from '../../../core/invoice.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
-import { loadCommits } from '../../../store/commits.ts';
-import type { Database } from '../../../store/database.ts';
-import type { IssuedInvoice } from '../../../store/invoices.ts';
+import { loadCommits } from '../../../store/balances/commits.ts';
+import type { Database } from '../../../store/base/database.ts';
+import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
 import { loadShortfalls } from '../../balances/shortfalls.ts';
 import { loadScheduledItems } from '../../invoice-queue/open-items.ts';

@@ -16,8 +16,8 @@ import { chargeClaims, chargeLines, pricedCharges } from '../../../rating/schedu
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { loadProducts } from '../../../store/products.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import { loadProducts } from '../../../store/products/products.ts';
 import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 
 /** A draft, and what it takes from balances: charges of subscriptions alone are payable from them. */

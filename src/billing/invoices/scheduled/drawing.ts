@@ -5,9 +5,9 @@
 import { groupBy } from '../../../core/group-by.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { BalanceBook } from '../../../rating/balances/balance-book.ts';
-import type { Contract } from '../../../store/contracts.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import type { Contract } from '../../../store/contracts/contracts.ts';
+import { contractsWithSubscriptions } from '../../../store/contracts/subscriptions.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { compareInFamily } from '../drawdown-order.ts';
 import {

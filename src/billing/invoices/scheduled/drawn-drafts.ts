@@ -3,7 +3,7 @@
  * invoices too.
  */
 import { NO_BALANCES } from '../../../rating/balances/balance-book.ts';
-import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
+import { lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
 import { loadCustomerBalances } from '../../balances/books.ts';
 import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { finalizationAt, openPeriods } from '../../invoice-queue/usage-periods.ts';

@@ -5,10 +5,10 @@
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { periodsOverlapping } from '../../../rating/periods/billing-periods.ts';
-import { loadCommits } from '../../../store/commits.ts';
-import type { Contract } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
+import { loadCommits } from '../../../store/balances/commits.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import type { Contract } from '../../../store/contracts/contracts.ts';
+import { lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
 import { loadDrawingContracts, mayDrawOn } from '../../balances/drawing-contracts.ts';
 import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import {

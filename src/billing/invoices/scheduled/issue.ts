@@ -8,15 +8,15 @@ import type { Invoice } from '../../../core/invoice.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';
-import { insertDeductions, lockBalances } from '../../../store/balance-deductions.ts';
-import { loadContracts } from '../../../store/contracts.ts';
-import { noteCustomerChanges } from '../../../store/customer-changes.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { storeInvoiceBalances } from '../../../store/invoice-terms.ts';
-import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
-import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
-import { enqueueJobs, type Job } from '../../../store/jobs.ts';
-import { type Families, loadFamilies } from '../../../store/sharing-customers.ts';
+import { type Families, loadFamilies } from '../../../store/balances/sharing-customers.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { loadContracts } from '../../../store/contracts/contracts.ts';
+import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
+import { insertDeductions, lockBalances } from '../../../store/invoices/balance-deductions.ts';
+import { storeInvoiceBalances } from '../../../store/invoices/invoice-terms.ts';
+import { insertInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
+import { type IssuedInvoice, insertInvoices } from '../../../store/invoices/invoices.ts';
+import { enqueueJobs, type Job } from '../../../store/jobs/jobs.ts';
 import {
   type CustomerBalances,
   createBooks,

@@ -13,11 +13,11 @@ import { chargeLines, type PricedCharge, pricedCharges } from '../../../rating/s
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
 import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
 import type { UnpricedPeriod } from '../../../rating/subscriptions/unpriced-periods.ts';
-import type { Contract } from '../../../store/contracts.ts';
-import type { Database, Transaction } from '../../../store/database.ts';
-import { loadProducts } from '../../../store/products.ts';
-import { contractsWithChargesOnUsageInvoices } from '../../../store/scheduled-charges.ts';
-import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
+import type { Database, Transaction } from '../../../store/base/database.ts';
+import { contractsWithChargesOnUsageInvoices } from '../../../store/contract-terms/scheduled-charges.ts';
+import type { Contract } from '../../../store/contracts/contracts.ts';
+import { contractsWithSubscriptions } from '../../../store/contracts/subscriptions.ts';
+import { loadProducts } from '../../../store/products/products.ts';
 import { type JoinedItem, loadOpenSchedules } from '../../invoice-queue/open-items.ts';
 
 /** An item with its product. */

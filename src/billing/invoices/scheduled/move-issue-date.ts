@@ -2,10 +2,10 @@
 import { assert, invalid, notFound } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import { lockContract } from '../../../store/contracts.ts';
-import type { Transaction } from '../../../store/database.ts';
-import { putInvoiceIssueDate } from '../../../store/invoice-issue-dates.ts';
-import { findInvoiceHead } from '../../../store/invoices.ts';
+import type { Transaction } from '../../../store/base/database.ts';
+import { lockContract } from '../../../store/contracts/contracts.ts';
+import { putInvoiceIssueDate } from '../../../store/invoices/invoice-issue-dates.ts';
+import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
 import { loadOpenSchedules } from '../../invoice-queue/open-items.ts';
 import { holdScheduledInvoices, planScheduledInvoices } from '../../invoice-queue/scheduled-jobs.ts';
 import { findDraftPlace, type IssuedInvoiceDeps } from '../issued/issued-invoice.ts';

@@ -18,9 +18,9 @@ import {
   shareKey,
   spendShares,
 } from '../../../rating/invoice/spend-shares.ts';
-import { inSnapshot } from '../../../store/database.ts';
-import { loadInvoiceTerms } from '../../../store/invoice-terms.ts';
-import { countedUpToOf, type IssuedInvoice } from '../../../store/invoices.ts';
+import { inSnapshot } from '../../../store/base/database.ts';
+import { loadInvoiceTerms } from '../../../store/invoices/invoice-terms.ts';
+import { countedUpToOf, type IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import {
   type BreakdownFilter,
   type BreakdownPageRequest,

@@ -15,10 +15,14 @@ import type { StripeAccounts } from '../../../payments/accounts.ts';
 import { type Note, type PaymentsProvider, ProviderProblem } from '../../../payments/provider.ts';
 import { listOurs } from '../../../payments/stripe/find-invoice.ts';
 import { payableAmount } from '../../../rating/invoice/payable.ts';
-import { findConnections } from '../../../store/billing-connections.ts';
-import { type DeliveredInvoice, firstMappedAt, listDelivered } from '../../../store/delivered-invoices.ts';
-import { type Delivery, loadDeliveries } from '../../../store/invoice-deliveries.ts';
-import { findInvoiceHead } from '../../../store/invoices.ts';
+import { findConnections } from '../../../store/billing-providers/billing-connections.ts';
+import {
+  type DeliveredInvoice,
+  firstMappedAt,
+  listDelivered,
+} from '../../../store/invoices/delivered-invoices.ts';
+import { type Delivery, loadDeliveries } from '../../../store/invoices/invoice-deliveries.ts';
+import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
 import { type DocumentDeps, loadDeliverable } from '../delivery-document.ts';
 import { amountThere, compareWithProvider, type ProviderDifference } from './compare.ts';
 

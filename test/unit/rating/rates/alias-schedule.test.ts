@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cardBehindAlias, effectiveAssignments } from '../../../../src/rating/rates/alias-schedule.ts';
-import type { AliasAssignment } from '../../../../src/store/rate-cards.ts';
+import type { AliasAssignment } from '../../../../src/store/rate-cards/rate-cards.ts';
 
 let sequence = 0;
 /** Assignments made in the order in which they are written; days stand for instants, null for no bound. */

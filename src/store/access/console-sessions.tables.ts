@@ -1,0 +1,27 @@
+import { index, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { instant } from '../base/columns.ts';
+import { tokens } from './tokens.tables.ts';
+
+/**
+ * Sessions of the console, and the links that begin one. Of their texts only the SHA-256 is kept, in lower-case hex. A
+ * session can do what its token can, and ends with it.
+ */
+export const consoleSessions = pgTable(
+  'console_sessions',
+  {
+    id: uuid('id').primaryKey(),
+    tokenId: uuid('token_id')
+      .notNull()
+      .references(() => tokens.id),
+    sha256: text('sha256').notNull(),
+    /** A link becomes a session when it is opened, and then opens nothing any more. */
+    kind: text('kind', { enum: ['link', 'session'] }).notNull(),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [
+    unique('console_sessions_sha256_unique').on(table.sha256),
+    index('console_sessions_expires_at').on(table.expiresAt),
+    index('console_sessions_token_id').on(table.tokenId),
+  ],
+);

@@ -1,0 +1,54 @@
+/** Queries of analysts that have a name. */
+import { asc, eq, gt } from 'drizzle-orm';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { savedQueries } from './saved-queries.tables.ts';
+
+export interface SavedQuery {
+  readonly id: string;
+  readonly name: string;
+  readonly sql: string;
+  readonly savedBy: string;
+  readonly savedAt: Instant;
+  readonly createdAt: Instant;
+}
+
+/** Stores a query. One with the same name gets its text and keeps its id, which is returned. */
+export async function upsertQuery(db: Database | Transaction, query: SavedQuery): Promise<string> {
+  const { sql, savedBy, savedAt } = query;
+  const rows = await db
+    .insert(savedQueries)
+    .values(query)
+    .onConflictDoUpdate({ target: savedQueries.name, set: { sql, savedBy, savedAt } })
+    .returning({ id: savedQueries.id });
+  return rows[0]?.id ?? query.id;
+}
+
+/** Where a page of saved queries ended. */
+export interface SavedQueryPosition {
+  readonly name: string;
+}
+
+/** By name. */
+export async function listQueries(
+  db: Database | Transaction,
+  { after, limit }: PageRequest<SavedQueryPosition>,
+): Promise<Page<SavedQuery, SavedQueryPosition>> {
+  const rows = await db
+    .select()
+    .from(savedQueries)
+    .where(after === null ? undefined : gt(savedQueries.name, after.name))
+    .orderBy(asc(savedQueries.name))
+    .limit(limit + 1);
+  return cutPage(rows, limit, ({ name }) => ({ name }));
+}
+
+/** Returns whether there was such a query. */
+export async function deleteQuery(db: Database | Transaction, id: string): Promise<boolean> {
+  const rows = await db
+    .delete(savedQueries)
+    .where(eq(savedQueries.id, id))
+    .returning({ id: savedQueries.id });
+  return rows.length > 0;
+}

@@ -1,0 +1,129 @@
+/**
+ * The connection pool to PostgreSQL, through Drizzle.
+ *
+ * Drizzle changes the parsers of the client it wraps (dates become strings, Date parameters throw), so
+ * the client never leaves this file: everything goes through `db`, raw SQL as `sql` templates with ISO
+ * text for instants. `migrate.ts` opens a client of its own.
+ */
+import { sql } from 'drizzle-orm';
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { assert, Refusal } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
+import { guardTransactions } from '../postgres-driver/guarded-transactions.ts';
+import { instantFromPostgres } from './columns.ts';
+import { withUnits } from './request-unit.ts';
+
+export type Database = PostgresJsDatabase;
+export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
+
+export interface DatabasePool {
+  readonly db: Database;
+  /** Rejects when the server does not answer. */
+  ping(): Promise<void>;
+  /** Waits for running queries, at most 5 s. */
+  close(): Promise<void>;
+}
+
+/** Enough for the changes and the jobs of one process; a server's default limit of 100 carries several. */
+const CONNECTIONS_MAX = 10;
+/** For requests that only read, so that they do not take the others. Made when they are needed. */
+const READ_CONNECTIONS_MAX = 6;
+/** For the lookup of a token that each request begins with. Lookups that meet are sent together. */
+const IDENTIFICATION_CONNECTIONS_MAX = 2;
+/** No statement should take longer; a runaway one must not hold locks forever. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+const CLOSE_TIMEOUT_SECONDS = 5;
+
+/** Opens a pool; connections are made when first needed. */
+export function createDatabase(connection: PostgresConnection): DatabasePool {
+  const clientOf = (max: number) =>
+    connectPostgres(connection, {
+      max,
+      connection: {
+        application_name: 'tallyhouse',
+        // `columns.ts` reads timestamps as they are written in this zone, whatever the server's default is.
+        TimeZone: 'UTC',
+        statement_timeout: STATEMENT_TIMEOUT_MS,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      },
+    });
+  const writer = clientOf(CONNECTIONS_MAX);
+  const reader = clientOf(READ_CONNECTIONS_MAX);
+  const identifier = clientOf(IDENTIFICATION_CONNECTIONS_MAX);
+  // Statements of jobs have lists of any length, so their plans are not kept.
+  const db = withUnits(drizzle(guardTransactions(writer)), {
+    reading: drizzle(guardTransactions(reader, { keepsStatements: true })),
+    identifying: drizzle(guardTransactions(identifier, { keepsStatements: true })),
+  });
+  return {
+    db,
+    ping: async () => {
+      await db.execute(sql`select 1`);
+    },
+    async close() {
+      const timeout = CLOSE_TIMEOUT_SECONDS;
+      await Promise.all([writer, reader, identifier].map((client) => client.end({ timeout })));
+    },
+  };
+}
+
+/** Runs `read` on one snapshot of PostgreSQL. Keep it short. */
+export function inSnapshot<Result>(
+  db: Database,
+  read: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
+}
+
+/** How often a transaction is tried whose snapshot was overtaken by another one. */
+const ATTEMPTS_MAX = 3;
+const SERIALIZATION_FAILURE = '40001';
+
+/**
+ * Runs `work`, which may write, on one snapshot of PostgreSQL, and undoes all that it has written. Its locks are held
+ * until then: keep it short. If other transactions keep changing what it locks, it is refused (`unavailable`).
+ */
+export async function undone<Result>(
+  db: Database,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    const results: Result[] = [];
+    try {
+      await db.transaction(
+        async (tx) => {
+          results.push(await work(tx));
+          throw new Undo();
+        },
+        { isolationLevel: 'repeatable read' },
+      );
+    } catch (error) {
+      const [result] = results;
+      if (error instanceof Undo && result !== undefined) return result;
+      if (!isOvertaken(error)) throw error;
+      if (attempt === ATTEMPTS_MAX) {
+        throw new Refusal('unavailable', 'what is read keeps changing: try again later');
+      }
+    }
+  }
+}
+
+class Undo extends Error {}
+
+/** Whether a transaction on a snapshot failed because another one has changed what it locks. */
+export function isOvertaken(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : { cause: undefined };
+  return [error, cause].some(
+    (one) => one instanceof Error && 'code' in one && one.code === SERIALIZATION_FAILURE,
+  );
+}
+
+/** When the snapshot of this transaction was taken, by the clock of the server. */
+export async function snapshotInstant(tx: Transaction): Promise<Instant> {
+  const rows = await tx.execute<{ at: string }>(sql`select now()::timestamptz(3) as at`);
+  const [row] = rows;
+  assert(row !== undefined, 'a row of one instant');
+  return instantFromPostgres(row.at);
+}

@@ -1,0 +1,75 @@
+/**
+ * Listens to a channel of PostgreSQL (`LISTEN`), on a connection of its own, for as long as the process runs.
+ *
+ * What is announced while the connection is lost is missed: `onConnected` is called after every connection, for the
+ * listener to forget what it can no longer trust.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
+
+interface Subscription {
+  close(): Promise<void>;
+}
+
+interface Listener {
+  onMessage(payload: string): void;
+  onConnected(): void;
+}
+
+const RETRY_MS = 500;
+const CLOSE_TIMEOUT_SECONDS = 1;
+
+export type Listen = (channel: string, listener: Listener) => Subscription;
+
+/** Returns at once; the connection is made, and made again, in the background. */
+export function listenTo(connection: PostgresConnection, channel: string, listener: Listener): Subscription {
+  const closing = new AbortController();
+  const running = keepListening(connection, channel, listener, closing.signal);
+  return {
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function keepListening(
+  connection: PostgresConnection,
+  channel: string,
+  listener: Listener,
+  closing: AbortSignal,
+): Promise<void> {
+  while (!closing.aborted) {
+    await listenOnce(connection, channel, listener, closing);
+    await pause(RETRY_MS, undefined, { signal: closing, ref: false }).catch(() => undefined);
+  }
+}
+
+/** Resolves when the connection is lost, cannot be made, or is not needed any more. */
+async function listenOnce(
+  connection: PostgresConnection,
+  channel: string,
+  listener: Listener,
+  closing: AbortSignal,
+): Promise<void> {
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  closing.addEventListener('abort', end, { once: true });
+  const client = connectPostgres(connection, {
+    max: 1,
+    max_lifetime: null,
+    connection: { application_name: 'tallyhouse notifications' },
+    onclose: () => end(),
+    ...{ onnotify: (_channel: string, payload: string) => listener.onMessage(payload) },
+  });
+  try {
+    const started = client.unsafe(`listen "${channel}"`).then(() => listener.onConnected());
+    await Promise.race([started.catch(end), ended]);
+    await ended;
+  } finally {
+    closing.removeEventListener('abort', end);
+    await client.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,44 @@
+/** Customers that have contracts, in the order of their creation. */
+import { and, asc, eq, exists, isNull, sql } from 'drizzle-orm';
+import { isUuid } from '../../core/ids.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { customers } from '../customers/customers.tables.ts';
+import { contracts } from './contracts.tables.ts';
+
+/** Where a customer with contracts stands in the order of all of them. */
+export interface BilledCustomer {
+  readonly id: string;
+  readonly createdAt: Instant;
+}
+
+/** Customers with a contract that is not archived, by creation and id: at most `limit`, from one on. `ids` null: of all. */
+export async function billedCustomers(
+  db: Database | Transaction,
+  asked: {
+    readonly ids: readonly string[] | null;
+    readonly from: BilledCustomer | null;
+    readonly limit: number;
+  },
+): Promise<BilledCustomer[]> {
+  const { ids, from, limit } = asked;
+  const own = db
+    .select({ id: contracts.id })
+    .from(contracts)
+    .where(and(eq(contracts.customerId, customers.id), isNull(contracts.archivedAt)));
+  return db
+    .select({ id: customers.id, createdAt: customers.createdAt })
+    .from(customers)
+    .where(
+      and(
+        exists(own),
+        ids === null ? undefined : isOneOf(customers.id, ids.filter(isUuid)),
+        from === null
+          ? undefined
+          : sql`(${customers.createdAt}, ${customers.id}) >= (${formatInstant(from.createdAt)}::timestamptz, ${from.id}::uuid)`,
+      ),
+    )
+    .orderBy(asc(customers.createdAt), asc(customers.id))
+    .limit(limit);
+}

@@ -1,0 +1,26 @@
+import { pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { SCHEDULE_SUBJECTS } from '../../core/named-schedules.ts';
+import { instant } from '../base/columns.ts';
+
+/** The segments of named schedules. Those of one schedule do not overlap. */
+export const namedScheduleSegments = pgTable(
+  'named_schedule_segments',
+  {
+    subject: text('subject', { enum: SCHEDULE_SUBJECTS }).notNull(),
+    /** Of the customer, contract or rate card. */
+    subjectId: uuid('subject_id').notNull(),
+    name: text('name').notNull(),
+    /** JSON with members in order: schedules with the same name and other properties are others. */
+    properties: text('properties').notNull(),
+    startingAt: instant('starting_at').notNull(),
+    endingBefore: instant('ending_before'),
+    /** JSON as it was sent: a column of type `jsonb` would change its text. */
+    value: text('value').notNull(),
+  },
+  (table) => [
+    primaryKey({
+      name: 'named_schedule_segments_pkey',
+      columns: [table.subjectId, table.name, table.properties, table.startingAt],
+    }),
+  ],
+);

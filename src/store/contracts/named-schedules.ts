@@ -1,0 +1,69 @@
+/** Named schedules. Whoever writes one holds the lock of its customer, contract or rate card. */
+import { and, asc, count, eq, inArray, ne, or } from 'drizzle-orm';
+import type { ScheduleSegment, ScheduleSubject } from '../../core/named-schedules.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { canonicalJson } from '../billing-providers/billing-connections.ts';
+import { contracts } from './contracts.tables.ts';
+import { namedScheduleSegments } from './named-schedules.tables.ts';
+
+/** Which schedule: the properties tell schedules of the same name apart. */
+export interface ScheduleKey {
+  readonly subject: ScheduleSubject;
+  readonly subjectId: string;
+  readonly name: string;
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+function isOf({ subjectId, name, properties }: ScheduleKey) {
+  return and(
+    eq(namedScheduleSegments.subjectId, subjectId),
+    eq(namedScheduleSegments.name, name),
+    eq(namedScheduleSegments.properties, canonicalJson(properties)),
+  );
+}
+
+/** By start; none if there is no such schedule. */
+export async function loadSchedule(db: Database | Transaction, key: ScheduleKey): Promise<ScheduleSegment[]> {
+  const { startingAt, endingBefore, value } = namedScheduleSegments;
+  return await db
+    .select({ startingAt, endingBefore, value })
+    .from(namedScheduleSegments)
+    .where(isOf(key))
+    .orderBy(asc(startingAt));
+}
+
+/** Segments of all other schedules of the same subject. */
+export async function countOtherSegments(tx: Transaction, key: ScheduleKey): Promise<number> {
+  const { subjectId, name, properties } = namedScheduleSegments;
+  const other = or(ne(name, key.name), ne(properties, canonicalJson(key.properties)));
+  const [row] = await tx
+    .select({ segments: count() })
+    .from(namedScheduleSegments)
+    .where(and(eq(subjectId, key.subjectId), other));
+  return row?.segments ?? 0;
+}
+
+export async function replaceSchedule(
+  tx: Transaction,
+  key: ScheduleKey,
+  segments: readonly ScheduleSegment[],
+): Promise<void> {
+  await tx.delete(namedScheduleSegments).where(isOf(key));
+  const { subject, subjectId, name } = key;
+  const properties = canonicalJson(key.properties);
+  await tx
+    .insert(namedScheduleSegments)
+    .values(segments.map((segment) => ({ subject, subjectId, name, properties, ...segment })));
+}
+
+/** Removes the schedules of a customer and of its contracts. */
+export async function eraseSchedules(tx: Transaction, customerId: string): Promise<void> {
+  const ofContracts = tx
+    .select({ id: contracts.id })
+    .from(contracts)
+    .where(eq(contracts.customerId, customerId));
+  const { subjectId } = namedScheduleSegments;
+  await tx
+    .delete(namedScheduleSegments)
+    .where(or(eq(subjectId, customerId), inArray(subjectId, ofContracts)));
+}

@@ -1,0 +1,18 @@
+import { sql } from 'drizzle-orm';
+import { bigint, index, pgTable, uuid } from 'drizzle-orm/pg-core';
+import { instant } from '../base/columns.ts';
+
+/**
+ * Customers whose terms, balances or ingest aliases a transaction has changed: every process reads the rows soon after
+ * and evaluates them. Rows are kept for an hour.
+ */
+export const customerChanges = pgTable(
+  'customer_changes',
+  {
+    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    customerId: uuid('customer_id').notNull(),
+    /** In real time. */
+    changedAt: instant('changed_at').notNull().default(sql`now()`),
+  },
+  (table) => [index('customer_changes_changed_at').on(table.changedAt)],
+);

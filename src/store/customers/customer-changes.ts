@@ -1,0 +1,44 @@
+/** The feed of changed customers, which evaluations follow (docs/thresholds.md, "When it is evaluated"). */
+import { asc, desc, gt, lt } from 'drizzle-orm';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { rowsPerInsert } from '../base/rows-per-insert.ts';
+import { customerChanges } from './customer-changes.tables.ts';
+
+/** Tells every process, as soon as the transaction is committed, that something of these customers has changed. */
+export async function noteCustomerChanges(tx: Transaction, customerIds: readonly string[]): Promise<void> {
+  const rows = [...new Set(customerIds)].map((customerId) => ({ customerId }));
+  for (const chunk of rowsPerInsert(rows)) await tx.insert(customerChanges).values(chunk);
+}
+
+export interface CustomerChange {
+  readonly id: number;
+  readonly customerId: string;
+}
+
+/** Rows behind `after`, ascending. Rows of transactions that committed late may appear below the last one read. */
+export async function loadCustomerChanges(
+  db: Database,
+  after: number,
+  limit: number,
+): Promise<CustomerChange[]> {
+  const { id, customerId } = customerChanges;
+  return db
+    .select({ id, customerId })
+    .from(customerChanges)
+    .where(gt(id, after))
+    .orderBy(asc(id))
+    .limit(limit);
+}
+
+/** 0 where there is none. */
+export async function lastCustomerChange(db: Database): Promise<number> {
+  const { id } = customerChanges;
+  const [last] = await db.select({ id }).from(customerChanges).orderBy(desc(id)).limit(1);
+  return last?.id ?? 0;
+}
+
+/** `before` is an instant of real time. */
+export async function deleteCustomerChanges(db: Database, before: Instant): Promise<void> {
+  await db.delete(customerChanges).where(lt(customerChanges.changedAt, before));
+}

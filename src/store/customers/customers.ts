@@ -1,0 +1,333 @@
+/** Customers and their ingest aliases. */
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
+import type { BillableStatus } from '../../core/billing-providers.ts';
+import { isUuid, withoutUuidCase } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { behind, keysetPage } from '../base/keyset.ts';
+import { customers, ingestAliases } from './customers.tables.ts';
+
+export interface Customer {
+  readonly id: string;
+  readonly name: string;
+  readonly crmAccountId: string | null;
+  /** In the order in which the client listed them. */
+  readonly ingestAliases: readonly string[];
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  readonly archivedAt: Instant | null;
+}
+
+/** Stores a customer without aliases; `claimAliases` adds them. */
+export async function insertCustomer(
+  tx: Transaction,
+  customer: Omit<Customer, 'ingestAliases' | 'archivedAt'>,
+): Promise<void> {
+  await tx.insert(customers).values(customer);
+}
+
+/**
+ * Makes `aliases` the customer's whole alias set. Returns those that belong to another customer (or are
+ * another customer's id); when there are any the caller must roll the transaction back.
+ *
+ * The primary key decides which of two concurrent customers gets an alias. The order of the steps rules out
+ * deadlocks: rows are inserted in one global order, and own rows are deleted last.
+ */
+export async function claimAliases(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<string[]> {
+  if (aliases.length === 0) {
+    await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, customerId));
+    return [];
+  }
+  const rows = aliases.map((alias, position) => ({ alias, customerId, position }));
+  const sorted = rows.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  await tx.insert(ingestAliases).values(sorted).onConflictDoNothing({ target: ingestAliases.alias });
+  const held = await aliasPositions(tx, customerId, aliases);
+  const foreignIds = await otherCustomersIds(tx, customerId, aliases);
+  const refused = aliases.filter((alias) => !held.has(alias) || foreignIds.has(alias));
+  if (refused.length > 0) return refused;
+  const moved = rows.filter(({ alias, position }) => held.get(alias) !== position);
+  await tx.execute(sql`
+    update ${ingestAliases} set position = moved.position
+    from jsonb_to_recordset(${JSON.stringify(moved)}::jsonb) as moved(alias text, position integer)
+    where ${ingestAliases.alias} = moved.alias`);
+  await tx
+    .delete(ingestAliases)
+    .where(and(eq(ingestAliases.customerId, customerId), notInArray(ingestAliases.alias, [...aliases])));
+  return [];
+}
+
+/** The customer that has one of the aliases, or whose id it is; null where there is none by now. */
+export async function holderOfAliases(tx: Transaction, aliases: readonly string[]): Promise<string | null> {
+  const [row] = await tx
+    .select({ customerId: ingestAliases.customerId })
+    .from(ingestAliases)
+    .where(inArray(ingestAliases.alias, [...aliases]))
+    .orderBy(asc(ingestAliases.alias))
+    .limit(1);
+  return row?.customerId ?? aliases.find(isUuid) ?? null;
+}
+
+async function aliasPositions(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await tx
+    .select({ alias: ingestAliases.alias, position: ingestAliases.position })
+    .from(ingestAliases)
+    .where(and(eq(ingestAliases.customerId, customerId), inArray(ingestAliases.alias, [...aliases])));
+  return new Map(rows.map((row) => [row.alias, row.position]));
+}
+
+/** An alias that is another customer's id would hand that customer's events to both. */
+async function otherCustomersIds(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<Set<string>> {
+  const candidates = aliases.filter(isUuid);
+  if (candidates.length === 0) return new Set();
+  const rows = await tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(isOneOf(customers.id, candidates), ne(customers.id, customerId)));
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Locks the customer until the transaction ends, so that changes of one customer follow one another. */
+export async function lockCustomer(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(eq(customers.id, id))
+    .for('no key update');
+  return rows.length > 0;
+}
+
+/**
+ * Takes a shared lock on the customer until the transaction ends. Returns when it was archived (null: it is not),
+ * or null if the customer is unknown.
+ */
+export async function holdCustomer(
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly archivedAt: Instant | null } | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await tx
+    .select({ archivedAt: customers.archivedAt })
+    .from(customers)
+    .where(eq(customers.id, id))
+    .for('share');
+  return row ?? null;
+}
+
+/** Changes the header of a customer. Returns whether there is such a customer. */
+export async function updateCustomer(
+  db: Database | Transaction,
+  id: string,
+  changes: {
+    readonly name?: string;
+    readonly crmAccountId?: string | null;
+    readonly archivedAt?: Instant;
+    readonly updatedAt: Instant;
+  },
+): Promise<boolean> {
+  const rows = await db
+    .update(customers)
+    .set(changes)
+    .where(eq(customers.id, id))
+    .returning({ id: customers.id });
+  return rows.length > 0;
+}
+
+/** The customer with its aliases, archived or not; null where the id is unknown or not a UUID. */
+export async function findCustomer(db: Database | Transaction, id: string): Promise<Customer | null> {
+  if (!isUuid(id)) return null;
+  const rows = await db.select().from(customers).where(eq(customers.id, id));
+  return (await withAliases(db, rows))[0] ?? null;
+}
+
+/** Whether there is such a customer, archived or not; false where the id is not a UUID. */
+export async function customerExists(db: Database | Transaction, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const rows = await db.select({ id: customers.id }).from(customers).where(eq(customers.id, id));
+  return rows.length > 0;
+}
+
+/** By id. */
+export async function customerNames(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: customers.id, name: customers.name })
+    .from(customers)
+    .where(inArray(customers.id, [...new Set(ids)]));
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** How people and other systems call a customer. */
+export interface CustomerLabel {
+  readonly name: string;
+  /** The first ingest alias, else the id. */
+  readonly externalId: string;
+}
+
+/** By id. */
+export async function customerLabels(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, CustomerLabel>> {
+  if (ids.length === 0) return new Map();
+  const first = sql<string | null>`(select ${ingestAliases.alias} from ${ingestAliases}
+    where ${ingestAliases.customerId} = ${customers.id} order by ${ingestAliases.position} limit 1)`;
+  const rows = await db
+    .select({ id: customers.id, name: customers.name, alias: first })
+    .from(customers)
+    .where(isOneOf(customers.id, new Set(ids)));
+  return new Map(rows.map(({ id, name, alias }) => [id, { name, externalId: alias ?? id }]));
+}
+
+export interface CustomerFilter {
+  readonly archived: boolean;
+  readonly ingestAlias?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+  readonly crmAccountIds?: readonly string[] | undefined;
+}
+
+export async function listCustomers(
+  db: Database | Transaction,
+  filter: CustomerFilter,
+  page: PageRequest,
+): Promise<Page<Customer>> {
+  const rows = await db
+    .select()
+    .from(customers)
+    .where(and(...filterConditions(db, filter), behind(customers, page.after)))
+    .orderBy(asc(customers.createdAt), asc(customers.id))
+    .limit(page.limit + 1);
+  return keysetPage(await withAliases(db, rows), page.limit);
+}
+
+/** What a list of customers is restricted to. */
+export function filterConditions(db: Database | Transaction, filter: CustomerFilter): (SQL | undefined)[] {
+  const { archived, ids, crmAccountIds, ingestAlias } = filter;
+  return [
+    archived ? isNotNull(customers.archivedAt) : isNull(customers.archivedAt),
+    ids === undefined ? undefined : among(customers.id, ids.filter(isUuid)),
+    crmAccountIds === undefined ? undefined : among(customers.crmAccountId, crmAccountIds),
+    ingestAlias === undefined
+      ? undefined
+      : inArray(
+          customers.id,
+          db
+            .select({ id: ingestAliases.customerId })
+            .from(ingestAliases)
+            .where(inArray(ingestAliases.alias, [ingestAlias, withoutUuidCase(ingestAlias)])),
+        ),
+  ];
+}
+
+/** `inArray` that takes an empty list as "none of them". */
+function among(column: Parameters<typeof inArray>[0], values: readonly string[]): SQL {
+  return values.length === 0 ? sql`false` : inArray(column, [...values]);
+}
+
+/**
+ * The names under which each customer's events may come: its id, then its aliases. Customers that do
+ * not exist are absent.
+ */
+export async function customerRefs(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  if (customerIds.length === 0) return new Map();
+  const rows = await db
+    .select({ id: customers.id, alias: ingestAliases.alias })
+    .from(customers)
+    .leftJoin(ingestAliases, eq(ingestAliases.customerId, customers.id))
+    .where(isOneOf(customers.id, customerIds))
+    .orderBy(asc(customers.id), asc(ingestAliases.position));
+  const refs = new Map<string, string[]>();
+  for (const { id, alias } of rows) {
+    const known = refs.get(id) ?? [id];
+    // A customer's own id as its alias changes nothing.
+    if (alias !== null && alias !== id) known.push(alias);
+    refs.set(id, known);
+  }
+  return refs;
+}
+
+/** The customers in the order of the references that their events come under: an alias, or else the id. */
+export async function inOrderOfEvents(db: Database, customerIds: readonly string[]): Promise<string[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .leftJoin(ingestAliases, eq(ingestAliases.customerId, customers.id))
+    .where(isOneOf(customers.id, customerIds))
+    .groupBy(customers.id)
+    .orderBy(sql`coalesce(min(${ingestAliases.alias} collate "C"), ${customers.id}::text collate "C")`);
+  return rows.map(({ id }) => id);
+}
+
+/** The same customers in the same order, with their aliases. */
+export async function withAliases(
+  db: Database | Transaction,
+  rows: readonly (typeof customers.$inferSelect)[],
+): Promise<Customer[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const aliases = await db
+    .select({ alias: ingestAliases.alias, customerId: ingestAliases.customerId })
+    .from(ingestAliases)
+    .where(isOneOf(ingestAliases.customerId, ids))
+    .orderBy(asc(ingestAliases.customerId), asc(ingestAliases.position));
+  const byCustomer = new Map<string, string[]>(ids.map((id) => [id, []]));
+  for (const { alias, customerId } of aliases) byCustomer.get(customerId)?.push(alias);
+  return rows.map((row) => ({ ...row, ingestAliases: byCustomer.get(row.id) ?? [] }));
+}
+
+/** Whether invoices of a customer stay drafts at Stripe; null: nothing is said for it. */
+export async function leavesInvoicesInDraft(db: Database | Transaction, id: string): Promise<boolean | null> {
+  const [row] = await db
+    .select({ leaves: customers.leaveInvoicesInDraft })
+    .from(customers)
+    .where(eq(customers.id, id));
+  return row?.leaves ?? null;
+}
+
+/** False: the customer is unknown. Null: as the service has it for all. */
+export async function leaveInvoicesInDraft(
+  db: Database | Transaction,
+  id: string,
+  leaves: boolean | null,
+): Promise<boolean> {
+  const rows = await db
+    .update(customers)
+    .set({ leaveInvoicesInDraft: leaves })
+    .where(eq(customers.id, id))
+    .returning({ id: customers.id });
+  return rows.length > 0;
+}
+
+/** Whether invoices of a customer are delivered from now on. False: the customer is unknown. */
+export async function setBillableStatus(
+  db: Database | Transaction,
+  id: string,
+  billableStatus: BillableStatus,
+): Promise<boolean> {
+  const rows = await db
+    .update(customers)
+    .set({ billableStatus })
+    .where(eq(customers.id, id))
+    .returning({ id: customers.id });
+  return rows.length > 0;
+}

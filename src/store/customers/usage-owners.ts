@@ -1,0 +1,73 @@
+/** The owners of usage: customers by the ids and aliases in events, and customers in the order of their ids. */
+import { and, asc, count, eq, gt, gte, inArray, isNull } from 'drizzle-orm';
+import { isUuid } from '../../core/ids.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { customers, ingestAliases } from './customers.tables.ts';
+
+export interface UsageOwnerName {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * The customers that these references mean, archived ones included: the id exactly as the service writes it, or an
+ * ingest alias. Events come under UUIDs in lower case; those that an earlier version stored otherwise belong to nobody.
+ * Unknown references are absent.
+ */
+export async function ownersOfRefs(
+  db: Database | Transaction,
+  refs: readonly string[],
+): Promise<Map<string, UsageOwnerName>> {
+  if (refs.length === 0) return new Map();
+  const byAlias = await db
+    .select({ ref: ingestAliases.alias, id: customers.id, name: customers.name })
+    .from(ingestAliases)
+    .innerJoin(customers, eq(customers.id, ingestAliases.customerId))
+    .where(inArray(ingestAliases.alias, [...refs]));
+  const ids = refs.filter((ref) => isUuid(ref) && ref === ref.toLowerCase());
+  const byId =
+    ids.length === 0
+      ? []
+      : await db
+          .select({ ref: customers.id, id: customers.id, name: customers.name })
+          .from(customers)
+          .where(isOneOf(customers.id, ids));
+  return new Map([...byAlias, ...byId].map(({ ref, id, name }) => [ref, { id, name }]));
+}
+
+/** Ids of customers that are not archived, ascending, from `from` on. */
+export async function activeCustomerIds(
+  db: Database | Transaction,
+  from: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(isNull(customers.archivedAt), from === null ? undefined : gte(customers.id, from)))
+    .orderBy(asc(customers.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+/** Ids of customers behind `after`, ascending; archived ones too, whose invoices remain. */
+export async function customerIdsAfter(
+  db: Database | Transaction,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(after === null ? undefined : gt(customers.id, after))
+    .orderBy(asc(customers.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+/** How many customers there are behind `after`. */
+export async function countCustomersAfter(db: Database | Transaction, after: string): Promise<number> {
+  const [row] = await db.select({ customers: count() }).from(customers).where(gt(customers.id, after));
+  return row?.customers ?? 0;
+}

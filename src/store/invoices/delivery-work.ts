@@ -1,0 +1,221 @@
+/** Who works on which delivery, and what is written down of it meanwhile. Leases are in real time, due times in the service's. */
+import { and, asc, count, eq, gt, inArray, isNull, lte, min, or, sql } from 'drizzle-orm';
+import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { invoiceDeliveries, providerEvents } from './invoice-deliveries.tables.ts';
+import { type Delivery, deliveryFromRow } from './invoice-deliveries.ts';
+
+type Row = typeof invoiceDeliveries.$inferInsert;
+
+interface Lease {
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * Takes due deliveries that nobody works on, the longest due first. Where the last attempt has not ended its lease, the
+ * process was killed, and what it has sent last is in doubt.
+ */
+export async function leaseDeliveries(
+  db: Database,
+  { owner, leaseMs, dueAt, limit }: Lease & { readonly dueAt: Instant; readonly limit: number },
+): Promise<Delivery[]> {
+  const free = or(
+    isNull(invoiceDeliveries.leaseUntil),
+    lte(invoiceDeliveries.leaseUntil, sql`clock_timestamp()`),
+  );
+  const due = db
+    .select({ invoiceId: invoiceDeliveries.invoiceId })
+    .from(invoiceDeliveries)
+    .where(and(lte(invoiceDeliveries.dueAt, dueAt), free))
+    .orderBy(asc(invoiceDeliveries.dueAt), asc(invoiceDeliveries.invoiceId))
+    .limit(limit)
+    .for('update', { skipLocked: true });
+  const rows = await db
+    .update(invoiceDeliveries)
+    .set({
+      leaseOwner: owner,
+      leaseUntil: until(leaseMs),
+      isDoubtful: sql`${invoiceDeliveries.isDoubtful} or
+        (${invoiceDeliveries.leaseUntil} is not null and ${invoiceDeliveries.mappedAt} is not null)`,
+    })
+    .where(inArray(invoiceDeliveries.invoiceId, due))
+    .returning();
+  return rows.map(deliveryFromRow);
+}
+
+function until(leaseMs: number) {
+  return sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
+}
+
+/** What a step changes. */
+export interface DeliveryChange
+  extends Partial<Pick<Row, 'method' | 'mappedAt' | 'isDoubtful' | 'sentAt' | 'deliveredAt' | 'voidEnded'>> {
+  readonly external?: Partial<ExternalInvoice> | undefined;
+}
+
+/** Writes a step down and renews the lease. Null: the lease has ended, and another one may work on it. */
+export async function noteStep(
+  db: Database,
+  invoiceId: string,
+  { owner, leaseMs }: Lease,
+  change: DeliveryChange,
+): Promise<Delivery | null> {
+  const [row] = await db
+    .update(invoiceDeliveries)
+    .set({ ...columnsOf(change), leaseUntil: until(leaseMs) })
+    .where(isLeased(invoiceId, owner))
+    .returning();
+  return row === undefined ? null : deliveryFromRow(row);
+}
+
+function isLeased(invoiceId: string, owner: string) {
+  return and(
+    eq(invoiceDeliveries.invoiceId, invoiceId),
+    eq(invoiceDeliveries.leaseOwner, owner),
+    gt(invoiceDeliveries.leaseUntil, sql`clock_timestamp()`),
+  );
+}
+
+export interface AttemptEnd extends DeliveryChange {
+  /** Failed attempts in a row, with this one. */
+  readonly failures: number;
+  /** Whether it counts as an attempt. */
+  readonly isAttempt: boolean;
+  /** Null: nothing more is to be done. */
+  readonly dueAt: Instant | null;
+}
+
+/**
+ * Ends an attempt and the lease. If the delivery was made due meanwhile, it stays so. Null: the lease had ended.
+ */
+export async function endAttempt(
+  tx: Transaction,
+  delivery: Pick<Delivery, 'invoiceId' | 'dueAt' | 'attempts'>,
+  owner: string,
+  { failures, isAttempt, dueAt, ...change }: AttemptEnd,
+): Promise<Delivery | null> {
+  const { leased, next } = { leased: instantText(delivery.dueAt), next: instantText(dueAt) };
+  const [row] = await tx
+    .update(invoiceDeliveries)
+    .set({
+      ...columnsOf(change),
+      failures,
+      attempts: delivery.attempts + (isAttempt ? 1 : 0),
+      leaseOwner: null,
+      leaseUntil: null,
+      dueAt: sql`case when ${invoiceDeliveries.dueAt} is not distinct from ${leased}::timestamptz
+        then ${next}::timestamptz else ${invoiceDeliveries.dueAt} end`,
+    })
+    .where(isLeased(delivery.invoiceId, owner))
+    .returning();
+  return row === undefined ? null : deliveryFromRow(row);
+}
+
+function instantText(at: Instant | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** Gives a delivery up as it is, so that it is taken again at once. */
+export async function freeDelivery(db: Database, invoiceId: string, owner: string): Promise<void> {
+  await db
+    .update(invoiceDeliveries)
+    .set({ leaseOwner: null, leaseUntil: null })
+    .where(isLeased(invoiceId, owner));
+}
+
+function columnsOf({ external = {}, ...own }: DeliveryChange): Partial<Row> {
+  const { issuedAt, externalId, tax, ...rest } = external;
+  return {
+    ...own,
+    ...rest,
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(issuedAt === undefined ? {} : { finalizedAt: issuedAt }),
+    ...(tax === undefined
+      ? {}
+      : {
+          taxAmount: tax?.amount ?? null,
+          taxableAmount: tax?.taxableAmount ?? null,
+          taxTransactionId: tax?.transactionId ?? null,
+        }),
+  };
+}
+
+/** Whether something that was queued up to `dueAt` has had no attempt yet. */
+export async function hasUnattempted(db: Database, dueAt: Instant): Promise<boolean> {
+  const [row] = await db
+    .select({ invoiceId: invoiceDeliveries.invoiceId })
+    .from(invoiceDeliveries)
+    .where(and(lte(invoiceDeliveries.dueAt, dueAt), eq(invoiceDeliveries.attempts, 0)))
+    .limit(1);
+  return row !== undefined;
+}
+
+/** Deliveries by status, and since when the oldest one is on its way, by the clock of the service. */
+export interface DeliveryFigures {
+  readonly byStatus: ReadonlyMap<string, number>;
+  readonly oldestUndeliveredAt: Instant | null;
+}
+
+export async function loadDeliveryFigures(db: Database): Promise<DeliveryFigures> {
+  const rows = await db
+    .select({ status: invoiceDeliveries.status, count: count() })
+    .from(invoiceDeliveries)
+    .groupBy(invoiceDeliveries.status);
+  const [oldest] = await db
+    .select({ at: min(invoiceDeliveries.createdAt) })
+    .from(invoiceDeliveries)
+    .where(
+      and(
+        isNull(invoiceDeliveries.deliveredAt),
+        eq(invoiceDeliveries.voidWanted, false),
+        inArray(invoiceDeliveries.status, ['QUEUED', 'DRAFT', 'FINALIZED']),
+      ),
+    );
+  return {
+    byStatus: new Map(rows.map(({ status, count: number }) => [status, number])),
+    oldestUndeliveredAt: oldest?.at ?? null,
+  };
+}
+
+/** Notes an event of a provider. False: it was noted before. */
+export async function noteProviderEvent(
+  tx: Transaction,
+  event: { readonly connectionId: string; readonly eventId: string; readonly receivedAt: Instant },
+): Promise<boolean> {
+  const rows = await tx
+    .insert(providerEvents)
+    .values(event)
+    .onConflictDoNothing()
+    .returning({ eventId: providerEvents.eventId });
+  return rows.length > 0;
+}
+
+export async function deleteOldProviderEvents(db: Database, before: Instant): Promise<void> {
+  await db.delete(providerEvents).where(lte(providerEvents.receivedAt, before));
+}
+
+/** The invoices that objects of a provider are of, by their ids there, or by the ids of ours that they carry. */
+export async function invoicesOfObjects(
+  tx: Transaction,
+  connectionId: string,
+  {
+    externalIds,
+    invoiceIds,
+  }: { readonly externalIds: readonly string[]; readonly invoiceIds: readonly string[] },
+): Promise<string[]> {
+  const rows = await tx
+    .select({ invoiceId: invoiceDeliveries.invoiceId })
+    .from(invoiceDeliveries)
+    .where(
+      and(
+        eq(invoiceDeliveries.connectionId, connectionId),
+        or(
+          inArray(invoiceDeliveries.externalId, [...externalIds]),
+          inArray(invoiceDeliveries.invoiceId, [...invoiceIds]),
+        ),
+      ),
+    );
+  return rows.map(({ invoiceId }) => invoiceId);
+}

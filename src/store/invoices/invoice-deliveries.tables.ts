@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { BILLING_PROVIDERS } from '../../core/billing-providers.ts';
+import { EXTERNAL_STATUSES } from '../../core/external-invoice.ts';
+import { exact, instant } from '../base/columns.ts';
+import { billingConnections } from '../billing-providers/billing-connections.tables.ts';
+import { customerBillingConfigurations, customers } from '../customers/customers.tables.ts';
+import { invoices } from './invoices.tables.ts';
+
+/**
+ * Issued invoices on their way to a billing provider, and what the provider has of them. The row is written by the
+ * transaction that issues the invoice. Without a row an invoice goes nowhere.
+ */
+export const invoiceDeliveries = pgTable(
+  'invoice_deliveries',
+  {
+    invoiceId: uuid('invoice_id')
+      .primaryKey()
+      .references(() => invoices.id),
+    customerId: uuid('customer_id')
+      .notNull()
+      .references(() => customers.id),
+    billingProvider: text('billing_provider', { enum: BILLING_PROVIDERS }).notNull(),
+    /** The settings that it is delivered with. Null: the simulated provider. */
+    configurationId: uuid('configuration_id'),
+    /** The account that it is delivered to; null where the provider has none. */
+    connectionId: uuid('connection_id').references(() => billingConnections.id),
+    /** The commit whose balance waits for the payment of this invoice. */
+    gatedCommitId: uuid('gated_commit_id'),
+    status: text('status', { enum: EXTERNAL_STATUSES }).notNull().default('QUEUED'),
+    /** What it is at the provider; decided before the first call. */
+    method: text('method', { enum: ['invoice', 'payment_intent', 'webhook'] }),
+    /** When the first call began, in real time: from then on the provider may have it. */
+    mappedAt: instant('mapped_at'),
+    /** Whether a call that makes something has had no clear answer. */
+    isDoubtful: boolean('is_doubtful').notNull().default(false),
+    externalId: text('external_id'),
+    number: text('number'),
+    /** When the last step of its delivery was done, in real time: from then on the provider is only asked. */
+    deliveredAt: instant('delivered_at'),
+    /** All of these are the provider's times. */
+    finalizedAt: instant('finalized_at'),
+    sentAt: instant('sent_at'),
+    paidAt: instant('paid_at'),
+    pdfUrl: text('pdf_url'),
+    paymentUrl: text('payment_url'),
+    /** In the unit of the invoice. */
+    total: exact('total'),
+    subTotal: exact('sub_total'),
+    taxAmount: exact('tax_amount'),
+    taxableAmount: exact('taxable_amount'),
+    taxTransactionId: text('tax_transaction_id'),
+    paymentId: text('payment_id'),
+    error: text('error'),
+    /** Whether it was voided here, so that it is to be voided there. */
+    voidWanted: boolean('void_wanted').notNull().default(false),
+    /** Whether that is done, or was refused for good. */
+    voidEnded: boolean('void_ended').notNull().default(false),
+    attempts: integer('attempts').notNull().default(0),
+    /** Failed attempts in a row. */
+    failures: integer('failures').notNull().default(0),
+    /** When something is to be done next, by the clock of the service; null: nothing. */
+    dueAt: instant('due_at'),
+    /** The one writer, until `lease_until` in real time. */
+    leaseOwner: uuid('lease_owner'),
+    leaseUntil: instant('lease_until'),
+    /** By the clock of the service. */
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    foreignKey({
+      // The name that would be made is longer than PostgreSQL's names may be.
+      name: 'invoice_deliveries_configuration_fk',
+      columns: [table.configurationId],
+      foreignColumns: [customerBillingConfigurations.id],
+    }),
+    index('invoice_deliveries_due').on(table.dueAt, table.invoiceId).where(sql`${table.dueAt} is not null`),
+    index('invoice_deliveries_status').on(table.status, table.invoiceId),
+    uniqueIndex('invoice_deliveries_external').on(table.connectionId, table.externalId),
+  ],
+);
+
+/** Events that providers have sent, so that each counts once. Kept for some days, longer than they are sent again. */
+export const providerEvents = pgTable(
+  'provider_events',
+  {
+    connectionId: uuid('connection_id')
+      .notNull()
+      .references(() => billingConnections.id),
+    eventId: text('event_id').notNull(),
+    /** In real time. */
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ name: 'provider_events_pkey', columns: [table.connectionId, table.eventId] }),
+    index('provider_events_received').on(table.receivedAt),
+  ],
+);

@@ -1,0 +1,278 @@
+/** Issued invoices on their way to billing providers, and what these have of them (docs/payments.md). */
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
+import { assert } from '../../core/errors.ts';
+import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { invoiceDeliveries } from './invoice-deliveries.tables.ts';
+
+type DeliveryRow = typeof invoiceDeliveries.$inferSelect;
+
+/** An invoice at a provider, with what is needed to bring it there. */
+export interface Delivery
+  extends Pick<
+    DeliveryRow,
+    | 'invoiceId'
+    | 'customerId'
+    | 'configurationId'
+    | 'connectionId'
+    | 'gatedCommitId'
+    | 'method'
+    | 'mappedAt'
+    | 'isDoubtful'
+    | 'sentAt'
+    | 'deliveredAt'
+    | 'voidWanted'
+    | 'voidEnded'
+    | 'attempts'
+    | 'failures'
+    | 'dueAt'
+    | 'createdAt'
+  > {
+  readonly external: ExternalInvoice;
+}
+
+/**
+ * Queues those of these invoices, issued by this transaction, that go to a provider: the contract has a configuration,
+ * the service has the account that it names, and the customer is billable. Historical invoices were billed elsewhere.
+ * One that is queued already stays as it is.
+ */
+export async function queueDeliveries(
+  tx: Transaction,
+  invoiceIds: readonly string[],
+  options: { readonly withHistorical?: boolean; readonly dueAt?: Instant } = {},
+): Promise<string[]> {
+  if (invoiceIds.length === 0) return [];
+  const dueAt =
+    options.dueAt === undefined ? sql`i.issued_at` : sql`${formatInstant(options.dueAt)}::timestamptz`;
+  const queued = await tx.execute<{ invoice_id: string }>(sql`
+    insert into invoice_deliveries
+      (invoice_id, customer_id, billing_provider, configuration_id, connection_id, due_at, created_at)
+    select i.id, i.customer_id, g.billing_provider, g.id, k.id, ${dueAt}, ${dueAt}
+    from invoices i
+    join contracts c on c.id = i.contract_id
+    join customers p on p.id = i.customer_id and p.billable_status = 'billable'
+    join customer_billing_configurations g on g.id = c.billing_configuration_id and g.archived_at is null
+    left join billing_connections k on k.archived_at is null and k.id = coalesce(
+      g.connection_id,
+      case when g.billing_provider = 'stripe' and g.delivery_method = 'direct_to_billing_provider'
+        then ${DEFAULT_STRIPE_CONNECTION_ID}::uuid end)
+    where i.id = any(${`{${invoiceIds.join(',')}}`}::uuid[])
+      and i.status = 'FINALIZED'
+      and (${options.withHistorical ?? false} or not i.is_historical)
+      and ((g.billing_provider = 'stripe' and k.id is not null) or g.delivery_method = 'webhook')
+    on conflict do nothing
+    returning invoice_id`);
+  return queued.map(({ invoice_id }) => invoice_id);
+}
+
+/** By invoice; those that go to no provider are absent. */
+export async function loadDeliveries(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, Delivery>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(invoiceDeliveries)
+    .where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
+  return new Map(rows.map((row) => [row.invoiceId, deliveryFromRow(row)]));
+}
+
+/** By invoice; those that no provider has, or will have, are absent. */
+export async function loadExternalInvoices(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, ExternalInvoice>> {
+  const deliveries = await loadDeliveries(db, invoiceIds);
+  return new Map([...deliveries].map(([id, { external }]) => [id, external]));
+}
+
+/**
+ * Queues a delivery again. With the configuration that its contract has now, unless the provider may have it already, or an
+ * attempt is running. One that was deleted there is made anew.
+ */
+export async function restartDelivery(
+  tx: Transaction,
+  invoiceId: string,
+  now: Instant,
+  { isDeletedThere }: { readonly isDeletedThere: boolean },
+): Promise<void> {
+  // What was refused without a doubt is not there.
+  const isFree = sql`((d.lease_until is null or d.lease_until <= clock_timestamp()) and (
+    ${isDeletedThere} or d.mapped_at is null or
+    (d.external_id is null and not d.is_doubtful and d.status = 'INVALID_REQUEST_ERROR')))`;
+  const isAnew = sql`(${isDeletedThere} and ${isFree})`;
+  await tx.execute(sql`
+    update invoice_deliveries d set
+      configuration_id = case when ${isFree} then g.id else d.configuration_id end,
+      connection_id = case when ${isFree} then coalesce(
+        g.connection_id,
+        case when g.billing_provider = 'stripe' then ${DEFAULT_STRIPE_CONNECTION_ID}::uuid end) else d.connection_id end,
+      billing_provider = case when ${isFree} then coalesce(g.billing_provider, d.billing_provider) else d.billing_provider end,
+      external_id = case when ${isAnew} then null else d.external_id end,
+      mapped_at = case when ${isFree} then null else d.mapped_at end,
+      method = case when ${isFree} then null else d.method end,
+      sent_at = case when ${isAnew} then null else d.sent_at end,
+      status = case when ${isAnew} or d.external_id is null then 'QUEUED' else d.status end,
+      delivered_at = null, error = null, failures = 0, attempts = 0,
+      due_at = ${formatInstant(now)}::timestamptz - interval '1 millisecond'
+    from invoices i
+    join contracts c on c.id = i.contract_id
+    left join customer_billing_configurations g on g.id = c.billing_configuration_id and g.archived_at is null
+    where d.invoice_id = ${invoiceId} and i.id = d.invoice_id`);
+}
+
+/**
+ * Writes down what a system has told of an invoice that it got. An attempt that is running, and knows less, ends with nothing
+ * written, and is made again.
+ */
+export async function tellExternal(
+  tx: Transaction,
+  invoiceId: string,
+  { status, number, pdfUrl, paidAt, paymentId, error }: Partial<ExternalInvoice>,
+): Promise<ExternalInvoice> {
+  const told = { status, number, pdfUrl, paidAt, paymentId, error };
+  const [row] = await tx
+    .update(invoiceDeliveries)
+    .set({
+      ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+      leaseOwner: null,
+      leaseUntil: null,
+    })
+    .where(eq(invoiceDeliveries.invoiceId, invoiceId))
+    .returning();
+  assert(row !== undefined, `invoice ${invoiceId} is delivered`);
+  return deliveryFromRow(row).external;
+}
+
+/** An invoice that pays for a commit, whose balance waits for the payment. */
+interface GatedPayment {
+  readonly invoiceId: string;
+  readonly commitId: string;
+  readonly customerId: string;
+  /** When its payment begins. */
+  readonly queuedAt: Instant;
+}
+
+/** Marks invoices whose balances wait for their payment, which the provider of payments collects. */
+export async function queueGatedPayments(tx: Transaction, gated: readonly GatedPayment[]): Promise<void> {
+  for (const { invoiceId, commitId, customerId, queuedAt } of gated) {
+    await tx
+      .insert(invoiceDeliveries)
+      .values({
+        invoiceId,
+        customerId,
+        billingProvider: 'stripe',
+        gatedCommitId: commitId,
+        dueAt: queuedAt,
+        createdAt: queuedAt,
+      })
+      .onConflictDoUpdate({
+        target: invoiceDeliveries.invoiceId,
+        set: { gatedCommitId: commitId, createdAt: queuedAt },
+      });
+  }
+}
+
+/** What the provider of payments has of invoices that it has decided at once. Nothing is due, and nothing is sent. */
+export async function insertCollected(
+  tx: Transaction,
+  collected: readonly (GatedPayment & { readonly external: ExternalInvoice })[],
+): Promise<void> {
+  if (collected.length === 0) return;
+  await tx.insert(invoiceDeliveries).values(
+    collected.map(({ invoiceId, commitId, customerId, queuedAt, external }) => {
+      const { billingProvider, status, externalId, paidAt, total, subTotal, error } = external;
+      return {
+        ...{
+          invoiceId,
+          customerId,
+          gatedCommitId: commitId,
+          createdAt: queuedAt,
+          finalizedAt: external.issuedAt,
+        },
+        ...{ billingProvider, status, externalId, paidAt, total, subTotal, error },
+      };
+    }),
+  );
+}
+
+/** Takes back invoices, queued by this transaction, whose payment somebody else collects. */
+export async function unqueueDeliveries(tx: Transaction, invoiceIds: readonly string[]): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  await tx.delete(invoiceDeliveries).where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
+}
+
+/** What these invoices are voided for here is to be voided there too. Those that nobody has are done with at once. */
+export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  const isMapped = sql`${invoiceDeliveries.mappedAt} is not null`;
+  await tx
+    .update(invoiceDeliveries)
+    .set({
+      voidWanted: true,
+      status: sql`case when ${isMapped} then ${invoiceDeliveries.status} else 'VOID' end`,
+      voidEnded: sql`${invoiceDeliveries.mappedAt} is null`,
+      dueAt: sql`case when ${isMapped} then ${sooner(now)} end`,
+      failures: 0,
+    })
+    .where(and(isOneOf(invoiceDeliveries.invoiceId, invoiceIds), eq(invoiceDeliveries.voidWanted, false)));
+}
+
+/** Makes deliveries due now: what they wait for has happened. An attempt that is running does not count as it. */
+export async function makeDue(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+  now: Instant,
+): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  await db
+    .update(invoiceDeliveries)
+    .set({ dueAt: sooner(now) })
+    .where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
+}
+
+/** Other than it was, so that the end of a running attempt sees it. */
+function sooner(now: Instant): SQL<Instant> {
+  return sql`least(${invoiceDeliveries.dueAt}, ${formatInstant(now)}::timestamptz) - interval '1 millisecond'`;
+}
+
+export function deliveryFromRow(row: DeliveryRow): Delivery {
+  const { taxAmount, taxableAmount, taxTransactionId } = row;
+  return {
+    invoiceId: row.invoiceId,
+    customerId: row.customerId,
+    configurationId: row.configurationId,
+    connectionId: row.connectionId,
+    gatedCommitId: row.gatedCommitId,
+    method: row.method,
+    mappedAt: row.mappedAt,
+    isDoubtful: row.isDoubtful,
+    sentAt: row.sentAt,
+    deliveredAt: row.deliveredAt,
+    voidWanted: row.voidWanted,
+    voidEnded: row.voidEnded,
+    attempts: row.attempts,
+    failures: row.failures,
+    dueAt: row.dueAt,
+    createdAt: row.createdAt,
+    external: {
+      billingProvider: row.billingProvider,
+      status: row.status,
+      externalId: row.externalId,
+      number: row.number,
+      issuedAt: row.finalizedAt,
+      paidAt: row.paidAt,
+      pdfUrl: row.pdfUrl,
+      paymentUrl: row.paymentUrl,
+      total: row.total,
+      subTotal: row.subTotal,
+      tax: taxAmount === null ? null : { amount: taxAmount, taxableAmount, transactionId: taxTransactionId },
+      paymentId: row.paymentId,
+      error: row.error,
+    },
+  };
+}

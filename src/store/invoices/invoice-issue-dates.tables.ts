@@ -1,0 +1,17 @@
+import { index, pgTable, uuid } from 'drizzle-orm/pg-core';
+import { instant } from '../base/columns.ts';
+import { contracts } from '../contracts/contracts.tables.ts';
+
+/** Drafts of SCHEDULED invoices that are issued at another time than that of their schedule. */
+export const invoiceIssueDates = pgTable(
+  'invoice_issue_dates',
+  {
+    /** The id that the invoice has as a draft already. */
+    invoiceId: uuid('invoice_id').primaryKey(),
+    contractId: uuid('contract_id')
+      .notNull()
+      .references(() => contracts.id),
+    issueDate: instant('issue_date').notNull(),
+  },
+  (table) => [index('invoice_issue_dates_contract').on(table.contractId)],
+);

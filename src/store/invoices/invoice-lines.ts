@@ -1,0 +1,209 @@
+/** The lines of issued invoices, written once with the invoice. */
+import { asc } from 'drizzle-orm';
+import { z } from 'zod';
+import { countMemory } from '../../core/answer-memory.ts';
+import { PRODUCT_TYPES } from '../../core/catalogue.ts';
+import { decimal } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { mapInChunks } from '../../core/in-chunks.ts';
+import {
+  type Invoice,
+  type InvoiceLine,
+  isConversionLine,
+  isSubscriptionLine,
+  isUsageLine,
+  type LinePayer,
+  type LineTier,
+  SCHEDULED_LINE_TYPES,
+  type UsageInvoiceLine,
+} from '../../core/invoice.ts';
+import { textMap } from '../../core/terms/values.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { insertRows } from '../base/insert-rows.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { invoiceLineItems } from './invoices.tables.ts';
+
+/** Stores the lines of new invoices, each under its position. Other work runs between parts of many. */
+export async function insertInvoiceLines(
+  tx: Transaction,
+  invoices: readonly Pick<Invoice, 'id' | 'lines'>[],
+): Promise<void> {
+  const placed = invoices.flatMap(({ id, lines }) => lines.map((line, position) => ({ id, position, line })));
+  const rows = await mapInChunks(placed, ({ id, position, line }) => toRow(id, position, line));
+  await insertRows(tx, invoiceLineItems, rows);
+}
+
+/** Memory of a line: its row, and what is made of it. */
+const LINE_BYTES = 4_096;
+
+/** Invoice id → its lines in their order; invoices without lines are absent. */
+export async function loadInvoiceLines(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, InvoiceLine[]>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(invoiceLineItems)
+    .where(isOneOf(invoiceLineItems.invoiceId, invoiceIds))
+    .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
+  countMemory(rows.length * LINE_BYTES);
+  const byInvoice = groupBy(rows, (row) => row.invoiceId);
+  return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
+}
+
+type LineRow = typeof invoiceLineItems.$inferSelect;
+
+/** Tiers are kept as text, so that no digit of a bound passes through a binary float. */
+const tierColumn = z.object({
+  level: z.int().min(1),
+  startingAt: z.string(),
+  size: z.string().nullable(),
+});
+
+type NewLineRow = typeof invoiceLineItems.$inferInsert;
+
+/** What lines of some types have not: the rows of all have the same columns. */
+const NOTHING_ELSE = {
+  productId: null,
+  productType: null,
+  productTags: [],
+  convertedCreditTypeId: null,
+  scheduleItemId: null,
+  sourceId: null,
+  isProrated: null,
+  billingFrequency: null,
+  pricedAt: null,
+  unitsBelow: null,
+  metadata: null,
+  ...payerToColumns(null),
+  pricingGroupValues: {},
+  presentationGroupValues: {},
+  tier: null,
+} satisfies Partial<NewLineRow>;
+
+function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineRow {
+  const { interval } = line;
+  const place = {
+    ...NOTHING_ELSE,
+    ...{ invoiceId, position, startingAt: interval.start, endingBefore: interval.end },
+  };
+  if (isUsageLine(line)) {
+    const { interval: _, tier, productTags, payer, ...rest } = line;
+    return {
+      ...place,
+      ...rest,
+      ...payerToColumns(payer),
+      productTags: [...productTags],
+      tier: tier === null ? null : tierToColumn(tier),
+    };
+  }
+  if (isSubscriptionLine(line)) {
+    const { interval: _, tier, productTags, payer, ...rest } = line;
+    return {
+      ...place,
+      ...rest,
+      ...payerToColumns(payer),
+      productTags: [...productTags],
+      tier: tier === null ? null : tierToColumn(tier),
+    };
+  }
+  if (isConversionLine(line)) {
+    const { interval: _, payer, ...rest } = line;
+    return { ...place, ...rest, ...payerToColumns(payer) };
+  }
+  const { interval: _, ...rest } = line;
+  return { ...place, ...rest, productTags: [...rest.productTags] };
+}
+
+function payerToColumns(payer: LinePayer | null) {
+  return {
+    payerCommitId: payer?.commitId ?? null,
+    payerSegmentId: payer?.segmentId ?? null,
+    payerType: payer?.commitType ?? null,
+  };
+}
+
+function payerFromRow({ payerCommitId, payerSegmentId, payerType }: LineRow): LinePayer | null {
+  if (payerCommitId === null || payerSegmentId === null || payerType === null) return null;
+  return { commitId: payerCommitId, segmentId: payerSegmentId, commitType: payerType };
+}
+
+function tierToColumn(tier: LineTier): z.infer<typeof tierColumn> {
+  return {
+    level: tier.level,
+    startingAt: tier.startingAt.toFixed(),
+    size: tier.size === null ? null : tier.size.toFixed(),
+  };
+}
+
+function fromRow(row: LineRow): InvoiceLine {
+  const amounts = {
+    name: row.name,
+    creditTypeId: row.creditTypeId,
+    interval: { start: row.startingAt, end: row.endingBefore },
+    quantity: row.quantity,
+    unitPrice: row.unitPrice,
+    total: row.total,
+  };
+  const payer = payerFromRow(row);
+  if (row.type === 'cpu_conversion' || row.type === 'applied_conversion') {
+    const { convertedCreditTypeId } = row;
+    assert(convertedCreditTypeId !== null, 'a conversion line names the unit it converts');
+    return { type: row.type, ...amounts, convertedCreditTypeId, payer };
+  }
+  const ofProduct = { ...amounts, ...productOf(row) };
+  const scheduledType = SCHEDULED_LINE_TYPES.find((type) => type === row.type);
+  if (scheduledType !== undefined) {
+    const { scheduleItemId, sourceId, metadata } = row;
+    assert(scheduleItemId !== null && sourceId !== null, 'a scheduled line names its item and its source');
+    return { type: scheduledType, ...ofProduct, scheduleItemId, sourceId, metadata };
+  }
+  const tier = row.tier === null ? null : tierFromColumn(row.tier);
+  if (row.type === 'subscription' || row.type === 'applied_subscription') {
+    const { type, scheduleItemId, sourceId, isProrated, billingFrequency, pricedAt, unitsBelow } = row;
+    assert(
+      scheduleItemId !== null && sourceId !== null,
+      'a line of a subscription names its charge and its subscription',
+    );
+    assert(
+      isProrated !== null && billingFrequency !== null && pricedAt !== null,
+      'a line of a subscription tells its price',
+    );
+    const price = { isProrated, billingFrequency, pricedAt, unitsBelow };
+    return { type, ...ofProduct, scheduleItemId, sourceId, ...price, tier, payer };
+  }
+  const { type } = row;
+  assert(
+    type === 'usage' || type === 'minimum' || type === 'applied',
+    `a line of type ${type} has a shape of its own`,
+  );
+  return {
+    type,
+    ...ofProduct,
+    pricingGroupValues: textMap.parse(row.pricingGroupValues),
+    presentationGroupValues: textMap.parse(row.presentationGroupValues),
+    tier,
+    payer,
+  };
+}
+
+function productOf(row: LineRow): Pick<UsageInvoiceLine, 'productId' | 'productType' | 'productTags'> {
+  const { productId, productTags } = row;
+  const productType = PRODUCT_TYPES.find((type) => type === row.productType);
+  assert(
+    productId !== null && productType !== undefined,
+    `line with product ${productId} of type ${row.productType}`,
+  );
+  return { productId, productType, productTags };
+}
+
+function tierFromColumn(value: unknown): LineTier {
+  const tier = tierColumn.parse(value);
+  return {
+    level: tier.level,
+    startingAt: decimal(tier.startingAt),
+    size: tier.size === null ? null : decimal(tier.size),
+  };
+}

@@ -1,0 +1,165 @@
+/** Issued invoices in order, page by page, without their lines. */
+import { and, asc, desc, eq, gt, gte, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import type { ExternalStatus } from '../../core/external-invoice.ts';
+import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import type { KeysetPosition, PageRequest } from '../../core/paging.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { invoices } from './invoices.tables.ts';
+import { type IssuedHead, invoiceFromRow } from './invoices.ts';
+
+export interface InvoiceFilter {
+  readonly customerId?: string | undefined;
+  readonly contractId?: string | undefined;
+  readonly contractIds?: readonly string[] | undefined;
+  readonly status?: Exclude<InvoiceStatus, 'DRAFT'> | undefined;
+  readonly creditTypeId?: string | undefined;
+  readonly type?: InvoiceType | undefined;
+  readonly periodStartsFrom?: Instant | undefined;
+  readonly periodEndsBy?: Instant | undefined;
+  readonly hasWarnings?: boolean | undefined;
+  /** At the billing provider. */
+  readonly externalStatus?: ExternalStatus | undefined;
+}
+
+/** A page of invoices in the order of issue date and id. */
+export interface InvoicePageRequest extends PageRequest {
+  readonly order: 'ascending' | 'descending';
+}
+
+/** The issued invoices behind `after`, at most `limit`, without their lines. */
+export async function listInvoiceHeads(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+  page: InvoicePageRequest,
+): Promise<IssuedHead[]> {
+  const direction = page.order === 'ascending' ? asc : desc;
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(and(...headConditions(filter), page.after === null ? undefined : beyond(page.after, page.order)))
+    .orderBy(direction(invoices.issuedAt), direction(invoices.id))
+    .limit(page.limit);
+  return rows.map(invoiceFromRow);
+}
+
+/**
+ * The issued invoices whose period shares time with `range`, or whose date lies in it, without their lines: the `limit` earliest
+ * ones, or the latest for descending order. Consolidated ones only where the filter asks for their type: they repeat
+ * others.
+ */
+export async function listInvoiceHeadsOverlapping(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+  range: Interval,
+  page: Omit<InvoicePageRequest, 'after'>,
+): Promise<IssuedHead[]> {
+  const order =
+    page.order === 'ascending'
+      ? [asc(invoices.periodStart), asc(invoices.id)]
+      : [desc(invoices.periodEnd), desc(invoices.id)];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        ...headConditions(filter),
+        filter.type === undefined ? ne(invoices.type, 'USAGE_CONSOLIDATED') : undefined,
+        lt(invoices.periodStart, range.end),
+        or(
+          gt(invoices.periodEnd, range.start),
+          and(eq(invoices.type, 'SCHEDULED'), gte(invoices.periodStart, range.start)),
+        ),
+      ),
+    )
+    .orderBy(...order)
+    .limit(page.limit);
+  return rows.map(invoiceFromRow);
+}
+
+function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL | undefined {
+  const further = order === 'ascending' ? gt : lt;
+  return or(
+    further(invoices.issuedAt, after.at),
+    and(eq(invoices.issuedAt, after.at), further(invoices.id, after.id)),
+  );
+}
+
+function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
+  const {
+    customerId,
+    contractId,
+    contractIds,
+    status,
+    creditTypeId,
+    type,
+    periodStartsFrom,
+    periodEndsBy,
+    hasWarnings,
+    externalStatus,
+  } = filter;
+  return [
+    customerId === undefined ? undefined : eq(invoices.customerId, customerId),
+    contractId === undefined ? undefined : eq(invoices.contractId, contractId),
+    contractIds === undefined ? undefined : isOneOf(invoices.contractId, contractIds),
+    status === undefined ? undefined : eq(invoices.status, status),
+    creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
+    type === undefined ? undefined : eq(invoices.type, type),
+    periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
+    periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
+    externalStatus === undefined
+      ? undefined
+      : sql`exists (select 1 from invoice_deliveries d where d.invoice_id = ${invoices.id} and d.status = ${externalStatus})`,
+    // Written out, without parameters: only so it is the condition of `invoices_issued_with_warnings`.
+    hasWarnings === undefined
+      ? undefined
+      : hasWarnings
+        ? sql`${invoices.warningCount} > 0`
+        : sql`${invoices.warningCount} = 0`,
+  ];
+}
+
+/** The finalized usage invoices of these contracts whose periods start at or after `from`, without their lines. Not historical ones. */
+export async function finalizedUsageInvoices(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+  from: Instant,
+): Promise<IssuedHead[]> {
+  if (contractIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        ...headConditions({ contractIds, type: 'USAGE', status: 'FINALIZED', periodStartsFrom: from }),
+        eq(invoices.isHistorical, false),
+      ),
+    )
+    .orderBy(asc(invoices.periodStart), asc(invoices.id));
+  return rows.map(invoiceFromRow);
+}
+
+/**
+ * The issued invoices of these customers with a date since `from`, without their lines. Not voided ones, and no
+ * consolidated ones, which repeat others.
+ */
+export async function issuedSince(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+  from: Instant,
+): Promise<IssuedHead[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        isOneOf(invoices.customerId, customerIds),
+        gte(invoices.issuedAt, from),
+        eq(invoices.status, 'FINALIZED'),
+        ne(invoices.type, 'USAGE_CONSOLIDATED'),
+      ),
+    );
+  return rows.map(invoiceFromRow);
+}

@@ -1,0 +1,95 @@
+/** The queue of due work: queued once by key, deleted when done. Which job comes next is in job-order.ts. */
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { jobs } from './jobs.tables.ts';
+
+export interface NewJob {
+  readonly kind: string;
+  readonly key: string;
+  /** Jobs of one subject run in order, and wait for one of them that failed; null: independent of all others. */
+  readonly subject: string | null;
+  readonly runAt: Instant;
+  readonly payload: unknown;
+}
+
+export interface Job extends NewJob {
+  readonly id: number;
+  /** How often it has failed. */
+  readonly attempts: number;
+}
+
+/** Adds jobs. One whose key is already queued is kept once, at the earlier of both instants. */
+export async function enqueueJobs(db: Database | Transaction, newJobs: readonly NewJob[]): Promise<void> {
+  if (newJobs.length === 0) return;
+  await db
+    .insert(jobs)
+    .values([...newJobs])
+    .onConflictDoUpdate({
+      target: [jobs.kind, jobs.key],
+      set: { runAt: sql`least(${jobs.runAt}, excluded.run_at)` },
+    });
+}
+
+/** The keys of queued jobs of a kind behind `after`, in their order. */
+export async function listJobKeys(
+  tx: Transaction,
+  kind: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<string[]> {
+  const rows = await tx
+    .select({ key: jobs.key })
+    .from(jobs)
+    .where(and(eq(jobs.kind, kind), after === null ? undefined : gt(jobs.key, after)))
+    .orderBy(asc(jobs.key))
+    .limit(limit);
+  return rows.map(({ key }) => key);
+}
+
+/** Keeps queued jobs from running until the transaction ends; waits for those that are running. Returns their ids. */
+export async function holdJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<number[]> {
+  if (keys.length === 0) return [];
+  const held = await tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.kind, kind), inArray(jobs.key, [...keys])))
+    .orderBy(asc(jobs.id))
+    .for('update');
+  return held.map(({ id }) => id);
+}
+
+/** Takes queued jobs away; waits for those that are running. */
+export async function removeJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.delete(jobs).where(and(eq(jobs.kind, kind), inArray(jobs.key, [...keys])));
+}
+
+export async function deleteJobs(tx: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await tx.delete(jobs).where(inArray(jobs.id, [...ids]));
+}
+
+/**
+ * Notes a failure, which frees the job: each attempt waits twice as long as the one before, from 1 second to 5
+ * minutes. Does nothing where another transaction holds the job: what it does may end the failure.
+ */
+export async function postponeJob(
+  db: Database | Transaction,
+  id: number,
+  failure: { readonly realNow: Instant; readonly message: string },
+): Promise<void> {
+  const free = db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(eq(jobs.id, id))
+    .for('update', { skipLocked: true });
+  await db
+    .update(jobs)
+    .set({
+      attempts: sql`${jobs.attempts} + 1`,
+      retryAt: sql`${new Date(failure.realNow).toISOString()}::timestamptz + least(interval '5 minutes', interval '1 second' * power(2, least(${jobs.attempts}, 20)))`,
+      lastError: failure.message.slice(0, 2_000),
+      claimedBy: null,
+      claimedUntil: null,
+    })
+    .where(inArray(jobs.id, free));
+}

@@ -1,0 +1,184 @@
+/** Messages that are told at an instant of the service's clock. */
+import { and, asc, eq, gt, inArray, isNull, lte, min, type SQL, sql } from 'drizzle-orm';
+import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
+import type { Instant } from '../../core/time.ts';
+import { accessSegments, commits } from '../balances/commits.tables.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { LOCKS } from '../base/lock-numbers.ts';
+import { rowsPerInsert } from '../base/rows-per-insert.ts';
+import { scheduledMessages } from './scheduled-messages.tables.ts';
+
+/** An event and what it belongs to. */
+interface LifecycleSubject {
+  /** The contract, commit or segment that the event belongs to. */
+  readonly subjectId: string;
+  readonly customerId: string;
+  /** Null for commits of a customer. */
+  readonly contractId: string | null;
+  readonly commitId: string | null;
+  readonly segmentId: string | null;
+}
+
+export interface DatedEvent extends LifecycleSubject {
+  readonly type: string;
+  readonly eventAt: Instant;
+}
+
+export interface NewScheduledMessage extends DatedEvent {
+  /** Null: the event itself is told. */
+  readonly offsetId: string | null;
+  readonly fireAt: Instant;
+}
+
+export interface ScheduledMessage extends NewScheduledMessage {
+  /** Also the id of the message. */
+  readonly id: string;
+}
+
+/** Keeps what is told as it is until the transaction ends: what is on, and offset notifications. */
+export async function holdWanted(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.wantedMessages})`);
+}
+
+/** Waits for those who hold it, and keeps others from holding it until the transaction ends. */
+export async function lockWanted(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.wantedMessages})`);
+}
+
+/** One transaction at a time tells what is due, so that messages are written in the order of their instants. */
+export async function lockTelling(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.telling})`);
+}
+
+/** One that is there already is kept. */
+export async function insertScheduled(tx: Transaction, rows: readonly NewScheduledMessage[]): Promise<void> {
+  for (const chunk of rowsPerInsert(rows)) {
+    await tx.insert(scheduledMessages).values(chunk).onConflictDoNothing();
+  }
+}
+
+/** Takes away what would have been told of subjects. */
+export async function removeOfSubjects(tx: Transaction, subjectIds: readonly string[]): Promise<void> {
+  for (let from = 0; from < subjectIds.length; from += CHUNK_ITEMS) {
+    const ids = subjectIds.slice(from, from + CHUNK_ITEMS);
+    await tx.delete(scheduledMessages).where(inArray(scheduledMessages.subjectId, ids));
+  }
+}
+
+/** Takes away what would have been told of events that do not take place. */
+export async function removeOfEvents(tx: Transaction, events: readonly DatedEvent[]): Promise<void> {
+  for (const { subjectId, type, eventAt } of events) {
+    await tx
+      .delete(scheduledMessages)
+      .where(
+        and(
+          eq(scheduledMessages.subjectId, subjectId),
+          eq(scheduledMessages.type, type),
+          eq(scheduledMessages.eventAt, eventAt),
+        ),
+      );
+  }
+}
+
+/** Takes away what an offset notification would have told, or without one the events of a type themselves. */
+export async function removeOfNotification(
+  tx: Transaction,
+  { offsetId, type }: { readonly offsetId: string | null; readonly type: string },
+): Promise<void> {
+  const isOfOffset =
+    offsetId === null ? isNull(scheduledMessages.offsetId) : eq(scheduledMessages.offsetId, offsetId);
+  await tx.delete(scheduledMessages).where(and(isOfOffset, eq(scheduledMessages.type, type)));
+}
+
+/**
+ * Takes away what would be told after `now` of commits and credits that these contracts have not created. What is due
+ * stays.
+ */
+export async function removeUncreated(
+  tx: Transaction,
+  contracts: readonly { readonly contractId: string; readonly customerId: string }[],
+  now: Instant,
+): Promise<void> {
+  if (contracts.length === 0) return;
+  const { customerId, contractId, commitId, fireAt } = scheduledMessages;
+  const customerIds = new Set(contracts.map((one) => one.customerId));
+  const contractIds = contracts.map((one) => one.contractId);
+  await tx
+    .delete(scheduledMessages)
+    .where(
+      and(
+        isOneOf(customerId, customerIds),
+        isOneOf(contractId, contractIds),
+        gt(fireAt, now),
+        isUncreated(commitId),
+      ),
+    );
+}
+
+/** Takes away what an offset notification would tell after `now` of commits and credits that are not created. */
+export async function removeUncreatedOf(tx: Transaction, offsetId: string, now: Instant): Promise<void> {
+  const { commitId, fireAt } = scheduledMessages;
+  await tx
+    .delete(scheduledMessages)
+    .where(and(eq(scheduledMessages.offsetId, offsetId), gt(fireAt, now), isUncreated(commitId)));
+}
+
+function isUncreated(commitId: typeof scheduledMessages.commitId): SQL {
+  return sql`${commitId} is not null and not exists (select from ${commits} where ${commits.id} = ${commitId})`;
+}
+
+/** The instant of the next message; null without any. */
+export async function nextScheduledAt(db: Database): Promise<Instant | null> {
+  const [row] = await db.select({ next: min(scheduledMessages.fireAt) }).from(scheduledMessages);
+  return row?.next ?? null;
+}
+
+/** Those that are due at `now`, the earliest first, locked. */
+export async function takeDue(tx: Transaction, now: Instant, limit: number): Promise<ScheduledMessage[]> {
+  return tx
+    .select()
+    .from(scheduledMessages)
+    .where(lte(scheduledMessages.fireAt, now))
+    .orderBy(asc(scheduledMessages.fireAt), asc(scheduledMessages.sequence))
+    .limit(limit)
+    .for('update');
+}
+
+export async function deleteScheduled(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx.delete(scheduledMessages).where(inArray(scheduledMessages.id, [...ids]));
+}
+
+/** A commit with the ids of its segments, in the order of their starts. */
+export interface CommitOutline {
+  readonly id: string;
+  readonly type: (typeof commits.$inferSelect)['type'];
+  readonly recurringCommitId: string | null;
+  readonly segmentIds: readonly string[];
+}
+
+/** The commits with the given ids, by id. */
+export async function loadCommitOutlines(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, CommitOutline>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx
+    .select({
+      id: commits.id,
+      type: commits.type,
+      recurringCommitId: commits.recurringCommitId,
+      segmentId: accessSegments.id,
+    })
+    .from(commits)
+    .leftJoin(accessSegments, eq(accessSegments.commitId, commits.id))
+    .where(inArray(commits.id, [...ids]))
+    .orderBy(asc(commits.id), asc(accessSegments.startingAt), asc(accessSegments.sequence));
+  const outlines = new Map<string, CommitOutline & { readonly segmentIds: string[] }>();
+  for (const { segmentId, ...commit } of rows) {
+    const outline = outlines.get(commit.id) ?? { ...commit, segmentIds: [] };
+    if (segmentId !== null) outline.segmentIds.push(segmentId);
+    outlines.set(commit.id, outline);
+  }
+  return outlines;
+}

@@ -1,0 +1,164 @@
+/** Endpoints of webhooks, and which process sends the messages of which endpoint. */
+import { and, asc, count, eq, exists, inArray, isNull, lte, or, sql } from 'drizzle-orm';
+import { isUuid } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { behind, keysetPage } from '../base/keyset.ts';
+import { webhookDeliveries, webhookEndpoints } from './webhooks.tables.ts';
+
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  /** Null: all. */
+  readonly eventTypes: readonly string[] | null;
+  readonly secret: string;
+  readonly formerSecret: string | null;
+  /** In real time. */
+  readonly formerSecretUntil: Instant | null;
+  readonly createdAt: Instant;
+  readonly archivedAt: Instant | null;
+}
+
+const columns = {
+  id: webhookEndpoints.id,
+  name: webhookEndpoints.name,
+  url: webhookEndpoints.url,
+  eventTypes: webhookEndpoints.eventTypes,
+  secret: webhookEndpoints.secret,
+  formerSecret: webhookEndpoints.formerSecret,
+  formerSecretUntil: webhookEndpoints.formerSecretUntil,
+  createdAt: webhookEndpoints.createdAt,
+  archivedAt: webhookEndpoints.archivedAt,
+};
+
+/** Serializes the creation of endpoints until the transaction ends, so that their number can be limited. */
+export async function lockEndpoints(tx: Transaction): Promise<void> {
+  await tx.execute(sql`lock table ${webhookEndpoints} in share row exclusive mode`);
+}
+
+export async function countActiveEndpoints(tx: Transaction): Promise<number> {
+  const rows = await tx
+    .select({ endpoints: count() })
+    .from(webhookEndpoints)
+    .where(isNull(webhookEndpoints.archivedAt));
+  return rows[0]?.endpoints ?? 0;
+}
+
+export async function insertEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
+  const { eventTypes, ...rest } = endpoint;
+  await tx
+    .insert(webhookEndpoints)
+    .values({ ...rest, eventTypes: eventTypes === null ? null : [...eventTypes] });
+}
+
+export async function findEndpoint(db: Database | Transaction, id: string): Promise<WebhookEndpoint | null> {
+  if (!isUuid(id)) return null;
+  const rows = await db.select(columns).from(webhookEndpoints).where(eq(webhookEndpoints.id, id));
+  return rows[0] ?? null;
+}
+
+/** The endpoint, locked until the transaction ends. */
+export async function lockEndpoint(tx: Transaction, id: string): Promise<WebhookEndpoint | null> {
+  const rows = await tx
+    .select(columns)
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.id, id))
+    .for('no key update');
+  return rows[0] ?? null;
+}
+
+/** Archived ones too, in the order in which they were created. */
+export async function listEndpoints(
+  db: Database | Transaction,
+  page: PageRequest,
+): Promise<Page<WebhookEndpoint>> {
+  const rows = await db
+    .select(columns)
+    .from(webhookEndpoints)
+    .where(behind(webhookEndpoints, page.after))
+    .orderBy(asc(webhookEndpoints.createdAt), asc(webhookEndpoints.id))
+    .limit(page.limit + 1);
+  return keysetPage(rows, page.limit);
+}
+
+/** Those that are not archived. */
+export async function activeEndpoints(
+  db: Database | Transaction,
+): Promise<Pick<WebhookEndpoint, 'id' | 'eventTypes'>[]> {
+  return db
+    .select({ id: webhookEndpoints.id, eventTypes: webhookEndpoints.eventTypes })
+    .from(webhookEndpoints)
+    .where(isNull(webhookEndpoints.archivedAt));
+}
+
+/** Writes what an operation changes of an endpoint. */
+export async function saveEndpoint(
+  tx: Transaction,
+  id: string,
+  changes: Partial<Pick<WebhookEndpoint, 'secret' | 'formerSecret' | 'formerSecretUntil' | 'archivedAt'>>,
+): Promise<void> {
+  await tx.update(webhookEndpoints).set(changes).where(eq(webhookEndpoints.id, id));
+}
+
+/**
+ * Takes the endpoints that have messages to be sent and that no other process sends for, for `leaseMs` of real time.
+ * At most one process sends the messages of an endpoint, so that they keep their order.
+ */
+export async function leaseDueEndpoints(
+  db: Database,
+  {
+    owner,
+    busy,
+    leaseMs,
+  }: { readonly owner: string; readonly busy: readonly string[]; readonly leaseMs: number },
+): Promise<WebhookEndpoint[]> {
+  const due = db
+    .select({ one: sql`1` })
+    .from(webhookDeliveries)
+    .where(
+      and(
+        eq(webhookDeliveries.endpointId, webhookEndpoints.id),
+        eq(webhookDeliveries.status, 'PENDING'),
+        lte(webhookDeliveries.nextAttemptAt, sql`clock_timestamp()`),
+      ),
+    );
+  const isFree = or(
+    isNull(webhookEndpoints.leaseUntil),
+    lte(webhookEndpoints.leaseUntil, sql`clock_timestamp()`),
+    eq(webhookEndpoints.leaseOwner, owner),
+  );
+  const isIdle = sql`not (${webhookEndpoints.id} = any(${`{${busy.join(',')}}`}::uuid[]))`;
+  const free = db
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(and(isNull(webhookEndpoints.archivedAt), isFree, isIdle, exists(due)))
+    .for('no key update', { skipLocked: true });
+  return db
+    .update(webhookEndpoints)
+    .set({
+      leaseOwner: owner,
+      leaseUntil: sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`,
+    })
+    .where(inArray(webhookEndpoints.id, free))
+    .returning(columns);
+}
+
+/** The endpoint of a delivery as it is now; null if the delivery is not to be sent any more. */
+export async function endpointOfPending(db: Database, sequence: number): Promise<WebhookEndpoint | null> {
+  const [row] = await db
+    .select(columns)
+    .from(webhookDeliveries)
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .where(and(eq(webhookDeliveries.sequence, sequence), eq(webhookDeliveries.status, 'PENDING')));
+  return row ?? null;
+}
+
+/** Lets other processes send for an endpoint at once. */
+export async function releaseEndpoint(db: Database, id: string, owner: string): Promise<void> {
+  await db
+    .update(webhookEndpoints)
+    .set({ leaseOwner: null, leaseUntil: null })
+    .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.leaseOwner, owner)));
+}

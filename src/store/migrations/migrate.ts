@@ -1,0 +1,129 @@
+/**
+ * Applies the generated migrations in drizzle/ and records them in `drizzle.applied_migrations`. All pending ones run
+ * in one transaction, so a failing one leaves the database as it was.
+ *
+ * Earlier versions look into `drizzle.__drizzle_migrations`. What they find there makes each of them refuse to start
+ * (`migration-record.ts`).
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DrizzleQueryError, sql } from 'drizzle-orm';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { z } from 'zod';
+import { failureReason, type Migration, MigrationError, pendingMigrations } from '../../core/migrations.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
+import { formatInstant } from '../../core/time.ts';
+import type { Database } from '../base/database.ts';
+import { LOCKS } from '../base/lock-numbers.ts';
+import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
+import { isRecordMoved, moveRecord, recordApplied, recordOf } from './migration-record.ts';
+
+const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, 'drizzle');
+
+const STORE = 'PostgreSQL';
+
+/**
+ * Runs `work` while no other process migrates the stores that belong to this database. The database it gets is
+ * for migrations: its statements have no limit of time.
+ */
+export async function withMigrationLock<Result>(
+  connection: PostgresConnection,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const client = connectPostgres(connection, {
+    max: 1,
+    connection: { application_name: 'tallyhouse migrate' },
+  });
+  const db = drizzle(client);
+  try {
+    // It goes with the connection.
+    await db.execute(sql`select pg_advisory_lock(${LOCKS.migration})`);
+    return await work(db);
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+/** Brings the database up to date under the lock. */
+export async function migrateDatabase(
+  connection: PostgresConnection,
+  migrationsFolder: string = MIGRATIONS_FOLDER,
+): Promise<void> {
+  await withMigrationLock(connection, async (db) => {
+    await applyMigrations(db, await findPendingMigrations(db, migrationsFolder));
+  });
+}
+
+/** A file of drizzle/ with its statements. */
+export interface PostgresMigration extends Migration {
+  readonly statements: readonly string[];
+  /** As the journal of drizzle/ has it, in milliseconds. */
+  readonly createdAt: number;
+}
+
+/** In order. Throws a `MigrationError` and changes nothing if this version does not know the state of the database. */
+export async function findPendingMigrations(
+  db: Database,
+  migrationsFolder: string = MIGRATIONS_FOLDER,
+): Promise<PostgresMigration[]> {
+  const journal = await readJournal(migrationsFolder);
+  const files = readMigrationFiles({ migrationsFolder });
+  const known = files.map((file) => ({
+    name: nameOf(journal, file.folderMillis),
+    checksum: file.hash,
+    statements: file.sql,
+    createdAt: file.folderMillis,
+  }));
+  return pendingMigrations(STORE, known, await readApplied(db, journal));
+}
+
+/** All or none of them. Throws a `MigrationError` that names the one that failed. */
+export async function applyMigrations(db: Database, pending: readonly PostgresMigration[]): Promise<void> {
+  if (pending.length === 0 && (await isRecordMoved(db))) return;
+  try {
+    // One transaction: until all of it is done, the version before can go on with the data.
+    await db.transaction(async (tx) => {
+      await moveRecord(tx);
+      for (const { statements, checksum, createdAt } of pending) {
+        for (const statement of statements) await tx.execute(sql.raw(statement));
+        await recordApplied(tx, { checksum, createdAt });
+      }
+    });
+  } catch (error) {
+    const query = error instanceof DrizzleQueryError ? error.query : undefined;
+    const failed = pending.find(({ statements }) => query !== undefined && statements.includes(query));
+    const which =
+      failed === undefined ? pending.map(({ name }) => name).join(', ') || 'of the record' : failed.name;
+    throw new MigrationError(
+      `migration ${which} could not be applied to ${STORE}: ${failureReason(error)}. ` +
+        'Nothing of it was kept and no data is lost. Remove the cause and start again, or go back to the version before (docs/operations.md)',
+      { cause: error },
+    );
+  }
+}
+
+const journalSchema = z.object({ entries: z.array(z.object({ tag: z.string(), when: z.int() })) });
+type Journal = z.output<typeof journalSchema>['entries'];
+
+async function readJournal(migrationsFolder: string): Promise<Journal> {
+  const text = await readFile(join(migrationsFolder, 'meta', '_journal.json'), 'utf8');
+  return journalSchema.parse(JSON.parse(text)).entries;
+}
+
+/** Drizzle records the creation time of a migration, which names one that is missing in the journal. */
+function nameOf(journal: Journal, when: number): string {
+  return journal.find((entry) => entry.when === when)?.tag ?? `of ${formatInstant(when)}`;
+}
+
+const appliedRow = z.object({ hash: z.string(), created_at: z.coerce.number() });
+
+async function readApplied(db: Database, journal: Journal): Promise<Migration[]> {
+  const record = await recordOf(db);
+  if (record === null) return [];
+  const rows = await db.execute(sql`select hash, created_at from ${record} order by created_at, id`);
+  return z
+    .array(appliedRow)
+    .parse([...rows])
+    .map((row) => ({ name: nameOf(journal, row.created_at), checksum: row.hash }));
+}

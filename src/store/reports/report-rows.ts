@@ -1,0 +1,105 @@
+/** Rows of all customers, or of some, in the order of their ids, for queries across customers. */
+
+import { and, asc, eq, gt, inArray, ne } from 'drizzle-orm';
+import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { contracts } from '../contracts/contracts.tables.ts';
+import { customers, ingestAliases } from '../customers/customers.tables.ts';
+import { invoiceDeliveries } from '../invoices/invoice-deliveries.tables.ts';
+import { deliveryFromRow } from '../invoices/invoice-deliveries.ts';
+import { invoiceNumbers } from '../invoices/invoice-numbers.tables.ts';
+import { invoices } from '../invoices/invoices.tables.ts';
+import { type IssuedHead, invoiceFromRow } from '../invoices/invoices.ts';
+
+/** A part of the rows behind `after`, at most `limit`; `customerIds` null: of all customers. */
+export interface ReportPart {
+  readonly customerIds: readonly string[] | null;
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+type Reader = Database | Transaction;
+
+export async function reportCustomers(db: Reader, { customerIds, after, limit }: ReportPart) {
+  return db
+    .select({
+      id: customers.id,
+      name: customers.name,
+      createdAt: customers.createdAt,
+      archivedAt: customers.archivedAt,
+    })
+    .from(customers)
+    .where(
+      and(
+        customerIds === null ? undefined : inArray(customers.id, [...customerIds]),
+        after === null ? undefined : gt(customers.id, after),
+      ),
+    )
+    .orderBy(asc(customers.id))
+    .limit(limit);
+}
+
+/** Ingest aliases with their customers, in the order of the aliases. */
+export async function reportAliases(db: Reader, { customerIds, after, limit }: ReportPart) {
+  return db
+    .select({ id: ingestAliases.alias, customerId: ingestAliases.customerId })
+    .from(ingestAliases)
+    .where(
+      and(
+        customerIds === null ? undefined : inArray(ingestAliases.customerId, [...customerIds]),
+        after === null ? undefined : gt(ingestAliases.alias, after),
+      ),
+    )
+    .orderBy(asc(ingestAliases.alias))
+    .limit(limit);
+}
+
+export async function reportContracts(db: Reader, { customerIds, after, limit }: ReportPart) {
+  return db
+    .select({
+      id: contracts.id,
+      customerId: contracts.customerId,
+      name: contracts.name,
+      rateCardId: contracts.rateCardId,
+      startingAt: contracts.startingAt,
+      endingBefore: contracts.endingBefore,
+      archivedAt: contracts.archivedAt,
+    })
+    .from(contracts)
+    .where(
+      and(
+        customerIds === null ? undefined : inArray(contracts.customerId, [...customerIds]),
+        after === null ? undefined : gt(contracts.id, after),
+      ),
+    )
+    .orderBy(asc(contracts.id))
+    .limit(limit);
+}
+
+/** Issued invoices without their lines, their numbers, and what billing providers have of them. No consolidated ones, which repeat others. */
+export async function reportInvoices(
+  db: Reader,
+  { customerIds, after, limit }: ReportPart,
+): Promise<
+  Array<IssuedHead & { readonly number: string | null; readonly external: ExternalInvoice | null }>
+> {
+  const rows = await db
+    .select({ invoice: invoices, number: invoiceNumbers.number, delivery: invoiceDeliveries })
+    .from(invoices)
+    .leftJoin(invoiceNumbers, eq(invoiceNumbers.invoiceId, invoices.id))
+    .leftJoin(invoiceDeliveries, eq(invoiceDeliveries.invoiceId, invoices.id))
+    .where(
+      and(
+        ne(invoices.type, 'USAGE_CONSOLIDATED'),
+        customerIds === null ? undefined : inArray(invoices.customerId, [...customerIds]),
+        after === null ? undefined : gt(invoices.id, after),
+      ),
+    )
+    .orderBy(asc(invoices.id))
+    .limit(limit);
+  return rows.map(({ invoice, number, delivery }) => ({
+    ...invoiceFromRow(invoice),
+    number,
+    external: delivery === null ? null : deliveryFromRow(delivery).external,
+  }));
+}

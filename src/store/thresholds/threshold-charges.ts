@@ -1,0 +1,76 @@
+/** The commits that thresholds have bought, and which of them are still to be paid. */
+import { and, eq } from 'drizzle-orm';
+import type { Decimal } from '../../core/decimal.ts';
+import type { ThresholdKind } from '../../core/terms/thresholds.ts';
+import { commits } from '../balances/commits.tables.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { isOneOf } from '../base/is-one-of.ts';
+import { thresholdCharges } from './threshold-charges.tables.ts';
+
+export interface ThresholdCharge {
+  readonly commitId: string;
+  readonly contractId: string;
+  readonly kind: ThresholdKind;
+  /** The part of the invoiced amount that has the discounted price. */
+  readonly discountedAmount: Decimal;
+  /** Whether the outcome of its payment is still to come, or to be acted upon. At most one per contract. */
+  readonly isInFlight: boolean;
+}
+
+/** A second one in flight violates `threshold_charges_one_in_flight`. */
+export async function insertThresholdCharge(tx: Transaction, charge: ThresholdCharge): Promise<void> {
+  await tx.insert(thresholdCharges).values(charge);
+}
+
+export async function loadThresholdCharges(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<ThresholdCharge[]> {
+  if (contractIds.length === 0) return [];
+  return db.select().from(thresholdCharges).where(isOneOf(thresholdCharges.contractId, contractIds));
+}
+
+/** Null where no threshold has bought the commit. */
+export async function findThresholdCharge(
+  db: Database | Transaction,
+  commitId: string,
+): Promise<ThresholdCharge | null> {
+  const [row] = await db.select().from(thresholdCharges).where(eq(thresholdCharges.commitId, commitId));
+  return row ?? null;
+}
+
+/** Which threshold has bought each of these commits; the others are absent. */
+export async function loadKindsOfCharges(
+  db: Database | Transaction,
+  commitIds: readonly string[],
+): Promise<Map<string, ThresholdKind>> {
+  if (commitIds.length === 0) return new Map();
+  const rows = await db
+    .select({ commitId: thresholdCharges.commitId, kind: thresholdCharges.kind })
+    .from(thresholdCharges)
+    .where(isOneOf(thresholdCharges.commitId, commitIds));
+  return new Map(rows.map(({ commitId, kind }) => [commitId, kind]));
+}
+
+/** A further charge of the contract may be made from now on. */
+export async function endThresholdCharge(tx: Transaction, commitId: string): Promise<void> {
+  await tx.update(thresholdCharges).set({ isInFlight: false }).where(eq(thresholdCharges.commitId, commitId));
+}
+
+export interface ChargeInFlight extends ThresholdCharge {
+  readonly customerId: string;
+}
+
+/** Those of contracts of these customers. */
+export async function loadChargesInFlight(
+  db: Database,
+  customerIds: readonly string[],
+): Promise<ChargeInFlight[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select({ charge: thresholdCharges, customerId: commits.customerId })
+    .from(thresholdCharges)
+    .innerJoin(commits, eq(commits.id, thresholdCharges.commitId))
+    .where(and(thresholdCharges.isInFlight, isOneOf(commits.customerId, customerIds)));
+  return rows.map(({ charge, customerId }) => ({ ...charge, customerId }));
+}
