@@ -9,14 +9,14 @@ import { sum } from '../../src/core/decimal.ts';
 import { groupBy } from '../../src/core/group-by.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { NO_COVERAGE } from '../../src/rating/balances/coverage.ts';
-import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
+import { createLineCollector } from '../../src/rating/invoices/line-collector.ts';
 import {
   createInvoiceRater,
   inProductOrder,
   inWindows,
   rateInvoice,
-} from '../../src/rating/invoice/rate-invoice.ts';
-import { lineIdParts } from '../../src/rating/invoice/rate-usage.ts';
+} from '../../src/rating/invoices/rate-invoice.ts';
+import { lineIdParts } from '../../src/rating/invoices/rate-usage.ts';
 import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
 import {

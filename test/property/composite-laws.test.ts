@@ -5,7 +5,7 @@ import type { PercentageRate, Rate } from '../../src/core/catalogue.ts';
 import { type Decimal, decimal, sum } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import { HOUR_MS, type Interval } from '../../src/core/time.ts';
-import { invoiceTotal } from '../../src/rating/invoice/breakdown.ts';
+import { invoiceTotal } from '../../src/rating/invoices/breakdown.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
 import { naiveMeter } from '../support/naive/series.ts';

@@ -5,8 +5,8 @@ import { type Decimal, decimal, ONE, sum, ZERO } from '../../src/core/decimal.ts
 import { isAppliedLine, isConversionLine } from '../../src/core/invoice.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
-import { beforeBalances } from '../../src/rating/invoice/before-balances.ts';
-import { breakdownWindows, lineWindows } from '../../src/rating/invoice/breakdown.ts';
+import { beforeBalances } from '../../src/rating/invoices/before-balances.ts';
+import { breakdownWindows, lineWindows } from '../../src/rating/invoices/breakdown.ts';
 import type { RatedConversionLine, UsageLine } from '../../src/rating/lines/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { type DrawnCase, drawnInvoice, lineText } from '../support/drawn-invoices.ts';

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BalanceBook, createBalanceBook } from '../../src/rating/balances/balance-book.ts';
 import { coverSegments } from '../../src/rating/balances/coverage.ts';
-import { linesOfKey } from '../../src/rating/invoice/charged-keys.ts';
-import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
+import { linesOfKey } from '../../src/rating/invoices/charged-keys.ts';
+import { createLineCollector } from '../../src/rating/invoices/line-collector.ts';
 import {
   type InvoiceRatingInput,
   inProductOrder,
   rateInvoice,
   withLater,
-} from '../../src/rating/invoice/rate-invoice.ts';
-import { rateKeys } from '../../src/rating/invoice/rate-usage.ts';
+} from '../../src/rating/invoices/rate-invoice.ts';
+import { rateKeys } from '../../src/rating/invoices/rate-usage.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { ratingInput } from '../support/drawn-invoices.ts';

@@ -8,8 +8,8 @@ import {
   invoiceTotal,
   lineWindows,
   windowBoundaries,
-} from '../../src/rating/invoice/breakdown.ts';
-import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+} from '../../src/rating/invoices/breakdown.ts';
+import { rateUsage } from '../../src/rating/invoices/rate-usage.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';

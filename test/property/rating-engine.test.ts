@@ -10,9 +10,9 @@ import {
   lineWindows,
   totalsByCreditType,
   windowBoundaries,
-} from '../../src/rating/invoice/breakdown.ts';
-import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
-import { lineIdParts, rateKeys, rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+} from '../../src/rating/invoices/breakdown.ts';
+import { createLineCollector } from '../../src/rating/invoices/line-collector.ts';
+import { lineIdParts, rateKeys, rateUsage } from '../../src/rating/invoices/rate-usage.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';

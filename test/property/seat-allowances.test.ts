@@ -13,8 +13,8 @@ import { type BookedBucket, createBalanceBook } from '../../src/rating/balances/
 import { deductionsOf } from '../../src/rating/balances/draw-down.ts';
 import { recurringGrants, seatGrantsOf } from '../../src/rating/balances/recurring-grants.ts';
 import { type SeatShare, seatShares } from '../../src/rating/balances/seat-shares.ts';
-import { windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
-import { rateInvoice } from '../../src/rating/invoice/rate-invoice.ts';
+import { windowBoundaries } from '../../src/rating/invoices/breakdown.ts';
+import { rateInvoice } from '../../src/rating/invoices/rate-invoice.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { seatChangesFrom } from '../support/seat-changes.ts';

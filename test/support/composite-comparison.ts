@@ -8,7 +8,7 @@ import {
   invoiceTotal,
   lineWindows,
   type WindowSize,
-} from '../../src/rating/invoice/breakdown.ts';
+} from '../../src/rating/invoices/breakdown.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import type { CompositeCase } from './composite-cases.ts';
 import type { Charge } from './naive/charges.ts';

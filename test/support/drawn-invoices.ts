@@ -4,12 +4,12 @@ import { isAppliedLine, isConversionLine, isSubscriptionLine } from '../../src/c
 import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { type BalanceBook, createBalanceBook } from '../../src/rating/balances/balance-book.ts';
 import { deductionsOf } from '../../src/rating/balances/draw-down.ts';
-import { invoiceTotal, type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
+import { invoiceTotal, type WindowSize, windowBoundaries } from '../../src/rating/invoices/breakdown.ts';
 import {
   type DrawnInvoice,
   type InvoiceRatingInput,
   rateInvoice,
-} from '../../src/rating/invoice/rate-invoice.ts';
+} from '../../src/rating/invoices/rate-invoice.ts';
 import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../../src/rating/lines/types.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';

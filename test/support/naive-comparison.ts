@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { HOUR_MS, type Instant } from '../../src/core/time.ts';
-import { invoiceTotal } from '../../src/rating/invoice/breakdown.ts';
+import { invoiceTotal } from '../../src/rating/invoices/breakdown.ts';
 import type { BillingCase } from './billing-cases.ts';
 import { type Charge, summedBy } from './naive/charges.ts';
 import { naiveConversions, naiveTotal } from './naive/conversions.ts';

@@ -5,7 +5,7 @@ import { type Currency, currencyOf } from '../../src/core/currencies.ts';
 import { Decimal, ZERO } from '../../src/core/decimal.ts';
 import { countsInTotal } from '../../src/core/invoice.ts';
 import type { DocumentLine, PaymentDocument } from '../../src/payments/document.ts';
-import { payableAmount } from '../../src/rating/invoice/payable.ts';
+import { payableAmount } from '../../src/rating/invoices/payable.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;

@@ -3,13 +3,13 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import type { BilledPeriod } from '../../src/core/invoice.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
-import { type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
+import { type WindowSize, windowBoundaries } from '../../src/rating/invoices/breakdown.ts';
 import {
   type CountedCharges,
   type InvoiceRatingInput,
   NO_CHARGES,
   rateInvoice,
-} from '../../src/rating/invoice/rate-invoice.ts';
+} from '../../src/rating/invoices/rate-invoice.ts';
 import type { RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/lines/types.ts';
 import { usageNeeds } from '../../src/rating/quantities/product-spans.ts';
 import type { MeteredUsage } from '../../src/rating/quantities/usage-need.ts';

@@ -28,8 +28,8 @@ import {
   printedTime,
 } from '../../core/printed-values.ts';
 import type { Seller } from '../../core/seller.ts';
-import { totalsByCreditType } from '../../rating/invoice/breakdown.ts';
-import { dueAt, payableAmount } from '../../rating/invoice/payable.ts';
+import { totalsByCreditType } from '../../rating/invoices/breakdown.ts';
+import { dueAt, payableAmount } from '../../rating/invoices/payable.ts';
 
 export interface InvoiceContent {
   readonly title: string;

@@ -3,13 +3,13 @@ import type { Clock } from '../../core/clock.ts';
 import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
-import { deleteValues as deleteStoredValues, lockKeys } from '../../store/custom-fields/custom-fields.ts';
 import {
   isStoredEntity,
   isTemplateEntity,
   objectExists,
   templateExists,
-} from '../../store/reports/custom-field-objects.ts';
+} from '../../store/custom-field-objects/custom-field-objects.ts';
+import { deleteValues as deleteStoredValues, lockKeys } from '../../store/custom-fields/custom-fields.ts';
 import { holdDraftInvoice } from './draft-invoices.ts';
 import { declaredKeys, mergeCustomFields, requireDeclaredKey } from './store-fields.ts';
 

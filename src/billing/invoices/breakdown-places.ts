@@ -6,7 +6,7 @@ import { groupBy } from '../../core/group-by.ts';
 import type { InvoiceStatus } from '../../core/invoice.ts';
 import { cutPage, type PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, floorToHour, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
-import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
+import { type WindowSize, windowBoundaries } from '../../rating/invoices/breakdown.ts';
 import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoices/invoice-lists.ts';
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';

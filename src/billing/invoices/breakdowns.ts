@@ -6,7 +6,7 @@ import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
-import { beforeBalances, type LinesBeforeBalances } from '../../rating/invoice/before-balances.ts';
+import { beforeBalances, type LinesBeforeBalances } from '../../rating/invoices/before-balances.ts';
 import {
   type BreakdownLine,
   type BreakdownWindow,
@@ -14,7 +14,7 @@ import {
   invoiceTotal,
   lineWindows,
   type WindowSize,
-} from '../../rating/invoice/breakdown.ts';
+} from '../../rating/invoices/breakdown.ts';
 import { inSnapshot } from '../../store/base/database.ts';
 import {
   type BreakdownFilter,

@@ -2,7 +2,7 @@
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { ContractUsageTerms } from '../../core/invoice-terms.ts';
-import type { WindowSize } from '../../rating/invoice/breakdown.ts';
+import type { WindowSize } from '../../rating/invoices/breakdown.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';
 import { createBooks } from '../balances/books.ts';
 import { finalizationAt, type InvoiceTarget } from '../invoice-queue/usage-periods.ts';

@@ -11,7 +11,7 @@ import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
 import type { BalanceBook } from '../../rating/balances/balance-book.ts';
-import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
+import { invoiceTotal, type WindowSize } from '../../rating/invoices/breakdown.ts';
 import type { RatedLine } from '../../rating/lines/types.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { createBooks } from '../balances/books.ts';

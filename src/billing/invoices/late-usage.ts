@@ -10,7 +10,7 @@ import {
   type UnpricedUsage,
 } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
-import { type LateUsage, lateUsage } from '../../rating/invoice/late-usage.ts';
+import { type LateUsage, lateUsage } from '../../rating/invoices/late-usage.ts';
 import type { Database } from '../../store/base/database.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
 import { loadInvoiceTerms } from '../../store/invoices/invoice-terms.ts';

@@ -8,7 +8,7 @@ import { isConversionLine, isUsageLine } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import { takenBackWindows } from '../../rating/balances/applied-lines.ts';
 import type { PaidBand } from '../../rating/balances/paid-bands.ts';
-import { type DrawnUsageInput, lineIdParts, rateKeys } from '../../rating/invoice/rate-usage.ts';
+import { type DrawnUsageInput, lineIdParts, rateKeys } from '../../rating/invoices/rate-usage.ts';
 import type { RatedConversionLine, RatedLine, UsageLine, WindowAmount } from '../../rating/lines/types.ts';
 import { conversionAmounts, createUnitWindows } from '../../rating/usage/cpu-conversion.ts';
 import type { PaidAmount } from '../../rating/usage/segments.ts';

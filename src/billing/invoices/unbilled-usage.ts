@@ -3,7 +3,7 @@
  * either as it has lines. The first ones are shown and all are counted.
  */
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
-import type { LateUsage } from '../../rating/invoice/late-usage.ts';
+import type { LateUsage } from '../../rating/invoices/late-usage.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadInvoiceWarnings } from '../../store/invoices/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices/invoices.ts';

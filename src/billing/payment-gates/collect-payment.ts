@@ -6,7 +6,7 @@ import type { Invoice } from '../../core/invoice.ts';
 import type { PaymentOutcome, PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import { simulatedOutcome, simulatedState } from '../../payments/simulated/simulated-provider.ts';
-import { payableAmount } from '../../rating/invoice/payable.ts';
+import { payableAmount } from '../../rating/invoices/payable.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
 import type { Transaction } from '../../store/base/database.ts';

@@ -21,7 +21,7 @@ import {
   runReport,
 } from '../../metering/sql/reports/run-report.ts';
 import { inSnapshot, type Transaction } from '../../store/base/database.ts';
-import { type ReportPart, reportAliases, reportCustomers } from '../../store/reports/report-rows.ts';
+import { type ReportPart, reportAliases, reportCustomers } from '../../store/sql/report-rows.ts';
 import type { InvoiceDeps } from '../invoices/read-invoices.ts';
 import { type DraftRowLimits, draftRows } from './draft-rows.ts';
 import { type CopiedView, readViewRows, type ViewDeps } from './view-rows.ts';

@@ -3,14 +3,14 @@ import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
+import type { Database } from '../../store/base/database.ts';
 import {
   deleteQuery,
   listQueries,
   type SavedQuery,
   type SavedQueryPosition,
   upsertQuery,
-} from '../../store/access/saved-queries.ts';
-import type { Database } from '../../store/base/database.ts';
+} from '../../store/sql/saved-queries.ts';
 
 interface Deps {
   readonly db: Database;

@@ -14,7 +14,7 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
 import type { ViewName } from '../../metering/sql/values/views.ts';
-import { lineId } from '../../rating/invoice/line-id.ts';
+import { lineId } from '../../rating/invoices/line-id.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
@@ -25,7 +25,7 @@ import {
   reportContracts,
   reportCustomers,
   reportInvoices,
-} from '../../store/reports/report-rows.ts';
+} from '../../store/sql/report-rows.ts';
 import { issuedBalances } from './issued-balances.ts';
 
 export interface ViewDeps {

@@ -8,8 +8,8 @@ import {
 } from '../../../src/core/consolidated-invoice.ts';
 import { sum } from '../../../src/core/decimal.ts';
 import type { InvoiceLine } from '../../../src/core/invoice.ts';
-import { invoiceTotal } from '../../../src/rating/invoice/breakdown.ts';
-import { lineId } from '../../../src/rating/invoice/line-id.ts';
+import { invoiceTotal } from '../../../src/rating/invoices/breakdown.ts';
+import { lineId } from '../../../src/rating/invoices/line-id.ts';
 import { usageLine } from '../api/pdf/printed-invoices.ts';
 
 const amount = fc

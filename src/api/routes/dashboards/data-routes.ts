@@ -16,10 +16,10 @@ import { formatInstant } from '../../../core/time.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { commaList, enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-import { metricToWire } from '../billable-metrics/output.ts';
 import { invoiceToWire } from '../invoices/output.ts';
 import { type InvoicePdfDeps, invoiceFile, printInvoice } from '../invoices/pdf-route.ts';
 import { viewOf } from '../invoices/routes.ts';
+import { metricToWire } from '../metrics/output.ts';
 import { groupToWire, usageGroup } from '../usage/routes.ts';
 import { type DashboardAccess, dashboardRoute, requireShown } from './dashboard-route.ts';
 import {

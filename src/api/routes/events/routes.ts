@@ -4,7 +4,7 @@ import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../../bil
 import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
-import { matchedMetric, matchedMetricToWire } from '../billable-metrics/output.ts';
+import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
 
 type Deps = Parameters<typeof searchEvents>[0];
 

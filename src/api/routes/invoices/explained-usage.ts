@@ -4,7 +4,7 @@ import type { ExplainedLine } from '../../../billing/invoices/explain/explain-in
 import { formatInstant } from '../../../core/time.ts';
 import type { ExplainedUsage } from '../../../rating/explain/explanation.ts';
 import { exactValue, timestamp } from '../../wire/fields.ts';
-import { metric, metricToWire } from '../billable-metrics/output.ts';
+import { metric, metricToWire } from '../metrics/output.ts';
 
 const explainedMetric = metric.omit({ custom_fields: true }).meta({ id: 'ExplainedMetric' });
 

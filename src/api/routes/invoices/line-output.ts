@@ -16,7 +16,7 @@ import {
 } from '../../../core/invoice.ts';
 import { COMMIT_TYPES, type CommitType } from '../../../core/terms/commits.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import { lineId } from '../../../rating/invoice/line-id.ts';
+import { lineId } from '../../../rating/invoices/line-id.ts';
 import { doubleOf, stringifyJson } from '../../base/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';

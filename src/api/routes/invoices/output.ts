@@ -11,7 +11,7 @@ import { CHUNK_ITEMS } from '../../../core/in-chunks.ts';
 import { type Invoice, type InvoiceLine, isAppliedLine } from '../../../core/invoice.ts';
 import type { Page } from '../../../core/paging.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
-import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
+import { dueAt, payableAmount } from '../../../rating/invoices/payable.ts';
 import { JsonList } from '../../base/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';

@@ -7,7 +7,7 @@ import type {
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
-import { totalsByCreditType } from '../../../rating/invoice/breakdown.ts';
+import { totalsByCreditType } from '../../../rating/invoices/breakdown.ts';
 import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import type { InvoiceView } from './invoice-view.ts';
 import { invoiceSchema, invoiceToWire } from './output.ts';

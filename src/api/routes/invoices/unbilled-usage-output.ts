@@ -11,7 +11,7 @@ import type { CreditType } from '../../../core/credit-types.ts';
 import { unreachable } from '../../../core/errors.ts';
 import { type InvoiceWarning, UNRATED_TERM_KINDS } from '../../../core/invoice.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
+import type { LateUsage } from '../../../rating/invoices/late-usage.ts';
 import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { invoiceAdvice } from './warning-messages.ts';
 

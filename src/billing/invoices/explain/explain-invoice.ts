@@ -14,7 +14,7 @@ import { explainLine, type LineExplainers } from '../../../rating/explain/explai
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { createUsageExplainer } from '../../../rating/explain/explain-usage.ts';
 import type { LineExplanation } from '../../../rating/explain/explanation.ts';
-import { lineWindows } from '../../../rating/invoice/breakdown.ts';
+import { lineWindows } from '../../../rating/invoices/breakdown.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { cardOf, termsOf } from '../invoice-context.ts';
 import { readChargeTerms } from './explained-charges.ts';

@@ -3,7 +3,7 @@ import { assert, notFound } from '../../../core/errors.ts';
 import type { Invoice, LineWindow } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
-import { lineWindows } from '../../../rating/invoice/breakdown.ts';
+import { lineWindows } from '../../../rating/invoices/breakdown.ts';
 import type { RatedLine } from '../../../rating/lines/types.ts';
 import { type Database, inSnapshot } from '../../../store/base/database.ts';
 import { loadConstituents } from '../../../store/invoices/invoice-constituents.ts';

@@ -8,8 +8,8 @@ import {
   type HistoricalUsage,
   rateHistorical,
 } from '../../../rating/historical/historical-lines.ts';
-import { invoiceTotal, windowBoundaries } from '../../../rating/invoice/breakdown.ts';
-import { sortProducts } from '../../../rating/invoice/product-order.ts';
+import { invoiceTotal, windowBoundaries } from '../../../rating/invoices/breakdown.ts';
+import { sortProducts } from '../../../rating/invoices/product-order.ts';
 import type { RatedLine, UsageLine } from '../../../rating/lines/types.ts';
 import { versionAt } from '../../../rating/quantities/product-spans.ts';
 import { indexOverrides } from '../../../rating/rates/override-index.ts';

@@ -1,8 +1,8 @@
 /** The first step of rating: the usage is read and priced, line key by line key. */
 import { afterOtherWork } from '../../../core/in-chunks.ts';
 import type { ClaimedSegment } from '../../../rating/balances/coverage.ts';
-import type { ChargedKey } from '../../../rating/invoice/charged-keys.ts';
-import { type CollectedLines, createLineCollector } from '../../../rating/invoice/line-collector.ts';
+import type { ChargedKey } from '../../../rating/invoices/charged-keys.ts';
+import { type CollectedLines, createLineCollector } from '../../../rating/invoices/line-collector.ts';
 import { createUsageNotes, type UsageNotes } from '../usage-notes.ts';
 import { meteredUsage } from '../usage-slices.ts';
 import type { RatingPlan } from './plan-rating.ts';

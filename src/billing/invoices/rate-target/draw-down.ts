@@ -1,8 +1,8 @@
 /** The second step of rating: balances pay for usage, charges of subscriptions and composites. Pure. */
 import { coverSegments } from '../../../rating/balances/coverage.ts';
-import type { ChargedKey } from '../../../rating/invoice/charged-keys.ts';
-import type { UnlistedProduct } from '../../../rating/invoice/line-collector.ts';
-import { type CountedCharges, type InvoiceRater, NO_CHARGES } from '../../../rating/invoice/rate-invoice.ts';
+import type { ChargedKey } from '../../../rating/invoices/charged-keys.ts';
+import type { UnlistedProduct } from '../../../rating/invoices/line-collector.ts';
+import { type CountedCharges, type InvoiceRater, NO_CHARGES } from '../../../rating/invoices/rate-invoice.ts';
 import type { UsageLine, UsageRating } from '../../../rating/lines/types.ts';
 import { usageNeeds } from '../../../rating/quantities/product-spans.ts';
 import { chargeClaims } from '../../../rating/scheduled/charge-lines.ts';

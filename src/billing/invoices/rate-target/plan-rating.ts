@@ -4,12 +4,12 @@ import type { Instant, Interval } from '../../../core/time.ts';
 import type { UsageSeries } from '../../../core/usage-series.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { type BalanceBook, NO_BALANCES } from '../../../rating/balances/balance-book.ts';
-import { type WindowSize, windowBoundaries } from '../../../rating/invoice/breakdown.ts';
+import { type WindowSize, windowBoundaries } from '../../../rating/invoices/breakdown.ts';
 import {
   createInvoiceRater,
   type InvoiceRater,
   type InvoiceTermsInput,
-} from '../../../rating/invoice/rate-invoice.ts';
+} from '../../../rating/invoices/rate-invoice.ts';
 import type { PricedCharge } from '../../../rating/scheduled/charge-lines.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { ratedProducts } from '../priced-card.ts';

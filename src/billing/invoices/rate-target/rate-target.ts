@@ -11,7 +11,7 @@ import { afterOtherWork } from '../../../core/in-chunks.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import { deductionsOf } from '../../../rating/balances/draw-down.ts';
 import { offeredBalances } from '../../../rating/balances/offered-balances.ts';
-import type { UnlistedProduct } from '../../../rating/invoice/line-collector.ts';
+import type { UnlistedProduct } from '../../../rating/invoices/line-collector.ts';
 import { collectUsage } from './collect-usage.ts';
 import { drawDown } from './draw-down.ts';
 import { type MadeLines, makeLines } from './make-lines.ts';

@@ -1,7 +1,7 @@
 /** Reconciles drafts of usage invoices: hours, days and the whole period are computed one by one and compared. */
 import type { Invoice } from '../../../core/invoice.ts';
 import { formatInstant, HOUR_MS, type Instant } from '../../../core/time.ts';
-import { invoiceTotal, lineWindows } from '../../../rating/invoice/breakdown.ts';
+import { invoiceTotal, lineWindows } from '../../../rating/invoices/breakdown.ts';
 import { createBooks } from '../../balances/books.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
 import { cardOf, type InvoiceContext } from '../invoice-context.ts';

@@ -15,8 +15,8 @@ import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts'
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
 import { bookOfOffered } from '../../../rating/balances/offered-balances.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
-import { breakdownWindows } from '../../../rating/invoice/breakdown.ts';
-import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
+import { breakdownWindows } from '../../../rating/invoices/breakdown.ts';
+import type { LateUsage } from '../../../rating/invoices/late-usage.ts';
 import type { RatedLine } from '../../../rating/lines/types.ts';
 import { loadCommits } from '../../../store/balances/commits.ts';
 import type { Database } from '../../../store/base/database.ts';

@@ -4,7 +4,7 @@
  */
 import type { Decimal } from '../../../core/decimal.ts';
 import { type Invoice, type InvoiceLine, isConversionLine, isUsageLine } from '../../../core/invoice.ts';
-import { lineIdParts } from '../../../rating/invoice/rate-usage.ts';
+import { lineIdParts } from '../../../rating/invoices/rate-usage.ts';
 import { type Difference, differencesOf } from './difference.ts';
 
 /** Recomputed lines and issued ones, each once. */

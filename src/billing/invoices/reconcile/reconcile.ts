@@ -9,7 +9,7 @@ import { invalid, notFound, words } from '../../../core/errors.ts';
 import { isUuid } from '../../../core/ids.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
-import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
+import type { LateUsage } from '../../../rating/invoices/late-usage.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
 import { customerExists } from '../../../store/customers/customers.ts';
 import { countCustomersAfter, customerIdsAfter } from '../../../store/customers/usage-owners.ts';

@@ -10,7 +10,7 @@ import type { Bucket } from '../../../rating/balances/buckets.ts';
 import { coverSegments } from '../../../rating/balances/coverage.ts';
 import { deductionsOf } from '../../../rating/balances/draw-down.ts';
 import { offeredBalances } from '../../../rating/balances/offered-balances.ts';
-import { invoiceTotal } from '../../../rating/invoice/breakdown.ts';
+import { invoiceTotal } from '../../../rating/invoices/breakdown.ts';
 import { versionAt } from '../../../rating/quantities/product-spans.ts';
 import { chargeClaims, chargeLines, pricedCharges } from '../../../rating/scheduled/charge-lines.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';

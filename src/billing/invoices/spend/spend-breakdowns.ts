@@ -10,14 +10,14 @@ import type { Invoice, InvoiceLine, LineWindow } from '../../../core/invoice.ts'
 import { type Page, pageWithRows } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
 import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
-import { beforeBalances } from '../../../rating/invoice/before-balances.ts';
-import { invoiceTotal, lineWindows } from '../../../rating/invoice/breakdown.ts';
+import { beforeBalances } from '../../../rating/invoices/before-balances.ts';
+import { invoiceTotal, lineWindows } from '../../../rating/invoices/breakdown.ts';
 import {
   type ShareValues,
   type SpendShare,
   shareKey,
   spendShares,
-} from '../../../rating/invoice/spend-shares.ts';
+} from '../../../rating/invoices/spend-shares.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
 import { loadInvoiceTerms } from '../../../store/invoices/invoice-terms.ts';
 import { countedUpToOf, type IssuedInvoice } from '../../../store/invoices/invoices.ts';

@@ -4,7 +4,7 @@ import type { InvoiceLine, LineWindow, UsageInvoiceLine } from '../../../core/in
 import { contains, type Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { readContributions } from '../../../metering/usage/contributions.ts';
-import type { Weight, WeightsOf } from '../../../rating/invoice/spend-shares.ts';
+import type { Weight, WeightsOf } from '../../../rating/invoices/spend-shares.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { counterRuns, needKey, type SettingsSpan } from '../../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';

@@ -14,7 +14,7 @@ import { HOUR_MS, type Instant, type Interval, SECOND_MS } from '../../../core/t
 import type { StripeAccounts } from '../../../payments/accounts.ts';
 import { type Note, type PaymentsProvider, ProviderProblem } from '../../../payments/provider.ts';
 import { listOurs } from '../../../payments/stripe/find-invoice.ts';
-import { payableAmount } from '../../../rating/invoice/payable.ts';
+import { payableAmount } from '../../../rating/invoices/payable.ts';
 import { findConnections } from '../../../store/billing-providers/billing-connections.ts';
 import {
   type DeliveredInvoice,

@@ -3,7 +3,7 @@ import type { PrintedInvoice } from '../../../../src/billing/invoices/printed-in
 import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
 import type { ConversionLine, Invoice, InvoiceLine, UsageInvoiceLine } from '../../../../src/core/invoice.ts';
-import { invoiceTotal } from '../../../../src/rating/invoice/breakdown.ts';
+import { invoiceTotal } from '../../../../src/rating/invoices/breakdown.ts';
 
 export const PERIOD = {
   start: Date.UTC(2026, 10, 1),

@@ -4,8 +4,8 @@ import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { Override } from '../../../../src/core/terms/overrides.ts';
 import { HOUR_MS, type Instant } from '../../../../src/core/time.ts';
-import { windowBoundaries } from '../../../../src/rating/invoice/breakdown.ts';
-import { rateInvoice } from '../../../../src/rating/invoice/rate-invoice.ts';
+import { windowBoundaries } from '../../../../src/rating/invoices/breakdown.ts';
+import { rateInvoice } from '../../../../src/rating/invoices/rate-invoice.ts';
 import type {
   CompositeOnCard,
   ProductOnCard,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
-import { lineIdParts } from '../../../../src/rating/invoice/rate-usage.ts';
+import { lineIdParts } from '../../../../src/rating/invoices/rate-usage.ts';
 import { flat, hour, rate, version } from '../fixtures.ts';
 import {
   COINS,

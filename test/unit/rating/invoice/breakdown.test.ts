@@ -7,8 +7,8 @@ import {
   lineWindows,
   totalsByCreditType,
   windowBoundaries,
-} from '../../../../src/rating/invoice/breakdown.ts';
-import { lineIdParts } from '../../../../src/rating/invoice/rate-usage.ts';
+} from '../../../../src/rating/invoices/breakdown.ts';
+import { lineIdParts } from '../../../../src/rating/invoices/rate-usage.ts';
 import { flat, hour, METRIC, PERIOD, rate, rateCase, series, tiers } from '../fixtures.ts';
 
 const STEPPED = tiers(['10', '5'], [null, '3']);

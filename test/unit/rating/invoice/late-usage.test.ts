@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { UsageSeries } from '../../../../src/core/usage-series.ts';
-import { type LateUsage, lateUsage } from '../../../../src/rating/invoice/late-usage.ts';
+import { type LateUsage, lateUsage } from '../../../../src/rating/invoices/late-usage.ts';
 import {
   type Case,
   flat,

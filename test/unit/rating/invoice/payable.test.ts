@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
-import { dueAt, payableAmount } from '../../../../src/rating/invoice/payable.ts';
+import { dueAt, payableAmount } from '../../../../src/rating/invoices/payable.ts';
 
 const idOf = (code: string) => FIAT_CREDIT_TYPES.find(({ name }) => name === code)?.id ?? '';
 const EUR = idOf('EUR');

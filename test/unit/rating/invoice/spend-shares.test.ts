@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { InvoiceLine, UsageInvoiceLine } from '../../../../src/core/invoice.ts';
 import { HOUR_MS } from '../../../../src/core/time.ts';
-import { spendShares, type Weight } from '../../../../src/rating/invoice/spend-shares.ts';
+import { spendShares, type Weight } from '../../../../src/rating/invoices/spend-shares.ts';
 
 const HOUR = { start: 0, end: HOUR_MS };
 

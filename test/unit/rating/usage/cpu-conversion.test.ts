@@ -6,7 +6,7 @@ import {
   invoiceTotal,
   lineWindows,
   windowBoundaries,
-} from '../../../../src/rating/invoice/breakdown.ts';
+} from '../../../../src/rating/invoices/breakdown.ts';
 import type { RatedConversionLine, UsageLine } from '../../../../src/rating/lines/types.ts';
 import { conversionLines, type UnitConversion } from '../../../../src/rating/usage/cpu-conversion.ts';
 import { type Case, flat, hour, METRIC, PERIOD, rate, rateCase, series, tiers } from '../fixtures.ts';
