@@ -1,4 +1,6 @@
 /** The order of subjects inside the floors of src/ is enforced (docs/architecture.md, "Subjects"). */
+
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -78,4 +80,12 @@ it('docs/architecture.md has the subjects of every layer in their order', async 
   for (const [folder, subjects] of Object.entries(SUBJECTS)) {
     expect(folder === 'billing' ? listed : ofLayer.get(`${folder}/`), folder).toEqual(subjects);
   }
+});
+
+it('docs/subjects.md has the folders of each subject as they are', () => {
+  const check = () =>
+    execFileSync(process.execPath, [join(PACKAGE_ROOT, 'scripts/subjects.mjs'), '--check'], {
+      stdio: 'pipe',
+    });
+  expect(check).not.toThrow();
 });
