@@ -24,6 +24,7 @@ const filesOf = (path) => namesOf(path, (entry) => entry.isFile() && entry.name.
 
 /** `alerts` has alerts.ts and alert-messages.ts. */
 function belongsTo(file, subject) {
+  if (file === 'package-root.ts') return false;
   const stem = subject.replace(/ies$/, 'y').replace(/s$/, '');
   const name = file.replace(/\.ts$/, '');
   return [subject, stem].some((word) => name === word || name.startsWith(`${word}-`));
