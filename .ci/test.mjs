@@ -6,10 +6,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** More than that is no matter of a moment. */
 const FILES_AGAIN_MAX = 5;
+const SLOWEST_SHOWN = 40;
 
 const directory = mkdtempSync(join(tmpdir(), 'tallyhouse-ci-'));
 
@@ -19,6 +20,7 @@ function runTests(name, files) {
   const { status } = spawnSync('npm', ['test', '--', ...reporters, ...files], { stdio: 'inherit' });
   try {
     const { numPassedTests, numFailedTests, success, testResults } = JSON.parse(readFileSync(report, 'utf8'));
+    saySlowest(testResults);
     const failedFiles = [...new Set(testResults.filter(isFailed).map(({ name }) => name))];
     const elsewhere = testResults.filter(({ name }) => !failedFiles.includes(name));
     const passedElsewhere = elsewhere.flatMap((file) => file.assertionResults).filter(isPassed).length;
@@ -32,6 +34,16 @@ function runTests(name, files) {
 
 function say(line) {
   process.stdout.write(`${line}\n`);
+}
+
+/** Where the time of the suite goes: the files that take most of it, in seconds. */
+function saySlowest(files) {
+  const took = files.map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }));
+  const sum = took.reduce((all, { seconds }) => all + seconds, 0);
+  say(`\n== Slowest of ${took.length} files, which took ${sum.toFixed(0)} s, some of them side by side`);
+  for (const { name, seconds } of took.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)) {
+    say(`${seconds.toFixed(1).padStart(7)} s  ${relative(process.cwd(), name)}`);
+  }
 }
 
 function isFailed({ status }) {
