@@ -51,6 +51,7 @@ import { createPartsWatch } from './parts-watch.ts';
 import { createPayments, type PaymentsConfig } from './payments.ts';
 import { type Pings, readiness } from './readiness.ts';
 import { everyRoute } from './routes.ts';
+import { createRunningRequests } from './running-requests.ts';
 import { serviceFigures } from './service-figures.ts';
 import { fillTokenCatalogue } from './token-catalogue.ts';
 
@@ -120,6 +121,8 @@ export interface Application {
   readonly notes: readonly string[];
   /** What is wrong with the stored data and what to do, a line each; empty when the service is ready. */
   problems(): readonly string[];
+  /** Resolves when no request is being answered, also none whose client has gone. */
+  requestsEnded(): Promise<void>;
   /** Takes no further job and resolves when the work in progress has ended. */
   endJobs(): Promise<void>;
   /** Called when no request is running any more: ends the jobs, writes the last batch. */
@@ -325,19 +328,21 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const endJobs = async () => {
     await Promise.all([work.close(), retention.close(), deliveries.close()]);
   };
+  const requests = createRunningRequests((request, bindings) => app.hono.fetch(request, bindings));
   work.start();
   deliverer.start();
   deliveries.start();
   retention.start();
   watch.start(index.build);
   return {
-    fetch: app.hono.fetch,
+    fetch: requests.fetch,
     routes: app.routes,
     refuseUnreadable: app.refuseUnreadable,
     newToken,
     notes: leftSandbox === null ? [] : [leftSandbox],
     consoleLink,
     problems: () => watch.problems(),
+    requestsEnded: requests.ended,
     endJobs,
     async close() {
       room.close();

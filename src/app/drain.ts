@@ -9,6 +9,8 @@ export interface DrainParts {
   readonly server: ServerType;
   /** How long requests and jobs may go on. */
   readonly waitMs: number;
+  /** Resolves when no request is being answered, also none whose client has gone. */
+  requestsEnded(): Promise<void>;
   /** Takes no further job and resolves when the work in progress has ended. */
   endJobs(): Promise<void>;
   cancelQueries(): Promise<void>;
@@ -19,7 +21,8 @@ const POLL_MS = 50;
 const ANSWER_WAIT_MS = 2_000;
 
 /** Stops listening; resolves when no request runs any more, at the latest some seconds after `waitMs`. */
-export async function drain({ server, waitMs, endJobs, cancelQueries }: DrainParts): Promise<void> {
+export async function drain(parts: DrainParts): Promise<void> {
+  const { server, waitMs, endJobs, cancelQueries } = parts;
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
@@ -29,7 +32,7 @@ export async function drain({ server, waitMs, endJobs, cancelQueries }: DrainPar
   };
   closeIdle();
   const poll = setInterval(closeIdle, POLL_MS);
-  const ended = Promise.all([closed, endJobs()]);
+  const ended = Promise.all([closed, parts.requestsEnded(), endJobs()]);
   try {
     if (await endsWithin(ended, waitMs)) return;
     await endsWithin(Promise.all([cancelQueries(), ended]), ANSWER_WAIT_MS);

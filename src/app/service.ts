@@ -81,6 +81,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       drain({
         server,
         waitMs: DRAIN_WAIT_MS,
+        requestsEnded: () => application.requestsEnded(),
         endJobs: () => application.endJobs(),
         cancelQueries: () => stores.clickhouse.cancelQueries(),
       }),

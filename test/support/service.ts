@@ -7,6 +7,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
 import { type Application, type ApplicationParts, createApplication } from '../../src/app/application.ts';
+import { drain } from '../../src/app/drain.ts';
 import type { NetworkService } from '../../src/core/network-services.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
@@ -70,6 +71,8 @@ export interface TestService {
 }
 
 const TOKEN = 'token-of-the-tests';
+/** Requests and jobs that take longer are ended with the service. */
+const DRAIN_WAIT_MS = 10_000;
 const DEFAULT_NOW = '2026-11-10T00:00:00Z';
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -148,9 +151,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       application = await createApplication({ ...parts, config: { ...parts.config, ...settings } });
     },
     async close() {
-      await new Promise((resolve) => {
-        server.close(resolve);
-        if ('closeAllConnections' in server) server.closeAllConnections();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      // A request whose client has gone goes on reading the stores, which others get next.
+      await drain({
+        server,
+        waitMs: DRAIN_WAIT_MS,
+        requestsEnded: () => application.requestsEnded(),
+        endJobs: () => application.endJobs(),
+        cancelQueries: () => clickhouse.cancelQueries(),
       });
       await application.close();
       await closeClickHouse();
