@@ -28,10 +28,11 @@ export function isBrowserMissing(): boolean {
   return isMissing;
 }
 
-export async function launchBrowser(): Promise<Browser> {
+/** `flags` are added to those of every browser of the tests. */
+export async function launchBrowser(flags: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('no Chromium is installed');
-  return await chromium.launch({ executablePath, args: FLAGS });
+  return await chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
 }
 
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 860 } };

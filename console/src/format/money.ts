@@ -73,6 +73,11 @@ function withAllPlaces(value: Big, formatWith: (places: number) => Intl.NumberFo
   return `${value.lt(0) ? '−' : ''}${texts.join('')}`;
 }
 
+/** What amounts are written in: `USD`, where they are sent in cents too. */
+export function unitText(unit: CreditType): string {
+  return currencyOf(unit)?.code ?? unit.name;
+}
+
 /** `$1,234.57`, or `12.5 tokens` in a unit of the operator's own. */
 export function moneyText(amount: Exact | Big, unit: CreditType): string {
   const currency = currencyOf(unit);

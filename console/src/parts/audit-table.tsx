@@ -8,11 +8,17 @@ type Entry = Schemas['AuditLog'];
 const COLUMNS: readonly Column<Entry>[] = [
   { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
   { title: 'Who', cell: ({ actor }) => actor.name },
-  { title: 'What', cell: ({ action }) => action },
+  {
+    title: 'What',
+    cell: ({ action, description }) => (
+      <>
+        {description} <span className="soft small nowrap">{action}</span>
+      </>
+    ),
+  },
   { title: 'Of', cell: ({ resource_type }) => resource_type.replaceAll('_', ' ') },
   { title: 'Id', cell: ({ resource_id }) => (resource_id === undefined ? '' : <CopyId id={resource_id} />) },
   { title: 'Outcome', cell: ({ status }) => <Status state={status} /> },
-  { title: 'Answer', cell: ({ description }) => <span className="soft">{description}</span> },
 ];
 
 export function AuditTable({ entries }: { readonly entries: readonly Entry[] }) {

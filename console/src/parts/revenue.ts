@@ -47,12 +47,26 @@ function revenueOf(all: readonly Day[]): Revenue {
   return units;
 }
 
+function isOver(start: string, now: string): boolean {
+  return Date.parse(start) + DAY_MS <= Date.parse(now);
+}
+
+/** The day of the month that is running; undefined where the month is over or still to come. */
+export function runningDay(month: string, now: string): string | undefined {
+  return daysOf(intervalOf(month)).find((start) => start <= now && !isOver(start, now));
+}
+
 /** The units of both months. */
 export function unitsOf({ present, former }: TwoMonths): CreditType[] {
   return [...new Map([...former, ...present]).values()].map(({ unit }) => unit);
 }
 
-/** Both months over the days of the present one. Days that are still to come have no figure. */
+const DAY_MS = 86_400_000;
+
+/**
+ * Both months over the days of the present one. Days that are not over have no figure: a day that is still running would
+ * look like one on which nothing was sold.
+ */
 export function seriesOf(
   month: string,
   now: ReadonlyMap<string, Big>,
@@ -61,7 +75,7 @@ export function seriesOf(
 ): { readonly starts: string[]; readonly series: Series[] } {
   const starts = daysOf(intervalOf(month));
   const formerStarts = daysOf(intervalOf(monthAfter(month, -1)));
-  const present = starts.map((start) => (start > today ? null : (now.get(start) ?? new Big(0))));
+  const present = starts.map((start) => (isOver(start, today) ? (now.get(start) ?? new Big(0)) : null));
   const former = starts.map((_, at) => {
     const start = formerStarts[at];
     return start === undefined ? null : (before.get(start) ?? new Big(0));

@@ -23,6 +23,8 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   keyOf(row: Row, index: number): string;
+  /** Whether each row is a list of its cells on a phone; by default where the table has more than three columns. */
+  readonly stacks?: boolean;
   /** More about a row, below it. */
   below?(row: Row): ReactNode;
 }
@@ -37,11 +39,18 @@ export function Table<Row>(props: TableProps<Row>) {
   return props.rows.length > PLAIN_ROWS_MAX ? <LongTable {...props} /> : <PlainTable {...props} />;
 }
 
+/** So many short columns fit a phone. */
+const PHONE_COLUMNS_MAX = 3;
+
+function doesStack<Row>({ stacks, columns }: TableProps<Row>): boolean {
+  return stacks ?? columns.length > PHONE_COLUMNS_MAX;
+}
+
 function PlainTable<Row>(props: TableProps<Row>) {
   const { columns, rows, below } = props;
   return (
     <section className={styles.scroll} aria-label={props.label} tabIndex={0}>
-      <table className={styles.table}>
+      <table className={styles.table} data-stacks={doesStack(props)}>
         <Head columns={columns} />
         <tbody>
           {rows.map((row, index) => {
@@ -82,7 +91,7 @@ function LongTable<Row>(props: TableProps<Row>) {
       tabIndex={0}
       ref={scroller}
     >
-      <table className={styles.table} aria-rowcount={rows.length + 1}>
+      <table className={styles.table} data-stacks={doesStack(props)} aria-rowcount={rows.length + 1}>
         <Head columns={columns} />
         {before > 0 ? <Space height={before} columns={columns.length} /> : null}
         {shown.map((item) => {
@@ -161,7 +170,7 @@ function Row<Row>(props: {
   return (
     <tr {...(props.rowIndex === undefined ? {} : { 'aria-rowindex': props.rowIndex })}>
       {props.columns.map(({ title, kind, cell }) => (
-        <td key={title} className={kind === 'number' ? styles.number : undefined}>
+        <td key={title} data-title={title} className={kind === 'number' ? styles.number : undefined}>
           {cell(props.row)}
         </td>
       ))}
@@ -175,7 +184,7 @@ function Foot<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
     <tfoot>
       <tr>
         {columns.map(({ title, kind, foot }) => (
-          <td key={title} className={kind === 'number' ? styles.number : undefined}>
+          <td key={title} data-title={title} className={kind === 'number' ? styles.number : undefined}>
             {foot}
           </td>
         ))}

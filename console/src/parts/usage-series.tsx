@@ -19,7 +19,10 @@ export function UsageSeries({
 }) {
   const starts = useMemo(() => [...new Set(rows.map(({ starting_on }) => starting_on))].sort(), [rows]);
   const series = useMemo(() => seriesOf(rows, starts), [rows, starts]);
-  if (series.length === 0) return <Empty>There is no usage of this metric in this time.</Empty>;
+  if (series.length === 0)
+    return (
+      <Empty>There is no usage of this metric in this time. Choose another metric or a longer time.</Empty>
+    );
   return (
     <Chart
       label="Usage over time"

@@ -106,8 +106,11 @@ function Order({
     params: { customer_id: customerId },
   });
   const units = new Map(balances.map((each) => [unitOf(each).id, unitOf(each)]));
+  // What is used up keeps its row, because the reasons of those behind it name it, but pays nothing.
+  const open = (query.data?.data ?? []).filter(({ balance }) => new Big(balance).gt(0));
+  const places = new Map(open.map(({ segment_id }, index) => [segment_id, index + 1]));
   const columns: Column<Schemas['OrderedBalance']>[] = [
-    { title: 'Next', kind: 'number', cell: ({ position }) => position },
+    { title: 'Next', kind: 'number', cell: ({ segment_id }) => places.get(segment_id) ?? '' },
     { title: 'Balance', cell: ({ name, type }) => name ?? type.toLowerCase() },
     {
       title: 'Access (UTC)',
@@ -116,9 +119,12 @@ function Order({
     {
       title: 'Left',
       kind: 'number',
-      cell: ({ balance, credit_type_id: id }) => (
-        <Money amount={balance} unit={units.get(id) ?? { id, name: 'units' }} />
-      ),
+      cell: ({ balance, credit_type_id: id, segment_id }) =>
+        places.has(segment_id) ? (
+          <Money amount={balance} unit={units.get(id) ?? { id, name: 'units' }} />
+        ) : (
+          <span className="soft">used up</span>
+        ),
     },
     { title: 'Why here', cell: ({ reason }) => reason },
   ];
@@ -152,7 +158,15 @@ function BurnDown({ balance }: { readonly balance: Balance }) {
   const { starts, series } = useMemo(() => courseOf(entries, nameOf(balance), now), [entries, balance, now]);
   const columns: Column<Entry>[] = [
     { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
-    { title: 'Entry', cell: ({ type, reason }) => [entryText(type), reason].filter(Boolean).join(': ') },
+    {
+      title: 'Entry',
+      cell: ({ type, reason, timestamp }) => (
+        <>
+          {[entryText(type), reason].filter(Boolean).join(': ')}
+          {timestamp > now ? <span className="soft">, of the running draft</span> : null}
+        </>
+      ),
+    },
     {
       title: 'Amount',
       kind: 'number',
@@ -174,7 +188,13 @@ function BurnDown({ balance }: { readonly balance: Balance }) {
             series={series}
             text={(value) => moneyText(value, unit)}
           />
-          <Table label="Ledger" columns={columns} rows={entries} keyOf={(_entry, index) => String(index)} />
+          <Table
+            label="Ledger"
+            stacks
+            columns={columns}
+            rows={entries}
+            keyOf={(_entry, index) => String(index)}
+          />
         </>
       )}
     </Section>

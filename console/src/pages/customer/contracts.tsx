@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 import { moneyText, priceText, quantityText } from '../../format/money.ts';
 import { dayText, lastDayText } from '../../format/time.ts';
-import { CopyId } from '../../parts/figures.tsx';
+import { CopyId, Day } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -40,13 +40,17 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
   const columns: Column<Term>[] = [
     { title: 'Term', cell: ({ kind }) => kind },
     { title: 'What', cell: ({ text }) => text },
-    { title: 'From', cell: ({ from }) => dayText(from) },
+    { title: 'From', cell: ({ from }) => <Day at={from} /> },
     {
       title: 'Until',
-      cell: ({ from, until }) => (until === undefined ? 'open' : until === from ? '' : lastDayText(until)),
+      cell: ({ from, until }) => (
+        <span className="nowrap">
+          {until === undefined ? 'open' : until === from ? '' : lastDayText(until)}
+        </span>
+      ),
     },
     {
-      title: `${dayText(scale.start)} – ${dayText(scale.end)}`,
+      title: `${dayText(scale.start)} – ${lastDayText(scale.end)}`,
       cell: (term) => <Bar term={term} scale={scale} />,
     },
   ];
@@ -56,7 +60,7 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
       aside={
         <span className="soft">
           {dayText(starting_at)} – {ending_before === undefined ? 'open' : lastDayText(ending_before)}
-          {archived_at === undefined ? '' : ', archived'}{' '}
+          {archived_at === undefined ? '' : ', archived'}, billed{' '}
           {contract.usage_statement_schedule.frequency.toLowerCase()} <CopyId id={id} />
         </span>
       }
@@ -65,7 +69,14 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
         <p className="soft">Without a rate card: usage is not billed.</p>
       ) : (
         <p className="soft small">
-          Rate card <CopyId id={rate_card_id} />
+          <Link to="/prices" search={{ view: 'contract', customer: contract.customer_id, contract: id }}>
+            Prices of this contract
+          </Link>
+          , of the{' '}
+          <Link to="/prices" search={{ card: rate_card_id }}>
+            rate card
+          </Link>{' '}
+          <CopyId id={rate_card_id} />
           {contract.net_payment_terms_days === undefined
             ? null
             : `, to be paid within ${contract.net_payment_terms_days} days`}

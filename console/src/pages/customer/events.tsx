@@ -1,4 +1,5 @@
 /** The last events of the customer. */
+import { Link } from '@tanstack/react-router';
 import { useApi } from '../../api/queries.ts';
 import { CopyId, Time } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -10,7 +11,17 @@ type Row = Readonly<Record<string, unknown>>;
 const COLUMNS: readonly Column<Row>[] = [
   { title: 'When', cell: ({ timestamp }) => <Time at={String(timestamp)} /> },
   { title: 'Type', cell: ({ event_type }) => String(event_type) },
-  { title: 'Transaction id', cell: ({ transaction_id }) => <CopyId id={String(transaction_id)} whole /> },
+  {
+    title: 'Transaction id',
+    cell: ({ transaction_id }) => (
+      <>
+        <Link to="/events" search={{ id: String(transaction_id) }} className="mono">
+          {String(transaction_id)}
+        </Link>{' '}
+        <CopyId id={String(transaction_id)} label="copy" />
+      </>
+    ),
+  },
 ];
 
 const EVENTS_SHOWN = 100;
@@ -29,6 +40,7 @@ export function Events({ customerId }: { readonly customerId: string }) {
           ) : (
             <Table
               label="Events"
+              stacks
               columns={COLUMNS}
               rows={data}
               keyOf={({ transaction_id }) => String(transaction_id)}

@@ -7,7 +7,7 @@ import { useApi } from '../../api/queries.ts';
 import { intervalOf, monthOf } from '../../format/time.ts';
 import { Download } from '../../parts/download.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { Empty, Loaded, Loading } from '../../parts/states.tsx';
 import { UsageSeries } from '../../parts/usage-series.tsx';
 import { useSession } from '../../session/session.ts';
 
@@ -33,6 +33,19 @@ export function Usage({ customerId }: { readonly customerId: string }) {
   );
 }
 
+/** The ids of the metrics that have usage of the customer in the present month; undefined until they are known. */
+function useUsed(customerId: string, isAsked: boolean): ReadonlySet<string> | undefined {
+  const { now } = useSession();
+  const body = { customer_ids: [customerId], window_size: 'NONE' as const, ...intervalOf(monthOf(now)) };
+  const { data, isError } = useQuery({
+    enabled: isAsked,
+    queryKey: ['used metrics', body],
+    queryFn: ({ signal }) => callAll('POST /v1/usage', { body }, { signal }),
+  });
+  if (isError) return new Set();
+  return data && new Set(data.filter(({ value }) => value !== null).map(({ billable_metric_id: id }) => id));
+}
+
 function UsageOf({
   customerId,
   metrics,
@@ -42,7 +55,10 @@ function UsageOf({
 }) {
   const { now } = useSession();
   const search = route.useSearch();
-  const metric = metrics.find(({ id }) => id === search.metric) ?? metrics[0];
+  const named = metrics.find(({ id }) => id === search.metric);
+  const used = useUsed(customerId, named === undefined);
+  if (named === undefined && used === undefined) return <Loading what="usage" />;
+  const metric = named ?? metrics.find(({ id }) => used?.has(id)) ?? metrics[0];
   const month = intervalOf(monthOf(now));
   const from = search.from ?? month.starting_on.slice(0, 10);
   const to = search.to ?? month.ending_before.slice(0, 10);

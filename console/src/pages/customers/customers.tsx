@@ -141,6 +141,7 @@ function Nobody({ search }: { readonly search: string | undefined }) {
 const ALIASES_SHOWN = 2;
 
 function Aliases({ aliases }: { readonly aliases: readonly string[] }) {
+  if (aliases.length === 0) return null;
   const more = aliases.length - ALIASES_SHOWN;
   return (
     <span className="mono" title={aliases.join(', ')}>

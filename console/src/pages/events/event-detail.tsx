@@ -138,7 +138,13 @@ function Metrics({ event }: { readonly event: FoundEvent }) {
       {verdicts.length === 0 ? (
         <Empty>There is no metric yet.</Empty>
       ) : (
-        <Table label="Metrics and the event" columns={VERDICTS} rows={verdicts} keyOf={({ id }) => id} />
+        <Table
+          label="Metrics and the event"
+          stacks
+          columns={VERDICTS}
+          rows={verdicts}
+          keyOf={({ id }) => id}
+        />
       )}
     </Section>
   );

@@ -103,7 +103,7 @@ function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
   const change = previous_invoice === undefined ? null : changeText(total, previous_invoice.total);
   return (
     <Facts>
-      <Fact label="Total" note={change === null ? undefined : `${change} against the last`}>
+      <Fact label="Total" note={change === null ? undefined : `${change} against the last invoice`}>
         <Money amount={total} unit={credit_type} />
       </Fact>
       <Fact label="To pay">
@@ -207,7 +207,20 @@ function ChangeView({ invoice }: { readonly invoice: Invoice }) {
             compare with.
           </Empty>
         ) : (
-          <ChangeTable now={invoice} before={found} />
+          <>
+            <p className="small">
+              Against{' '}
+              <Link
+                to="/invoices/$customerId/$invoiceId"
+                params={{ customerId: customer_id, invoiceId: found.id }}
+              >
+                {found.invoice_number ?? 'the invoice before'}
+              </Link>
+              , {periodText(found.start_timestamp ?? start_timestamp, start_timestamp)}, UTC.
+              {invoice.status === 'DRAFT' ? ' This one is a draft: its period is not over.' : null}
+            </p>
+            <ChangeTable now={invoice} before={found} />
+          </>
         );
       }}
     </Loaded>

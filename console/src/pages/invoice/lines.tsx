@@ -128,16 +128,16 @@ function LineName({ line }: { readonly line: Line }) {
   const groups = { ...line.pricing_group_values, ...line.presentation_group_values };
   const isApplied = line.type === 'applied_commit_or_credit';
   const details = [
+    ...(isApplied ? [line.name] : []),
     ...Object.entries(groups).map(([key, value]) => `${key} ${value}`),
     ...(line.tier === undefined ? [] : [tierText(line.tier)]),
     ...(!isApplied && line.commit_id !== undefined && line.type === 'usage' ? ['paid from a balance'] : []),
     ...(line.is_prorated ? ['part of a period'] : []),
-    ...(countsInTotal(line) ? [] : ['due nevertheless, not in the total']),
+    ...(countsInTotal(line) ? [] : ['counts towards the commit, not deducted']),
   ];
   return (
     <span className={styles.line}>
-      {isApplied || details.length === 0 ? line.name : null}
-      {details.length === 0 ? null : <span> {details.join(' · ')}</span>}
+      {details.length === 0 ? line.name : details.join(' · ')}
       {line.starting_at === undefined || line.ending_before === undefined || line.type === 'usage' ? null : (
         <span className="soft small"> {periodText(line.starting_at, line.ending_before)}</span>
       )}

@@ -1,6 +1,6 @@
 /** The invoice by hour or day: a stacked chart of its lines, and the same as a table. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import Big from 'big.js';
 import { useMemo } from 'react';
 import { callAll } from '../../api/client.ts';
@@ -9,6 +9,7 @@ import type { Schemas } from '../../api/operations.gen.d.ts';
 import { moneyText } from '../../format/money.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Money } from '../../parts/figures.tsx';
+import { Switch } from '../../parts/page.tsx';
 import { largestSeries, type Series } from '../../parts/series.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { countsInTotal, type Invoice, type Line } from './line.ts';
@@ -16,7 +17,14 @@ import { countsInTotal, type Invoice, type Line } from './line.ts';
 type Windowed = Schemas['BreakdownInvoice'];
 type Size = 'hour' | 'day';
 
+const route = getRouteApi('/invoices/$customerId/$invoiceId');
+const SIZES = [
+  ['day', 'By day'],
+  ['hour', 'By hour'],
+] as const;
+
 export function OverTime({ invoice, size }: { readonly invoice: Invoice; readonly size: Size }) {
+  const navigate = route.useNavigate();
   const { start_timestamp: starting_on, end_timestamp: ending_before, customer_id } = invoice;
   const query = useQuery({
     enabled: starting_on !== undefined,
@@ -43,22 +51,17 @@ export function OverTime({ invoice, size }: { readonly invoice: Invoice; readonl
     return <Empty>A scheduled invoice is of one day, so it has no course of time.</Empty>;
   return (
     <>
-      <p className="small">
-        by{' '}
-        {(['day', 'hour'] as const).map((each) => (
-          <span key={each}>
-            <Link
-              to="."
-              search={
-                ((before: object) => ({ ...before, window: each === 'day' ? undefined : each })) as never
-              }
-              {...(each === size ? { 'aria-current': 'true' as const } : {})}
-            >
-              {each}
-            </Link>{' '}
-          </span>
-        ))}
-      </p>
+      <Switch
+        label="Windows of time"
+        views={SIZES}
+        current={size}
+        onChoose={(each) =>
+          void navigate({
+            search: (before) => ({ ...before, window: each === 'day' ? '' : each }),
+            resetScroll: false,
+          })
+        }
+      />
       <Loaded query={query} what="the breakdown">
         {(windows) => <Breakdown invoice={invoice} windows={windows} size={size} />}
       </Loaded>

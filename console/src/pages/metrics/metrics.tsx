@@ -87,7 +87,7 @@ function MetricList() {
           data.length === 0 ? (
             <Empty>There is no metric yet. Write one below, preview it and save it.</Empty>
           ) : (
-            <Table label="Metrics" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+            <Table label="Metrics" stacks columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
           )
         }
       </Loaded>

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { sum } from '../../api/exact.ts';
 import { useApi } from '../../api/queries.ts';
-import { changeText } from '../../format/money.ts';
+import { changeText, unitText } from '../../format/money.ts';
 import { dayText, intervalOf, isMonth, monthAfter, monthOf, monthText, timeText } from '../../format/time.ts';
 import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
 import { save } from '../../parts/download.tsx';
@@ -16,7 +16,7 @@ import { Empty, Failure, Loading, Progress } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { useSession } from '../../session/session.ts';
 import { compareUsage, isMissing } from './missing-usage.ts';
-import { type MonthRow, readMonth } from './month.ts';
+import { type Month, type MonthRow, readMonth } from './month.ts';
 import { MonthDeliveries } from './month-deliveries.tsx';
 import { type Beside, columnsFor, differenceOf, exported, unitsOf } from './month-table.tsx';
 import { Reconcile } from './reconcile.tsx';
@@ -69,7 +69,7 @@ export function MonthEnd() {
         )
       ) : (
         <>
-          <Invoices month={month} rows={query.data.rows} beside={beside} />
+          <Invoices month={month} rows={query.data.rows} former={query.data.former} beside={beside} />
           <MonthDeliveries invoices={query.data.issued} />
         </>
       )}
@@ -141,9 +141,10 @@ function isKeyOf<Keys extends object>(keys: Keys, name: string): name is Extract
 function Invoices(props: {
   readonly month: string;
   readonly rows: readonly MonthRow[];
+  readonly former: Month['former'];
   readonly beside: Beside;
 }) {
-  const { month, rows, beside } = props;
+  const { month, rows, former, beside } = props;
   const { show = '', search = '', sort = '' } = route.useSearch();
   const isShown: (row: MonthRow, beside: Beside) => boolean = FILTERS[isKeyOf(FILTERS, show) ? show : ''];
   const shown = rows
@@ -154,7 +155,7 @@ function Invoices(props: {
     .sort(SORTS[isKeyOf(SORTS, sort) ? sort : '']);
   return (
     <>
-      <Totals rows={rows} beside={beside} />
+      <Totals month={month} rows={rows} former={former} beside={beside} />
       <Section
         title="Invoices"
         aside={
@@ -178,8 +179,32 @@ function Invoices(props: {
             keyOf={({ id }) => id}
           />
         )}
+        {shown.length === rows.length ? <Alone rows={rows} former={former} /> : null}
       </Section>
     </>
+  );
+}
+
+/** The invoices of the month before that no row is compared with: what is missing in the sum of their column. */
+function Alone({ rows, former }: { readonly rows: readonly MonthRow[]; readonly former: Month['former'] }) {
+  const compared = new Set(rows.map(({ beforeId }) => beforeId));
+  const alone = former.filter(({ id }) => !compared.has(id));
+  const units = [...new Map(alone.map(({ credit_type: unit }) => [unit.id, unit])).values()];
+  if (alone.length === 0) return null;
+  return (
+    <p className="soft small">
+      {alone.length === 1 ? '1 invoice' : `${alone.length} invoices`} of the month before{' '}
+      {alone.length === 1 ? 'stands' : 'stand'} beside no row, as scheduled ones and those of ended contracts
+      do:{' '}
+      {units.map((unit) => (
+        <span key={unit.id}>
+          <Money
+            amount={sum(alone.filter((each) => each.credit_type.id === unit.id).map((each) => each.total))}
+            unit={unit}
+          />{' '}
+        </span>
+      ))}
+    </p>
   );
 }
 
@@ -223,13 +248,15 @@ function Count({ of, state }: { readonly of: number; readonly state: Beside['sta
   return of === 0 ? '0' : <span className="warn">{of}</span>;
 }
 
-function Totals({
-  rows,
-  beside: { usage, late, state },
-}: {
+function Totals(props: {
+  readonly month: string;
   readonly rows: readonly MonthRow[];
+  readonly former: Month['former'];
   readonly beside: Beside;
 }) {
+  const { rows, former } = props;
+  const { usage, late, state } = props.beside;
+  const monthBefore = monthAfter(props.month, -1);
   const issued = rows.filter(({ status }) => status !== 'DRAFT').length;
   const warned = rows.filter(({ warnings }) => warnings.length > 0).length;
   const missing = [...usage.values()].filter(isMissing).length;
@@ -238,14 +265,20 @@ function Totals({
       {unitsOf(rows).map(({ unit, rows: own }) => {
         const [total, before] = [
           sum(own.map((row) => row.total)),
-          sum(own.map((row) => row.before ?? ('0' as never))),
+          sum(former.filter(({ credit_type }) => credit_type.id === unit.id).map((each) => each.total)),
         ];
         const change = changeText(total, before);
         return (
           <Fact
             key={unit.id}
-            label={`Total, ${unit.name}`}
-            note={change === null ? undefined : `${change} against the month before`}
+            label={`Total, ${unitText(unit)}`}
+            note={
+              change === null ? undefined : (
+                <>
+                  {change} against {monthText(monthBefore)}: <Money amount={before} unit={unit} />
+                </>
+              )
+            }
           >
             <Money amount={total} unit={unit} />
           </Fact>

@@ -111,7 +111,9 @@ function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Colu
       title: 'Warnings',
       cell: ({ warnings, id }) => (
         <>
-          <WarningCount warnings={warnings} /> <Late invoice={late.get(id)} />
+          <WarningCount warnings={warnings} />
+          {warnings.length > 0 && late.has(id) ? ' ' : null}
+          <Late invoice={late.get(id)} />
         </>
       ),
     },

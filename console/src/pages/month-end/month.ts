@@ -20,6 +20,8 @@ export interface MonthRow {
   readonly total: Big;
   /** Null where the contract had no invoice in the month before. */
   readonly before: Big | null;
+  /** The id of that invoice. */
+  readonly beforeId: string | null;
   readonly reasons: Reasons | null;
   readonly warnings: readonly string[];
   readonly delivery: string | undefined;
@@ -29,6 +31,8 @@ export interface Month {
   readonly rows: readonly MonthRow[];
   /** The issued invoices. */
   readonly issued: readonly Invoice[];
+  /** The issued invoices of the month before. */
+  readonly former: readonly Invoice[];
 }
 
 /** Reads all invoices of the month, and those of the month before, which are compared with them. */
@@ -57,7 +61,7 @@ export async function readMonth(
   ]);
   const earlier = new Map(before.filter(isCompared).map((invoice) => [comparedKey(invoice), invoice]));
   const rows = [...drafts, ...issued].map((invoice) => rowOf(invoice, earlier.get(comparedKey(invoice))));
-  return { rows, issued };
+  return { rows, issued, former: before };
 }
 
 function isCompared({ type }: Invoice): boolean {
@@ -81,6 +85,7 @@ function rowOf(invoice: Invoice, earlier: Invoice | undefined): MonthRow {
     unit: invoice.credit_type,
     total: new Big(invoice.total),
     before: compared === undefined ? null : new Big(compared.total),
+    beforeId: compared?.id ?? null,
     reasons: compared === undefined ? null : changeOf(invoice, compared),
     warnings: invoice.warnings.map(({ message }) => message),
     delivery: deliveryOf(invoice),

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import { sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
-import { type CreditType, changeText } from '../../format/money.ts';
+import { type CreditType, changeText, unitText } from '../../format/money.ts';
 import { intervalOf, isMonth, monthAfter, monthOf, monthText } from '../../format/time.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Difference, Money } from '../../parts/figures.tsx';
@@ -165,7 +165,7 @@ function Simulated({ customers }: { readonly customers: readonly Compared[] }) {
           return (
             <Fact
               key={unit.id}
-              label={`With the draft, ${unit.name}`}
+              label={`With the draft, ${unitText(unit)}`}
               note={
                 <>
                   <Difference amount={after.minus(before)} unit={unit} /> {changeText(after, before) ?? ''}{' '}

@@ -40,7 +40,6 @@ export function NeedsPerson() {
           ))}
         </ul>
       )}
-      <InvoiceStates />
     </Section>
   );
 }
@@ -231,7 +230,7 @@ function countText(count: number, one: string, many: string): string {
 }
 
 /** Invoices by state, from the answers of SQL: drafts are computed, so their number comes from their contracts. */
-function InvoiceStates() {
+export function InvoiceStates() {
   const sql = 'SELECT invoice_status, COUNT(*) AS invoices_made FROM invoices GROUP BY invoice_status';
   const issued = useApi('POST /v1/sql', { body: { sql } }, { staleTime: 60_000 });
   const drafts = useQuery({

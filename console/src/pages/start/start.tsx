@@ -10,7 +10,7 @@ import { Ago } from '../../parts/figures.tsx';
 import { Fact, Facts, Page, Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
-import { NeedsPerson } from './needs-person.tsx';
+import { InvoiceStates, NeedsPerson } from './needs-person.tsx';
 import { Revenue } from './revenue.tsx';
 
 const REFRESH_MS = 5_000;
@@ -19,6 +19,9 @@ export function Start() {
   return (
     <Page title="Start" about={<LastEvent />}>
       <NeedsPerson />
+      <Section title="Invoices by state" aside={<Link to="/month-end">Month end</Link>}>
+        <InvoiceStates />
+      </Section>
       <Revenue />
       <EventsByDay />
     </Page>
@@ -68,7 +71,9 @@ function EventsByDay() {
           <Fact label="Events a second" note="in the last minute">
             {rateText(status.data.data.events.last_minute)}
           </Fact>
-          <Fact label="Events in 24 hours">{quantityText(status.data.data.events.last_day)}</Fact>
+          <Fact label="Events in 24 hours" note="of the last two days">
+            {quantityText(status.data.data.events.last_day)}
+          </Fact>
         </Facts>
       )}
       <Loaded query={days} what="events by day">

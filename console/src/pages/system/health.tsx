@@ -73,7 +73,9 @@ function Ingest() {
             <Fact label="Events in the last minute">
               {Number(events.last_minute).toLocaleString('en-US')}
             </Fact>
-            <Fact label="Events in 24 hours">{Number(events.last_day).toLocaleString('en-US')}</Fact>
+            <Fact label="Events in 24 hours" note="of the last two days">
+              {Number(events.last_day).toLocaleString('en-US')}
+            </Fact>
             {metrics === undefined ? null : <ProcessFigures {...metrics} />}
             <Fact label="Window of ids" note="how far back events are accepted">
               {events.window_days} days

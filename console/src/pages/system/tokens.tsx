@@ -9,6 +9,7 @@ import { Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { useSession } from '../../session/session.ts';
 
 type Token = Schemas['Token'];
 const route = getRouteApi('/system');
@@ -39,9 +40,11 @@ export function Tokens() {
   );
 }
 
-function TokenState({ token: { revoked_at, origin } }: { readonly token: Token }) {
+function TokenState({ token: { revoked_at, expires_at } }: { readonly token: Token }) {
+  const { now } = useSession();
   if (revoked_at !== null) return <Status state="revoked" />;
-  return <Status state={origin === 'api_token' ? 'of API_TOKEN' : 'works'} tone="good" />;
+  if (expires_at !== null && expires_at <= now) return <Status state="expired" />;
+  return <Status state="works" tone="good" />;
 }
 
 function Revoke({ token }: { readonly token: Token }) {

@@ -29,8 +29,12 @@ const status = z
       last_at: timestamp.nullable().meta({
         description: 'When the last event came; null if none came within a day.',
       }),
-      last_minute: count.meta({ description: 'Events that came within the last minute.' }),
-      last_day: count.meta({ description: 'Within the last 24 hours.' }),
+      last_minute: count.meta({
+        description: 'Events that came within the last minute, of those that happened in the last two days.',
+      }),
+      last_day: count.meta({
+        description: 'Within the last 24 hours, of those that happened in the last two days.',
+      }),
       window_days: count.meta({ description: 'How far back events are accepted, and ids remembered.' }),
     }),
     jobs: z
