@@ -46,6 +46,32 @@ async function readerToken(): Promise<string> {
   );
 }
 
+/** An empty card, and a product for each type of rate. */
+async function cardOfEveryProduct() {
+  const { api } = service;
+  const made = async (path: string, body: object) => (await api.post(path, body)).text('data.id');
+  const metric = await made('/v1/billable-metrics/create', {
+    name: 'Every call',
+    aggregation_type: 'COUNT',
+    group_keys: [['model', 'region']],
+    property_filters: [
+      { name: 'model', exists: true },
+      { name: 'region', exists: true },
+    ],
+  });
+  const usage = { type: 'USAGE', billable_metric_id: metric, pricing_group_key: ['model', 'region'] };
+  const product = (name: string, body: object) =>
+    made('/v1/contract-pricing/products/create', { name, ...body });
+  const calls = await product('Every calls', usage);
+  const products = [
+    calls,
+    await product('Every seat', { type: 'SUBSCRIPTION' }),
+    await product('Every support', { type: 'COMPOSITE', composite_product_ids: [calls] }),
+  ];
+  const rateCard = await made('/v1/contract-pricing/rate-cards/create', { name: 'Every price' });
+  return { rateCard, products };
+}
+
 /** A figure of an answer as the page writes it. */
 const figure = (answer: ApiAnswer, path: string) => quantityText(answer.digits(path) as Exact);
 
@@ -269,7 +295,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       const users = rates
         .list('data')
         .findIndex((each) => /Active/.test((each as { product_name: string }).product_name));
-      const single = await cellsOf(page, 'Products with one price');
+      const single = await cellsOf(page, 'Without group values');
       expect(single.find(([name]) => name?.startsWith('Active'))?.[2]).toBe(
         moneyText(rates.digits(`data[${users}].rate.price`) as Exact, UNIT),
       );
@@ -280,7 +306,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
 
     it('simulates a draft on a month that was with the totals of the API, and saves it from a day on', async () => {
       const { page } = await open(`/console/prices?card=${card}`);
-      const single = page.getByRole('region', { name: 'Products with one price' });
+      const single = page.getByRole('region', { name: 'Without group values' });
       await single
         .getByRole('row', { name: /Active/ })
         .getByRole('link')
@@ -338,6 +364,82 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       });
       expect(later.digits('data[0].rate.price')).toBe('25.5');
       await expect.poll(() => new URL(page.url()).searchParams.get('draft')).toBe(null);
+    });
+
+    it('takes new prices of every type into a draft, with group values and tiers, and saves what was entered', async () => {
+      const { rateCard, products } = await cardOfEveryProduct();
+      const { page, errors } = await open(`/console/prices?card=${rateCard}&at=2027-03-01T00:00`);
+      await page.getByText('The card has no rate at this instant').waitFor();
+      const put = page.getByRole('button', { name: 'Put into the draft' });
+      const begin = async (product: string) => {
+        await page.getByRole('link', { name: 'New price' }).click();
+        await page.getByLabel('Product').selectOption({ label: product });
+      };
+      await begin('Every calls');
+      await page.getByLabel('Price, USD').fill('0.9');
+      await page.getByLabel('model').fill('large');
+      await put.click();
+      await page.getByText('Give a value for each of model, region, or for none.').waitFor();
+      await page.getByLabel('region').fill('eu');
+      await page.getByLabel('Kind of price').selectOption('tiers');
+      await page.getByLabel('Tier 1 holds, units').fill('0');
+      await put.click();
+      await page.getByText('Each tier but the last holds a number of units above 0.').waitFor();
+      await page.getByLabel('Tier 1 holds, units').fill('1000');
+      await page.getByRole('button', { name: 'Add a tier' }).click();
+      await page.getByLabel('Tier 2 holds, units').fill('5000');
+      await page.getByLabel('Price of tier 2, USD').fill('0.00025');
+      await page.getByLabel('Price of tier 3, USD').fill('0.0001');
+      await put.click();
+      await page.getByRole('heading', { name: 'Draft: 1 price' }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByLabel('region').fill('us');
+      await page.getByLabel('Kind of price').selectOption('one price');
+      await page.getByLabel('Price, USD').fill('0.5');
+      await put.click();
+      await page.getByRole('heading', { name: 'Draft: 2 prices' }).waitFor();
+      await begin('Every seat');
+      await page.getByLabel('Billed').selectOption('quarterly');
+      await page.getByLabel('Kind of price').selectOption('price of a period');
+      await page.getByLabel('Price, USD').fill('25');
+      await put.click();
+      await page.getByRole('heading', { name: 'Draft: 3 prices' }).waitFor();
+      await begin('Every support');
+      await page.getByLabel('Kind of price').selectOption('percentage by tiers');
+      await page.getByLabel('Tier 1 holds, of the base').fill('100000');
+      await page.getByLabel('Price of tier 1, %').fill('10');
+      await page.getByLabel('Price of tier 2, %').fill('2.5');
+      await page.getByLabel('At least in a period, USD').fill('50');
+      await put.click();
+      await page.getByRole('heading', { name: 'Draft: 4 prices' }).waitFor();
+      expect((await cellsOf(page, 'Prices of Every calls')).flat().join(' ')).toContain('$0.00025');
+      await page.getByLabel('In force from (UTC)').fill('2027-02-01');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const saved = await service.api.post('/v1/contract-pricing/rate-cards/getRates', {
+        rate_card_id: rateCard,
+        at: '2027-02-01T00:00:00Z',
+      });
+      const found = saved.list('data').map((_, index) => ({
+        product: saved.text(`data[${index}].product_name`),
+        values: saved.at(`data[${index}].pricing_group_values`),
+        rate: JSON.stringify(saved.at(`data[${index}].rate`)),
+      }));
+      expect(found).toHaveLength(4);
+      const of = (product: string, region?: string) =>
+        found.find((each) => each.product === product && (region === undefined || each.rate.includes(region)))
+          ?.rate;
+      expect(of('Every calls', 'eu')).toMatch(
+        /TIERED.*"size":1000,"price":90.*"size":5000,"price":0.025.*"price":0.01/,
+      );
+      expect(of('Every calls', 'us')).toMatch(/FLAT.*"price":50/);
+      expect(of('Every seat')).toMatch(/SUBSCRIPTION.*"price":2500/);
+      expect(of('Every support')).toMatch(
+        /TIERED_PERCENTAGE.*"size":100000,"price":0.1.*"price":0.025.*"minimum":5000/,
+      );
+      expect(products).toHaveLength(3);
+      expect(errors).toEqual([]);
     });
 
     it('shows the prices of a contract beside the list with the override that made them', async () => {

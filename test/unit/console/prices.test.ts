@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { Exact } from '../../../console/src/api/exact.ts';
-import { draftIn, draftText, rateKey, sentRate } from '../../../console/src/pages/prices/price-draft.ts';
+import {
+  type DraftRate,
+  draftIn,
+  draftText,
+  placeOfKey,
+  rateKey,
+  sentRate,
+} from '../../../console/src/pages/prices/price-draft.ts';
+import {
+  editedOf,
+  rateOf,
+  TYPES,
+  withoutTier,
+  withTier,
+  withType,
+} from '../../../console/src/pages/prices/rate-edit.ts';
 import { rateText, sentAmount, shownAmount } from '../../../console/src/pages/prices/rate-text.ts';
+import { RATE_TYPES } from '../../../src/billing/rate-cards/rate-terms.ts';
 
 const CENTS = { id: 'c', name: 'USD (cents)' };
 const digits = (text: string) => text as Exact;
@@ -24,6 +40,92 @@ describe('prices in the console', () => {
     }
     expect(sentAmount('7', { id: 'x', name: 'Credits' })?.toFixed()).toBe('7');
     for (const wrong of ['', '-1', '1e3', '1,000', 'NaN', '.5']) expect(sentAmount(wrong, CENTS)).toBe(null);
+  });
+});
+
+describe('a rate as a person writes it', () => {
+  const credits = { id: 'x', name: 'Credits' };
+  const units = { fiat: CENTS, unit: (id: string) => [CENTS, credits].find((each) => each.id === id) };
+  const place = { product: 'p', values: { model: 'large' } };
+  const rates: Readonly<Record<string, DraftRate>> = {
+    flat: { ...place, entitled: true, type: 'FLAT', unit: 'c', price: '0.03' },
+    'flat in a unit of the operator’s own': {
+      ...place,
+      entitled: false,
+      type: 'FLAT',
+      unit: 'x',
+      price: '7',
+    },
+    tiered: {
+      ...place,
+      entitled: true,
+      type: 'TIERED',
+      unit: 'c',
+      tiers: [
+        { size: '1000', price: '3' },
+        { size: '0.5', price: '0.000000000000000000001' },
+        { price: '0' },
+      ],
+    },
+    'a period': {
+      ...place,
+      frequency: 'QUARTERLY',
+      entitled: true,
+      type: 'SUBSCRIPTION',
+      unit: 'c',
+      price: '2500',
+      quantity: '5',
+      isProrated: true,
+    },
+    percentage: { ...place, entitled: true, type: 'PERCENTAGE', price: '0.125', minimum: '5000' },
+    'percentage by tiers': {
+      ...place,
+      entitled: true,
+      type: 'TIERED_PERCENTAGE',
+      tiers: [{ size: '100000', price: '0.1' }, { price: '0.05' }],
+    },
+    'with the price of commits': {
+      ...place,
+      entitled: true,
+      type: 'FLAT',
+      unit: 'c',
+      price: '1',
+      commit: { type: 'TIERED', tiers: [{ size: '1', price: '2' }, { price: '1' }] },
+    },
+  };
+
+  it.each(Object.entries(rates))('is the same rate again: %s', (_name, rate) => {
+    expect(rateOf(editedOf(rate, units), rate, units)).toEqual(rate);
+    expect([...draftIn(draftText(new Map([[rateKey(rate), rate]]))).values()]).toEqual([rate]);
+    expect(placeOfKey(rateKey(rate))).toEqual({
+      product: 'p',
+      values: place.values,
+      ...(rate.frequency === undefined ? {} : { frequency: rate.frequency }),
+    });
+  });
+
+  it('gets tiers and loses them; the last tier has no end', () => {
+    const flat = editedOf(rates.flat as DraftRate, units);
+    const tiered = withTier(withType(flat, 'TIERED'));
+    expect(tiered.tiers.map(({ size }) => size)).toEqual(['', '', '']);
+    const filled = {
+      ...tiered,
+      tiers: tiered.tiers.map((tier, at) => ({ ...tier, size: at < 2 ? '10' : '' })),
+    };
+    expect(withoutTier(filled, 2).tiers.map(({ size }) => size)).toEqual(['10', '']);
+    expect(withoutTier(filled, 0).tiers.map(({ size }) => size)).toEqual(['10', '']);
+    expect(rateOf(withType(filled, 'FLAT'), place, units)).toEqual(rates.flat);
+    expect(rateOf(tiered, place, units)).toBe('Each tier but the last holds a number of units above 0.');
+  });
+
+  it.each(['', '-1', '1e3', 'a'])('is refused with the price %j', (price) => {
+    const edited = { ...editedOf(rates.flat as DraftRate, units), tiers: [{ size: '', price }] };
+    expect(rateOf(edited, place, units)).toMatch(/^A price is a number/);
+  });
+
+  it('offers the types of rates that the API accepts for each type of product', () => {
+    const ofProducts = Object.values(TYPES).flat();
+    expect([...new Set(ofProducts)].sort()).toEqual(RATE_TYPES.filter((type) => type !== 'CUSTOM').sort());
   });
 });
 

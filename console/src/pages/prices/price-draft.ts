@@ -12,10 +12,21 @@ export interface DraftRate {
   readonly type: Schemas['Rate']['rate_type'];
   readonly unit?: string;
   readonly price?: string;
-  readonly tiers?: readonly { readonly size?: string; readonly price: string }[];
+  readonly tiers?: readonly DraftTier[];
   readonly quantity?: string;
   readonly isProrated?: boolean;
   readonly minimum?: string;
+  /** What balances with commit rates draw at: kept as it is. */
+  readonly commit?: {
+    readonly type: Schemas['CommitRate']['rate_type'];
+    readonly price?: string;
+    readonly tiers?: readonly DraftTier[];
+  };
+}
+
+interface DraftTier {
+  readonly size?: string;
+  readonly price: string;
 }
 
 /** The same for every rate of one product, values and frequency. */
@@ -29,8 +40,29 @@ export function keyOfSegment(segment: Schemas['RateSegment']): string {
   return rateKey({ product, values, frequency });
 }
 
+/** The product, the values and the frequency of a key; null where it is none. */
+export function placeOfKey(key: string): Pick<DraftRate, 'product' | 'values' | 'frequency'> | null {
+  try {
+    const [product, values, frequency] = JSON.parse(key) as [unknown, unknown, unknown];
+    if (typeof product !== 'string' || !Array.isArray(values)) return null;
+    return {
+      product,
+      values: Object.fromEntries(values as [string, string][]),
+      ...(typeof frequency === 'string'
+        ? { frequency: frequency as NonNullable<DraftRate['frequency']> }
+        : {}),
+    };
+  } catch {
+    return null;
+  }
+}
+
+export function isPercentageType(type: DraftRate['type']): boolean {
+  return type === 'PERCENTAGE' || type === 'TIERED_PERCENTAGE';
+}
+
 export function draftOfSegment(segment: Schemas['RateSegment']): DraftRate {
-  const { rate, entitled, billing_frequency: frequency } = segment;
+  const { rate, entitled, billing_frequency: frequency, commit_rate: commit } = segment;
   return {
     product: segment.product_id,
     values: segment.pricing_group_values ?? {},
@@ -43,6 +75,15 @@ export function draftOfSegment(segment: Schemas['RateSegment']): DraftRate {
     ...(rate.quantity === undefined ? {} : { quantity: rate.quantity }),
     ...(rate.is_prorated === undefined ? {} : { isProrated: rate.is_prorated }),
     ...(rate.minimum_config === undefined ? {} : { minimum: rate.minimum_config.minimum }),
+    ...(commit === undefined ? {} : { commit: commitOf(commit) }),
+  };
+}
+
+function commitOf({ rate_type: type, price, tiers }: Schemas['CommitRate']) {
+  return {
+    type,
+    ...(price === undefined ? {} : { price: price as string }),
+    ...(tiers === undefined ? {} : { tiers: tiers.map(tierOf) }),
   };
 }
 
@@ -73,20 +114,24 @@ export function sentRate(draft: DraftRate, startingAt: string): Schemas['RateInp
     ...(Object.keys(draft.values).length === 0 ? {} : { pricing_group_values: draft.values }),
     ...(draft.frequency === undefined ? {} : { billing_frequency: draft.frequency }),
     ...(price === undefined ? {} : { price: numberOf(price) }),
-    ...(tiers === undefined
-      ? {}
-      : {
-          tiers: tiers.map((tier) => ({
-            price: numberOf(tier.price),
-            ...(tier.size === undefined ? {} : { size: numberOf(tier.size) }),
-          })),
-        }),
-    ...(draft.unit === undefined || type === 'PERCENTAGE' || type === 'TIERED_PERCENTAGE'
-      ? {}
-      : { credit_type_id: draft.unit }),
+    ...(tiers === undefined ? {} : { tiers: tiers.map(sentTier) }),
+    ...(draft.unit === undefined || isPercentageType(type) ? {} : { credit_type_id: draft.unit }),
     ...(draft.quantity === undefined ? {} : { quantity: numberOf(draft.quantity) }),
     ...(draft.isProrated === undefined ? {} : { is_prorated: draft.isProrated }),
     ...(draft.minimum === undefined ? {} : { minimum_config: { minimum: numberOf(draft.minimum) } }),
+    ...(draft.commit === undefined ? {} : { commit_rate: sentCommit(draft.commit) }),
+  };
+}
+
+function sentTier({ size, price }: DraftTier) {
+  return { price: numberOf(price), ...(size === undefined ? {} : { size: numberOf(size) }) };
+}
+
+function sentCommit({ type, price, tiers }: NonNullable<DraftRate['commit']>) {
+  return {
+    rate_type: type,
+    ...(price === undefined ? {} : { price: numberOf(price) }),
+    ...(tiers === undefined ? {} : { tiers: tiers.map(sentTier) }),
   };
 }
 
@@ -104,11 +149,17 @@ export function draftIn(text: string | undefined): ReadonlyMap<string, DraftRate
 
 function isDraftRate(value: unknown): value is DraftRate {
   if (typeof value !== 'object' || value === null) return false;
-  const { product, values, type, price, tiers } = value as Partial<DraftRate>;
+  const { product, values, type, price, tiers = [], minimum, quantity, commit } = value as Partial<DraftRate>;
   const isWhole = typeof product === 'string' && typeof values === 'object' && typeof type === 'string';
-  return (
-    isWhole && (price === undefined || isNumber(price)) && (tiers ?? []).every((tier) => isNumber(tier.price))
-  );
+  const all = [...tiers, ...(commit?.tiers ?? [])];
+  const numbers = [
+    price,
+    minimum,
+    quantity,
+    commit?.price,
+    ...all.flatMap((tier) => [tier.size, tier.price]),
+  ];
+  return isWhole && numbers.every((each) => each === undefined || isNumber(each));
 }
 
 function isNumber(text: unknown): boolean {

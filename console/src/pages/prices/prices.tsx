@@ -1,13 +1,16 @@
 /** Prices: a rate card as a grid at any instant with history, drafts that are simulated, and prices of contracts. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callAll } from '../../api/client.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
 import { Field, Filters, Page, Tabs } from '../../parts/page.tsx';
 import { Empty, Failure, Loaded, Loading, Progress } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
+import type { RateCard } from './catalogue.ts';
 import { ContractPrices } from './contract-prices.tsx';
-import { draftIn, keyOfSegment } from './price-draft.ts';
+import { NEW_RATE, NewRate } from './new-rate.tsx';
+import { type DraftRate, draftIn, keyOfSegment } from './price-draft.ts';
 import { RateGrid } from './rate-grid.tsx';
 import { RateHistory } from './rate-history.tsx';
 import { Simulate } from './simulate.tsx';
@@ -92,7 +95,7 @@ function Cards({ at }: { readonly at: string }) {
                 </select>
               </Field>
             </Filters>
-            <Card key={card.id} cardId={card.id} at={at} />
+            <Card key={card.id} card={card} at={at} />
           </>
         );
       }}
@@ -100,7 +103,8 @@ function Cards({ at }: { readonly at: string }) {
   );
 }
 
-function Card({ cardId, at }: { readonly cardId: string; readonly at: string }) {
+function Card({ card, at }: { readonly card: RateCard; readonly at: string }) {
+  const cardId = card.id;
   const { rate, draft: text } = route.useSearch();
   const [read, setRead] = useState(0);
   const query = useQuery({
@@ -116,21 +120,49 @@ function Card({ cardId, at }: { readonly cardId: string; readonly at: string }) 
   if (query.data === undefined) {
     return read === 0 ? <Loading what="rates" /> : <Progress label={`${read} rates read`} done={read} />;
   }
-  const draft = draftIn(text);
-  const chosen = query.data.find((segment) => keyOfSegment(segment) === rate);
-  if (query.data.length === 0) return <Empty>The card has no rate at this instant.</Empty>;
+  return <Rates card={card} segments={query.data} draft={draftIn(text)} chosen={rate} />;
+}
+
+interface RatesProps {
+  readonly card: RateCard;
+  readonly segments: readonly Schemas['RateSegment'][];
+  readonly draft: ReadonlyMap<string, DraftRate>;
+  /** The key of the rate that is chosen. */
+  readonly chosen: string | undefined;
+}
+
+function Rates({ card, segments, draft, chosen: rate }: RatesProps) {
+  const chosen = segments.find((segment) => keyOfSegment(segment) === rate);
+  const isNew = chosen === undefined && rate !== undefined;
   return (
     <>
+      <div>
+        <Link
+          to="."
+          className="button"
+          search={
+            ((before: object) => ({ ...before, rate: rate === NEW_RATE ? undefined : NEW_RATE })) as never
+          }
+          resetScroll={false}
+        >
+          New price
+        </Link>
+      </div>
       {draft.size === 0 ? (
         <p className="soft small">
           Press a price to see its history, to change it in a draft and to simulate the draft on a month that
-          was.
+          was. A new price can be put into the draft too.
         </p>
       ) : (
-        <Simulate cardId={cardId} draft={draft} />
+        <Simulate cardId={card.id} draft={draft} />
       )}
-      {chosen === undefined ? null : <RateHistory cardId={cardId} segment={chosen} />}
-      <RateGrid segments={query.data} draft={draft} chosen={rate} />
+      {chosen === undefined ? null : <RateHistory card={card} segment={chosen} />}
+      {isNew ? <NewRate card={card} rate={rate} /> : null}
+      {segments.length === 0 && draft.size === 0 ? (
+        <Empty>The card has no rate at this instant.</Empty>
+      ) : (
+        <RateGrid card={card} segments={segments} draft={draft} chosen={rate} />
+      )}
     </>
   );
 }

@@ -49,7 +49,7 @@ export function valuesText(values: Readonly<Record<string, string>> | undefined)
 /** Dollars, as people write them, for US cents; whole units of everything else. */
 export function shownAmount(amount: Exact | Big, unit: CreditType | undefined): string {
   const value = new Big(amount);
-  return (isCents(unit) ? value.div(100) : value).toFixed();
+  return (isCents(unit) ? value.times('0.01') : value).toFixed();
 }
 
 /** What the API gets for an amount that a person wrote; null where it is no number. */
@@ -59,11 +59,16 @@ export function sentAmount(text: string, unit: CreditType | undefined): Big | nu
   return isCents(unit) ? value.times(100) : value;
 }
 
-function isCents(unit: CreditType | undefined): boolean {
-  return unit?.name === 'USD (cents)';
+/** A fraction as a percentage: `5` for 0.05. */
+export function shownShare(fraction: Exact): string {
+  return new Big(fraction).times(100).toFixed();
 }
 
-/** What a person writes amounts in: `USD`. */
-export function writtenUnit(unit: CreditType | undefined): string {
-  return isCents(unit) ? 'USD' : (unit?.name ?? '');
+/** The fraction of a percentage that a person wrote. */
+export function sentShare(text: string): Big | null {
+  return sentAmount(text, undefined)?.times('0.01') ?? null;
+}
+
+function isCents(unit: CreditType | undefined): boolean {
+  return unit?.name === 'USD (cents)';
 }

@@ -1,0 +1,28 @@
+/** The draft of the address, and how one of its rates is put there or taken out. */
+import { getRouteApi } from '@tanstack/react-router';
+import { type DraftRate, draftIn, draftText, rateKey } from './price-draft.ts';
+
+const route = getRouteApi('/prices');
+
+/** Of the rate with this key. */
+export function useDraftRate(key: string) {
+  const { draft: text } = route.useSearch();
+  const navigate = route.useNavigate();
+  const draft = draftIn(text);
+  return {
+    rate: draft.get(key),
+    put(rate: DraftRate | null) {
+      const next = new Map(draft);
+      if (rate === null) next.delete(key);
+      else next.set(rateKey(rate), rate);
+      void navigate({
+        search: (before) => ({
+          ...before,
+          draft: draftText(next),
+          ...(rate === null ? {} : { rate: rateKey(rate) }),
+        }),
+        resetScroll: false,
+      });
+    },
+  };
+}
