@@ -8,7 +8,7 @@ import { sentAmount, sentShare, shownAmount, shownShare } from './rate-text.ts';
 type RateType = DraftRate['type'];
 type Unit = Schemas['CreditType'];
 
-export interface EditedTier {
+interface EditedTier {
   /** How many units it holds; empty in the last one. */
   readonly size: string;
   readonly price: string;

@@ -3,6 +3,7 @@ import Big from 'big.js';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { type CreditType, priceText, quantityText } from '../../format/money.ts';
+import { isPercentageType } from './price-draft.ts';
 
 export type Rate = Schemas['Rate'];
 
@@ -19,7 +20,9 @@ export function rateParts(rate: Rate): RatePart[] {
   const unit = rate.credit_type ?? NO_UNIT;
   const times = rate.quantity === undefined ? '' : ` × ${quantityText(rate.quantity)}`;
   const one = (price: Exact) =>
-    (isPercentage(rate) ? `${quantityText(new Big(price).times(100))} %` : priceText(price, unit)) + times;
+    (isPercentageType(rate.rate_type)
+      ? `${quantityText(new Big(price).times(100))} %`
+      : priceText(price, unit)) + times;
   if (rate.tiers === undefined) return [{ price: one(rate.price ?? ('0' as Exact)), upTo: null }];
   let bound = new Big(0);
   return rate.tiers.map(({ price, size }) => {
@@ -33,10 +36,6 @@ export function rateText(rate: Rate): string {
   return rateParts(rate)
     .map(({ price, upTo }) => (upTo === null ? price : `${price} up to ${upTo}`))
     .join(', then ');
-}
-
-export function isPercentage({ rate_type }: Pick<Rate, 'rate_type'>): boolean {
-  return rate_type === 'PERCENTAGE' || rate_type === 'TIERED_PERCENTAGE';
 }
 
 /** `model large, region eu` */
