@@ -210,6 +210,17 @@ describe('whatever fails', () => {
     40_000,
   );
 
+  test.each(['too_many', 'lock_timeout'] as const)(
+    '%s was not done, and is sent again within the attempt: the clock need not move',
+    async (fault) => {
+      const customer = await billedCustomer(service, stripe.state.addCustomer());
+      once('/add_lines', fault);
+      const id = await customer.bill(1999, 1);
+      await eventually(customer, id, { external_status: 'FINALIZED', invoiced_sub_total: 2000 });
+      expect(one(id).status).toBe('open');
+    },
+  );
+
   test('every request that makes something has a key of its own, which only a closed connection repeats', () => {
     const making = stripe.requests.filter(({ method }) => method === 'POST');
     const keys = making.flatMap(({ key }) => key ?? []);

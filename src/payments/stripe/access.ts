@@ -4,10 +4,11 @@
  * a later attempt with it would be answered with an error of before; what is in doubt is looked up instead.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type Stripe from 'stripe';
 import { SECOND_MS } from '../../core/time.ts';
 import { type Note, ProviderProblem } from '../provider.ts';
-import { createRateLimit, LIVE_RATES, type StripeRates, TEST_RATES } from './rate-limit.ts';
+import { createRateLimit, LIVE_RATES, OWN_LIMIT, type StripeRates, TEST_RATES } from './rate-limit.ts';
 
 /** The version that the client and its types are of. */
 const API_VERSION = '2026-10-28.endive';
@@ -17,6 +18,11 @@ const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
 
 /** After an answer of too many requests that names no time. */
 const REST_MS = SECOND_MS;
+
+/** What was answered with too many requests was not done, so it is sent again at once, so often in all. */
+const BUSY_TRIES_MAX = 3;
+/** A longer wait is left to the next attempt. */
+const BUSY_WAIT_MAX_MS = 10 * SECOND_MS;
 
 export interface StripeAccount {
   readonly apiKey: string;
@@ -51,27 +57,56 @@ export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: Stripe
   const limit = createRateLimit(rates ?? (isTestKey(apiKey) ? TEST_RATES : LIVE_RATES));
   const counts = { answered: 0, refused: 0, busy: 0, unclear: 0 };
   let client: Promise<Stripe> | undefined;
+
+  async function once<Result>(
+    endpoint: string,
+    send: (client: Stripe, options: Stripe.RequestOptions) => Promise<Result>,
+    before?: () => Promise<unknown>,
+  ): Promise<Result> {
+    client ??= connect(apiKey, baseUrl, timeoutMs ?? REQUEST_TIMEOUT_MS);
+    const connected = await client;
+    await limit.turn(endpoint, before);
+    const options = endpoint.startsWith('POST') ? { idempotencyKey: randomUUID() } : {};
+    try {
+      const result = await send(connected, options);
+      counts.answered += 1;
+      return result;
+    } catch (error) {
+      const problem = problemOf(error, apiKey);
+      counts[problem.kind === 'account' ? 'refused' : problem.kind] += 1;
+      // A locked object is no reason for the others to wait.
+      if (problem.kind === 'busy' && problem.code !== LOCKED) limit.rest(problem.retryAfterMs ?? REST_MS);
+      throw problem;
+    }
+  }
+
   return {
     counts,
     async request(endpoint, send, before) {
-      client ??= connect(apiKey, baseUrl, timeoutMs ?? REQUEST_TIMEOUT_MS);
-      const connected = await client;
-      await limit.turn(endpoint);
-      await before?.();
-      const options = endpoint.startsWith('POST') ? { idempotencyKey: randomUUID() } : {};
-      try {
-        const result = await send(connected, options);
-        counts.answered += 1;
-        return result;
-      } catch (error) {
-        const problem = problemOf(error, apiKey);
-        counts[problem.kind === 'account' ? 'refused' : problem.kind] += 1;
-        if (problem.kind === 'busy') limit.rest(problem.retryAfterMs ?? REST_MS);
-        throw problem;
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await once(endpoint, send, before);
+        } catch (error) {
+          if (!isSoonFree(error) || tries === BUSY_TRIES_MAX) throw error;
+          if (error.code === LOCKED) await pause(REST_MS);
+        }
       }
     },
   };
 }
+
+/** Whether Stripe has answered that there are too many requests, and takes the next ones soon. */
+function isSoonFree(error: unknown): error is ProviderProblem {
+  return (
+    error instanceof ProviderProblem &&
+    error.kind === 'busy' &&
+    error.code !== OWN_LIMIT &&
+    (error.retryAfterMs ?? REST_MS) <= BUSY_WAIT_MAX_MS
+  );
+}
+
+/** The code of an answer of too many requests where another request works on the same object. */
+const LOCKED = 'lock_timeout';
 
 /** The same, where nothing is changed there by whoever is not the one writer of the invoice any more. */
 export function asOneWriter(access: StripeAccess, note: Note): StripeAccess {

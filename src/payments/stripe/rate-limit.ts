@@ -1,6 +1,6 @@
 /**
  * Keeps requests of an account within the rates that Stripe publishes: of the account as a whole, and of each endpoint.
- * Requests wait in the order in which they come.
+ * Requests to one endpoint are sent in the order in which they come.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../../core/time.ts';
@@ -19,29 +19,95 @@ export const TEST_RATES: StripeRates = { account: 25, endpoint: 25 };
 /** A request that had to wait longer is not sent: whoever wants it comes back. */
 const WAIT_MAX_MS = 15 * SECOND_MS;
 
+/** Requests arrive up to 50 ms closer to each other than they are sent. */
+const WINDOW_MS = 1_050;
+
+/** The code of a request that was not sent because it would have had to wait. */
+export const OWN_LIMIT = 'own_limit';
+
+/** How soon a request is looked at again that waits for another one to be sent. */
+const LOOK_MS = 5;
+
 export interface RateLimit {
-  /** Resolves when the next request to the endpoint may be sent. Throws `ProviderProblem` if that is too late. */
-  turn(endpoint: string): Promise<void>;
-  /** Nothing is sent for so long. */
+  /**
+   * Resolves when the next request to the endpoint may be sent. Throws `ProviderProblem` if that is too late. `before` is
+   * awaited when the turn has come; the request counts from its end.
+   */
+  turn(endpoint: string, before?: () => Promise<unknown>): Promise<void>;
+  /** Nothing more is sent for so long, also of what waits already. */
   rest(ms: number): void;
 }
 
+/** A request of the last second: when it was sent; infinite: it is just about to be. */
+interface Sent {
+  at: number;
+}
+
+/** The requests of an account, or of an endpoint, within the last second. */
+interface Lane {
+  readonly rate: number;
+  sent: Sent[];
+}
+
 export function createRateLimit({ account, endpoint: each }: StripeRates): RateLimit {
-  let accountNext = 0;
-  const endpointNext = new Map<string, number>();
-  return {
-    async turn(endpoint) {
+  let restUntil = 0;
+  let waiting = 0;
+  const all: Lane = { rate: account, sent: [] };
+  const endpoints = new Map<string, Lane & { tail: Promise<unknown>; waiting: number }>();
+
+  /** The first of its endpoint waits until both lanes have room. */
+  async function first(own: Lane, since: number): Promise<Sent> {
+    for (;;) {
       const now = performance.now();
-      const at = Math.max(now, accountNext, endpointNext.get(endpoint) ?? 0);
-      if (at - now > WAIT_MAX_MS) {
-        throw new ProviderProblem('busy', 'Stripe: too many requests', { retryAfterMs: at - now });
+      const at = Math.max(restUntil, nextOf(own, now), nextOf(all, now));
+      if (at <= now) {
+        const request = { at: Number.POSITIVE_INFINITY };
+        own.sent.push(request);
+        all.sent.push(request);
+        return request;
       }
-      accountNext = Math.max(accountNext, now) + SECOND_MS / account;
-      endpointNext.set(endpoint, at + SECOND_MS / each);
-      if (at > now) await pause(at - now);
+      if (at - since > WAIT_MAX_MS) throw tooMany(at - now);
+      await pause(Math.max(at - now, 1));
+    }
+  }
+
+  return {
+    async turn(endpoint, before) {
+      const own = endpoints.get(endpoint) ?? { rate: each, sent: [], tail: Promise.resolve(), waiting: 0 };
+      endpoints.set(endpoint, own);
+      const since = performance.now();
+      const wait =
+        Math.max(own.waiting / each, waiting / account) * WINDOW_MS + Math.max(restUntil - since, 0);
+      if (wait > WAIT_MAX_MS) throw tooMany(wait);
+      own.waiting += 1;
+      waiting += 1;
+      const turn = own.tail.then(() => first(own, since));
+      own.tail = turn.catch(() => {});
+      const request = await turn.finally(() => {
+        own.waiting -= 1;
+        waiting -= 1;
+      });
+      try {
+        await before?.();
+      } finally {
+        request.at = performance.now();
+      }
     },
     rest(ms) {
-      accountNext = Math.max(accountNext, performance.now() + ms);
+      restUntil = Math.max(restUntil, performance.now() + ms);
     },
   };
+}
+
+/** When the lane has room for one more, as far as is known now. */
+function nextOf(lane: Lane, now: number): number {
+  lane.sent = lane.sent.filter(({ at }) => at > now - WINDOW_MS);
+  const surplus = lane.sent.length - lane.rate;
+  if (surplus < 0) return now;
+  const at = lane.sent.map((request) => request.at).sort((a, b) => a - b)[surplus] ?? now;
+  return Number.isFinite(at) ? at + WINDOW_MS : now + LOOK_MS;
+}
+
+function tooMany(retryAfterMs: number): ProviderProblem {
+  return new ProviderProblem('busy', 'Stripe: too many requests', { code: OWN_LIMIT, retryAfterMs });
 }
