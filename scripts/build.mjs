@@ -1,9 +1,9 @@
 /**
  * Bundles the programs of src/ into dist/, what they share in common files: a start reads a few files instead of a
  * thousand. Packages are not bundled. Vite builds console/ into dist/console/, with each file compressed beside it. With
- * --if-needed it does nothing when dist/ was made from exactly the present sources; a hash of their contents decides,
+ * --if-needed it does nothing when dist/ was built from exactly the present sources; a hash of their contents decides,
  * because a fresh checkout has arbitrary times. Nor does it where there are no sources, as in the image, whose dist/ was
- * built before. With --check it never builds, and fails when dist/ was made from others.
+ * built before. With --check it never builds, and fails when dist/ was built from others.
  *
  * The viewer of the API reference is unpacked into dist/reference/. Types are not checked here (`npm run typecheck`).
  * clickhouse/, drizzle/ and catalogue/ are read from the package root at run time, so they are not copied.
@@ -17,7 +17,7 @@ import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'dist', '.built-from');
 
-/** What is started by its name. Each lies in dist/ where its source lies in src/. */
+/** Programs that are started by their names. Each lies in dist/ where its source lies in src/. */
 const PROGRAMS = [
   'main.ts',
   'app/commands/accept-loss.ts',

@@ -81,7 +81,7 @@ function clickhouseService(shard: number, replica: number): string {
   return `  ${host}:
     image: clickhouse/clickhouse-server:26.7
     hostname: ${host}
-    # Every node answers under this name too, so the service goes on when one is down.
+    # Every node answers under this name too, so the service keeps working when one is down.
     networks: { default: { aliases: [clickhouse] } }
     depends_on: [${KEEPERS.map((id) => `keeper-${id}`).join(', ')}]
     environment:
@@ -119,7 +119,7 @@ function keeperService(id: number): string {
 `;
 }
 
-/** What all nodes have in common; who they are comes from their environment. */
+/** The configuration that all nodes share; their identity comes from their environment. */
 export function serverConfiguration(): string {
   const shards = SHARDS.map((shard) => {
     const replicas = REPLICAS.map(

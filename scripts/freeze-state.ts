@@ -1,6 +1,6 @@
 /**
- * Writes test/frozen/<name>: a fixed story told to this version of the service on fresh stores, everything that
- * the stores then hold, and what the service answers about it. Later versions are tested against it.
+ * Writes test/frozen/<name>: a fixed story that this version of the service runs on fresh stores, everything that
+ * the stores then hold, and the answers of the service about it. Later versions are tested against it.
  *
  * Run it once, before the first migration after a release: npm run freeze-state -- <name>
  */

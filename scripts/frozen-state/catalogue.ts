@@ -12,7 +12,7 @@ import {
 import { createTermsCatalogue, type TermsCatalogue } from '../../test/support/contract-terms.ts';
 
 export interface Catalogue {
-  /** What the terms of test/support refer to. */
+  /** The objects that the terms of test/support refer to. */
   readonly terms: TermsCatalogue;
   readonly metrics: Readonly<
     Record<'tokens' | 'requests' | 'peak' | 'users' | 'level' | 'sql' | 'retired', string>

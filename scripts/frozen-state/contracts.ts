@@ -182,7 +182,7 @@ export function withFields(body: Record<string, unknown>, own = true): Record<st
   return { ...body, ...Object.fromEntries(terms), ...(own ? fields('created') : {}) };
 }
 
-/** What rolls over at a renewal, and what is added to invoices without being usage. */
+/** Terms that roll over at a renewal, and terms that add lines to invoices without usage. */
 function rollingTerms({ products }: Catalogue) {
   return {
     commits: [

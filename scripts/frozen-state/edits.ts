@@ -12,7 +12,7 @@ const reference = ({ customerId, contractId }: Reference) => ({
   contract_id: contractId,
 });
 
-/** Additions, patches, removals and the header, each in edits of their own, as people make them. */
+/** Additions, patches, removals and the header, each in separate edits, as people make them. */
 export async function editEverything(
   api: ApiClient,
   { terms }: Catalogue,

@@ -1,4 +1,4 @@
-/** The packages of the frozen story, and contracts made of them. */
+/** The packages of the frozen story, and contracts created from them. */
 import type { ApiClient } from '../../test/support/api-client.ts';
 import { CONTRACTS, createdId } from '../../test/support/catalogue-api.ts';
 import { everyTemplate, onePrepaidCommit, PACKAGES } from '../../test/support/package-terms.ts';

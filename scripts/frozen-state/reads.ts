@@ -6,7 +6,7 @@ import type { FrozenRequest } from '../../test/support/frozen-state.ts';
 import type { Story } from './story.ts';
 import { SEARCHED_IDS } from './usage.ts';
 
-/** What changes from one start to the next, or tells of the program and not of its data. */
+/** Values that change from one start to the next, or describe the program and not its data. */
 const NOT_ASKED = [
   '/healthz',
   '/readyz',

@@ -1,5 +1,5 @@
 /**
- * The story that a frozen state tells: one of everything that can be stored, made through the HTTP interface.
+ * The story that a frozen state tells: one of everything that can be stored, created through the HTTP interface.
  * Its dates are fixed; its ids are random.
  */
 import type { ApiClient } from '../../test/support/api-client.ts';

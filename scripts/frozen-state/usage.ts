@@ -29,7 +29,7 @@ function call(customer: string, use: Use) {
   };
 }
 
-/** What the metric of test/support counts. */
+/** The events that the metric of test/support counts. */
 function completion(customer: string, at: string, tokens: number, model: string) {
   count += 1;
   return {
