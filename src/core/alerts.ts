@@ -20,7 +20,7 @@ interface AlertSubjectRule {
   readonly fires: 'at_least' | 'at_most';
   /** Amounts have a unit, US cents unless given; so have balances of which a share is compared. */
   readonly compares: 'amount' | 'share' | 'days' | 'usage';
-  /** What it is computed from. `balances` are grants with what is left of them. */
+  /** The values that it is computed from. `balances` are grants with their remaining amounts. */
   readonly facts: 'balances' | 'grants' | 'contracts' | 'invoices' | 'usage';
   /** Whether a customer has one alarm, or several: always, or one for each value of a group key or custom field. */
   readonly alarms: 'one' | 'several' | 'by_group' | 'by_field';
@@ -32,7 +32,7 @@ interface AlertSubjectRule {
   readonly trigger: 'usage' | 'invoice_generation' | null;
 }
 
-/** What is compared with the threshold. Every other table of subjects is a full record. */
+/** The value that is compared with the threshold. Every other table of subjects is a full record. */
 const ALERT_SUBJECTS = {
   balance: {
     ...{ fires: 'at_most', compares: 'amount', facts: 'balances', alarms: 'by_field', trigger: null },
@@ -179,7 +179,7 @@ export interface Alert {
   /** Null: it is evaluated for every customer. */
   readonly customerId: string | null;
   readonly billableMetricId: string | null;
-  /** Whether customers that are past the threshold at the first evaluation are told of. */
+  /** Whether customers that are past the threshold at the first evaluation are reported. */
   readonly evaluateOnCreate: boolean;
   readonly filters: AlertFilters;
   readonly createdAt: Instant;
@@ -227,7 +227,7 @@ export type AlertState = (typeof ALERT_STATES)[number];
 /** The target of a customer's only alarm of an alert. Where there are several, it stands for all of them. */
 export const WHOLE_TARGET = '';
 
-/** What an alarm is about: ids and values that its message has. */
+/** The subject of an alarm: ids and values that its message has. */
 export interface TargetDetails {
   readonly commitId?: string;
   readonly creditId?: string;
@@ -242,8 +242,9 @@ const VALUE_LENGTH_MAX = 200;
 const SHORTENED_TO = 100;
 
 /**
- * The target of an alarm about a value: of a custom field, of a group key, or a seat. As the database keeps it, so
- * without characters that it cannot hold; a long value is shortened and told from others by its hash.
+ * The target of an alarm about a value: of a custom field, of a group key, or a seat. In the form that the database
+ * keeps, so without characters that it cannot hold; a long value is shortened and distinguished from others by its
+ * hash.
  */
 export function valueTarget(value: string): string {
   const text = wellFormed(value).replaceAll('\0', '\uFFFD');

@@ -1,6 +1,6 @@
 /**
- * Counts the memory that the answer of a request is made with, where it becomes known: at what was read from a store, and
- * at what was written of the answer. Does not own the limit (`api/http/counted-answers.ts`).
+ * Counts the memory that the answer of a request takes, where it becomes known: after reading from a store, and
+ * after writing parts of the answer. Does not own the limit (`api/http/counted-answers.ts`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -11,7 +11,7 @@ export interface MemoryCounter {
 
 const current = new AsyncLocalStorage<MemoryCounter>();
 
-/** What `work` counts, also in what it waits for, is counted by `counter`. */
+/** Memory that `work` counts, also in operations that it awaits, is counted by `counter`. */
 export function countedBy<Result>(counter: MemoryCounter, work: () => Promise<Result>): Promise<Result> {
   return current.run(counter, work);
 }

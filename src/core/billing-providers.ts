@@ -68,7 +68,7 @@ export const COLLECTION_METHODS = [
 export const BILLABLE_STATUSES = ['billable', 'unbillable'] as const;
 export type BillableStatus = (typeof BILLABLE_STATUSES)[number];
 
-/** The id of a delivery method without a connection: the same for all customers, for ever. */
+/** The id of a delivery method without a connection: the same for all customers, and it never changes. */
 export function unconnectedDeliveryMethodId(
   billingProvider: BillingProvider,
   deliveryMethod: DeliveryMethod,

@@ -5,7 +5,7 @@
  * Owns: what is known of each library, and how the operator names further ones (`OTLP_CACHED_BESIDE_INPUT`).
  */
 
-/** What is asked of a span. Texts are empty where it does not say. */
+/** The attributes that are read from a span. Texts are empty where it has none. */
 export interface SpanSender {
   readonly provider: string;
   readonly model: string;
@@ -35,7 +35,7 @@ interface KnownSender {
 const KNOWN_SENDERS: readonly KnownSender[] = [
   // Passes on the counts of Bedrock's Converse, whose input is what no cache had.
   { scope: 'opentelemetry.instrumentation.bedrock', upTo: [0, 62, 3] },
-  // The same with models of Bedrock, and with Anthropic's own API; its spans do not say which version made them.
+  // The same with models of Bedrock, and with Anthropic's own API; its spans do not say which version sent them.
   { scope: 'strands.telemetry.tracer', models: /^claude|(?:^|\.)(?:anthropic|amazon)\./ },
 ];
 

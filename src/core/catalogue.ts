@@ -72,8 +72,8 @@ export type UsageRate =
   | { readonly rateType: 'TIERED'; readonly tiers: readonly Tier[] };
 
 /**
- * The price of a COMPOSITE product as a fraction of other products' charges: 0.05 is 5 %. It has no pricing unit of
- * its own. `minimum` is the minimum charge of a billing period.
+ * The price of a COMPOSITE product as a fraction of other products' charges: 0.05 is 5 %. It has no
+ * pricing unit. `minimum` is the minimum charge of a billing period.
  */
 export type PercentageRate =
   | { readonly rateType: 'PERCENTAGE'; readonly price: Decimal; readonly minimum: Decimal | null }
@@ -104,7 +104,7 @@ export interface RateIdentity {
   readonly billingFrequency: BillingFrequency | null;
 }
 
-/** One call to add a rate, as it was made. Effective segments are derived (rating/rates/rate-schedule.ts). */
+/** One call to add a rate, as it was submitted. Effective segments are derived (rating/rates/rate-schedule.ts). */
 export interface RateEntry extends RateIdentity {
   readonly id: string;
   readonly rateCardId: string;

@@ -35,7 +35,7 @@ export function linesOfConstituents(constituents: readonly Constituent[]): Invoi
   });
 }
 
-/** What is owed for all constituents together, exact. They are in one currency. */
+/** The exact amount that is owed for all constituents together. They are in one currency. */
 export function totalOfConstituents(constituents: readonly Pick<Constituent, 'total'>[]): Invoice['total'] {
   return sum(constituents.map(({ total }) => total));
 }

@@ -35,7 +35,7 @@ const FREQUENT_CODES = [
   'SGD',
 ];
 
-/** What clients that read one page of the list find, beside custom units. */
+/** The pricing units that clients find on the first page of the list, beside custom units. */
 export const FREQUENT_CREDIT_TYPES: readonly CreditType[] = [
   USD_CENTS,
   EUR,

@@ -1,5 +1,5 @@
 /**
- * The currency behind a fiat pricing unit: its ISO 4217 code, the unit in which its amounts are stored, and its
+ * The currency of a fiat pricing unit: its ISO 4217 code, the unit in which its amounts are stored, and its
  * minor unit, which is the smallest amount that can be paid.
  */
 import { fiatCreditType, USD_CENTS } from './credit-types.ts';

@@ -1,5 +1,5 @@
 /**
- * Dashboards for the eyes of one customer, which an operator shows in a frame of its own pages (docs/dashboards.md):
+ * Dashboards for the eyes of one customer, which an operator shows in a frame on their pages (docs/dashboards.md):
  * which there are, and what can be said about one when its address is asked for.
  */
 import { z } from 'zod';
@@ -95,7 +95,7 @@ export function dashboardHas(dashboard: Dashboard, key: DashboardOptionKey): boo
   return of.includes(dashboard);
 }
 
-/** What a colour can be given for. */
+/** The parts of a page that can be given a colour. */
 export const DASHBOARD_COLORS = [
   ...['Gray_dark', 'Gray_medium', 'Gray_light', 'Gray_extralight', 'White'],
   ...['Primary_medium', 'Primary_light', 'Primary_green', 'Primary_red'],
@@ -111,7 +111,7 @@ interface DashboardGroup {
   readonly values?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the page of a dashboard shows, of whom, and how. */
+/** The content of a dashboard's page: which dashboard, of which customer, with which options. */
 export interface DashboardView {
   readonly customerId: string;
   readonly dashboard: Dashboard;

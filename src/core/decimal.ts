@@ -175,7 +175,7 @@ export class Decimal {
     return this.exact === null ? SHORT_TEXT_MAX : this.exact.toString().length;
   }
 
-  /** Writes what `toString` gives, without a text in between, and returns the offset behind it. */
+  /** Writes the text that `toString` returns, without creating a string, and returns the offset after it. */
   writeTo(bytes: Uint8Array, offset: number): number {
     const { scale, exact } = this;
     if (exact !== null) return writeAscii(bytes, offset, exact.toString());

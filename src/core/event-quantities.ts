@@ -1,5 +1,5 @@
 /**
- * Quantities of new events: what can be told of their cost before they are rated (docs/thresholds.md, "How soon").
+ * Quantities of new events: an estimate of their cost before they are rated (docs/thresholds.md, "How soon").
  * Events of a type, with the same values of the properties that prices and filters look at, are of one shape. Of each
  * shape the events are counted, and the numbers added up that metrics add up.
  */
@@ -22,11 +22,11 @@ export const NO_QUANTITY_NAMES: QuantityNames = { amounts: [], shapes: [] };
  * reading it.
  */
 export interface WeighedUsage {
-  /** The hashes of the customers' references. One that comes several times has the sum of its places. */
+  /** The hashes of the customers' references. A hash that occurs several times has the sum of its places. */
   readonly owners: readonly number[];
   /** Where the quantities of each owner end in the lists below. One without any has usage of unknown quantities. */
   readonly ends: readonly number[];
-  /** What the amounts are of: a shape and what is counted of it. */
+  /** The subject of the amounts: a shape, and the quantity that is counted of it. */
   readonly kinds: readonly number[];
   /** Absolute values, in floating point. */
   readonly amounts: readonly number[];

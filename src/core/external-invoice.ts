@@ -1,4 +1,4 @@
-/** What a billing provider has of an invoice, as clients see it (docs/payments.md). */
+/** The copy of an invoice at a billing provider, as clients see it (docs/payments.md). */
 import type { BillingProvider } from './billing-providers.ts';
 import type { Decimal } from './decimal.ts';
 import type { Instant } from './time.ts';
@@ -27,7 +27,7 @@ export interface ExternalTax {
   readonly transactionId: string | null;
 }
 
-/** What is known of the invoice at the provider. Null: not known, or there is none. */
+/** The known state of the invoice at the provider. Null: not known, or there is none. */
 export interface ExternalInvoice {
   readonly billingProvider: BillingProvider;
   readonly status: ExternalStatus;
@@ -35,7 +35,7 @@ export interface ExternalInvoice {
   readonly externalId: string | null;
   /** Its number there. */
   readonly number: string | null;
-  /** When it was made final there. */
+  /** When it was finalized there. */
   readonly issuedAt: Instant | null;
   readonly paidAt: Instant | null;
   readonly pdfUrl: string | null;
@@ -46,7 +46,7 @@ export interface ExternalInvoice {
   readonly subTotal: Decimal | null;
   readonly tax: ExternalTax | null;
   readonly paymentId: string | null;
-  /** What the provider has said against it, in a sentence. */
+  /** The provider's objection to it, in a sentence. */
   readonly error: string | null;
 }
 

@@ -6,7 +6,7 @@
  * values. Both hold what a customer sent, which does not belong into logs.
  */
 
-/** What is logged of an error. */
+/** The fields of an error that are logged. */
 export interface FailureFacts {
   readonly type: string;
   readonly message: string;
@@ -81,7 +81,8 @@ const LOST_CONNECTION = new Set([
  * SQLSTATE of a PostgreSQL that cannot do its work now: connection exceptions (08), insufficient resources such
  * as a full disk (53), a stop or a start (57P), a read-only replica (25006), a transaction that waited too long
  * (25P03); and of a transaction that gave way to others: a deadlock (40P01), a snapshot that was overtaken (40001), a
- * lock or a statement that took too long (55P03, 57014), as behind the transaction of a process that was killed.
+ * lock or a statement that took too long (55P03, 57014), for example after the transaction of a process that was
+ * killed.
  */
 const POSTGRES_UNAVAILABLE = /^(?:08\w{3}|53\w{3}|57P\d\d|25006|25P03|40P01|40001|55P03|57014)$/;
 
@@ -109,7 +110,7 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
- * What is to be told of an unavailable store: the innermost error that says so, on one line, without the statement that
+ * The message about an unavailable store: the innermost error that says so, on one line, without the statement that
  * met it and without stacks. Null for any other failure.
  */
 export function unavailableStore(error: unknown): FailureFacts | null {

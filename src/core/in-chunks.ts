@@ -12,7 +12,7 @@ export const CHUNK_ITEMS = 500;
 /** How long other work waits. The last step of a part, or a collection of garbage, may take longer. */
 const PART_MS = 5;
 
-/** Calls `act` with each item, as it comes; other work runs after each part of a few milliseconds. */
+/** Calls `act` with each item as it arrives; other work runs after each part of a few milliseconds. */
 export async function eachInChunks<Item>(
   items: Iterable<Item>,
   act: (item: Item, index: number) => void,
@@ -48,7 +48,9 @@ export async function mapInChunks<Item, Result>(
   return results;
 }
 
-/** What the generator returns, which yields after every step of its work. Other work runs between its steps. */
+/**
+ * Returns the result of the generator, which yields after every step of its work. Other work runs between its steps.
+ */
 export async function resultInChunks<Result>(steps: Generator<unknown, Result, undefined>): Promise<Result> {
   let start = performance.now();
   for (;;) {

@@ -7,7 +7,7 @@ import { applicability, RATE_TARGETS } from './terms/applicability.ts';
 import { COMMIT_TYPES } from './terms/commits.ts';
 import { exactText, instantValue, listOf, objectOf } from './terms/values.ts';
 
-/** What decides between two balances, in the order in which they are compared. */
+/** The criteria that decide between two balances, in the order in which they are compared. */
 export const BURN_DOWN_CRITERIA = [
   'CLASS',
   'PRIORITY',
@@ -37,7 +37,7 @@ const offeredBalance = objectOf({
   rateType: z.enum(RATE_TARGETS),
   applicability,
   access: objectOf({ start: instantValue, end: instantValue }),
-  /** What it had before this invoice. */
+  /** Its amount before this invoice. */
   left: exactText,
   /** In what it differs from the one before it; null for the first. */
   decidedBy: z.enum(BURN_DOWN_CRITERIA).nullable(),

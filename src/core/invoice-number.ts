@@ -19,7 +19,7 @@ const LITERAL = /^[A-Za-z0-9][A-Za-z0-9 ._/#-]*$/;
 const DIGITS_MAX = 12;
 const LENGTH_MAX = 40;
 
-/** What is wrong with a pattern; null if it makes unique numbers. */
+/** The fault of a pattern; null if its numbers are unique. */
 export function numberPatternProblem(pattern: string): string | null {
   const placeholders = [...pattern.matchAll(PLACEHOLDER)];
   for (const name of ['year', 'number']) {

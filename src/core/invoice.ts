@@ -71,7 +71,9 @@ export interface ConversionLine extends LineAmounts {
   readonly payer: LinePayer | null;
 }
 
-/** What a line of a schedule is for. `scheduled`: a scheduled charge. `true_up`: the shortfall of a postpaid commit. */
+/**
+ * The purpose of a line of a schedule. `scheduled`: a scheduled charge. `true_up`: the shortfall of a postpaid commit.
+ */
 export const SCHEDULED_LINE_TYPES = [
   'scheduled',
   'discount',
@@ -94,7 +96,7 @@ export interface ScheduledInvoiceLine extends LineAmounts {
   readonly metadata: string | null;
 }
 
-/** What a subscription charges for a billing period, or for an increase in it. */
+/** The charge of a subscription for a billing period, or for an increase in it. */
 export interface SubscriptionInvoiceLine extends LineAmounts {
   /** `applied_subscription`: takes back the line before it, which its payer pays for. */
   readonly type: 'subscription' | 'applied_subscription';
@@ -151,7 +153,7 @@ export function isAppliedLine({ type }: Pick<InvoiceLine, 'type'>): boolean {
 }
 
 /**
- * Whether totals include the line. What a POSTPAID commit covers is due in the period of the usage, so the line that
+ * Whether totals include the line. Usage that a POSTPAID commit covers is due in its own period, so the line that
  * takes it back is shown and not counted.
  */
 export function countsInTotal(line: SummedLine): boolean {
@@ -258,7 +260,7 @@ export interface UnseenUsage {
   readonly interval: Interval;
 }
 
-/** What an invoice leaves out although nobody decided so. */
+/** Usage or terms that an invoice leaves out although nobody decided so. */
 export type IssuedWarning =
   | UnpricedUsage
   | UnpricedSubscription
@@ -296,7 +298,7 @@ export interface Invoice {
   readonly creditTypeId: string;
   readonly total: Decimal;
   readonly netPaymentTermsDays: number | null;
-  /** Whether it was made from quantities that the client gave, and not from events. */
+  /** Whether it was computed from quantities that the client gave, and not from events. */
   readonly isHistorical: boolean;
   /** The voided invoice that this one was computed again for; null for drafts and most others. */
   readonly regeneratedFromInvoiceId: string | null;

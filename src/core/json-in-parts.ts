@@ -11,7 +11,9 @@ import { CHUNK_ITEMS, eachInChunks } from './in-chunks.ts';
 export interface JsonForm {
   /** The JSON of a value; undefined: it has none. A member is left out then, and an item of a list is null. */
   textOf(value: unknown): string | undefined;
-  /** The JSON of each item, where the value is a list whose items are made as they are written; null: it is not. */
+  /**
+   * The JSON of each item, where the value is a list whose items are created while they are written; otherwise null.
+   */
   itemsOf(value: object): Iterable<string> | null;
 }
 
@@ -39,7 +41,7 @@ export async function eachJsonPart(
   act(part);
 }
 
-/** What `JSON.stringify` writes. */
+/** The text that `JSON.stringify` writes. */
 export async function jsonTextInParts(value: object): Promise<string> {
   const parts: string[] = [];
   await eachJsonPart(value, (part) => parts.push(part));

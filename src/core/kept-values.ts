@@ -1,5 +1,5 @@
 /**
- * Values that took long to make, kept while what they were made from is still the same.
+ * Values that took long to compute, kept while their input is still the same.
  *
  * Owns: which values are kept, and how many. Does not own: what a version is; the caller reads it from the store
  * that the value comes from, so a change by another process gives another version.
@@ -22,7 +22,7 @@ interface Kept<Value> {
   readonly weight: number;
 }
 
-/** Keeps values of `weightMax` together. What was used longest ago goes first. */
+/** Keeps values of `weightMax` together. The least recently used is removed first. */
 export function keptValues<Value>({
   weightMax,
   weightOf,

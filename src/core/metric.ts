@@ -3,8 +3,8 @@ import type { Instant } from './time.ts';
 
 interface AggregationRule {
   /**
-   * What an event must have in the property of the aggregation key: nothing, because there is no key; any text; or a
-   * decimal number.
+   * The value that an event must have in the property of the aggregation key: none, because there is no key; any text;
+   * or a decimal number.
    */
   readonly reads: 'nothing' | 'text' | 'number';
 }

@@ -14,8 +14,8 @@ export interface ScheduleSegment {
 }
 
 /**
- * The segments with another one written over them, by start. What lies under it is cut off, or cut in two; outside of it
- * nothing changes. Segments do not overlap, before and after.
+ * The segments with another one written over them, by start. The segments under it are shortened or cut in two; outside
+ * of it nothing changes. Segments do not overlap, before and after.
  */
 export function withSegment(segments: readonly ScheduleSegment[], added: ScheduleSegment): ScheduleSegment[] {
   const addedEnd = added.endingBefore ?? Number.POSITIVE_INFINITY;

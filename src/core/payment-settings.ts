@@ -1,4 +1,7 @@
-/** The settings of payments: the account of Stripe of the environment, and what others are told of this service. */
+/**
+ * The settings of payments: the account of Stripe of the environment, and the values that others receive about this
+ * service.
+ */
 import { z } from 'zod';
 import { url } from './settings.ts';
 

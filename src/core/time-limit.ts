@@ -2,7 +2,7 @@
 import { Refusal } from './errors.ts';
 
 /**
- * The result of `work` if it comes within `limitMs`. Otherwise refuses with `unavailable` and `message`; the work
+ * The result of `work` if it arrives within `limitMs`. Otherwise refuses with `unavailable` and `message`; the work
  * itself is not stopped, and its later failure is ignored.
  */
 export async function within<Result>(

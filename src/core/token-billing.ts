@@ -20,7 +20,7 @@ export const SPAN_CUSTOMER_ATTRIBUTE = 'tallyhouse.customer';
 /** The tag of the products of managed rate cards: each is billed only for the models that it has rates for. */
 export const MANAGED_TAG = 'ai_managed';
 
-/** What rate cards do when a provider changes the price of a model that they have. */
+/** How rate cards follow when a provider changes the price of one of their models. */
 export const REPRICE_MODES = ['off', 'notify', 'auto'] as const;
 export type RepriceMode = (typeof REPRICE_MODES)[number];
 

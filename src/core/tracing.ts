@@ -12,7 +12,7 @@ export interface TraceContext {
   readonly traceFlags: number;
 }
 
-/** What is known of a piece of work. */
+/** The known facts of a piece of work. */
 export type TraceFacts = Readonly<Record<string, string | number>>;
 
 export interface Span {
@@ -32,7 +32,7 @@ interface TracedWork {
 
 /** Both functions return what `task` returns, and end their span when that is settled. A failure is passed on. */
 export interface Tracer {
-  /** Runs `task` as a span of its own. */
+  /** Runs `task` as a separate span. */
   trace<Result>(name: string, work: TracedWork, task: (span: Span) => Result): Result;
   /** Runs `task` as a part of the recorded span that it is called in. Outside of one, nothing is recorded. */
   step<Result>(name: string, facts: TraceFacts, task: (span: Span) => Result): Result;

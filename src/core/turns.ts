@@ -1,13 +1,14 @@
-/** Work whose turn comes when all that was given before has ended, in success or failure. */
+/** Work that begins when all work that was given earlier has ended, in success or failure. */
 
-/** What the work needs is made ahead of it. */
+/** The input of the work is prepared ahead of it. */
 export type InTurn = <Made, Result>(
   ahead: () => Promise<Made>,
   work: (made: Made) => Promise<Result>,
 ) => Promise<Result>;
 
 /**
- * Does work in turn. What is made ahead may take memory: it is made for one at a time, while the work before it is done.
+ * Does work in turn. Prepared input may take memory: it is prepared for one at a time, while the work before it is
+ * done.
  */
 export function inTurns(): InTurn {
   let begun: Promise<unknown> = Promise.resolve();
@@ -27,5 +28,5 @@ export function inTurns(): InTurn {
 /** For work that nobody else does meanwhile. */
 export const atOnce: InTurn = async (ahead, work) => work(await ahead());
 
-/** Keeps nothing of what it is told. */
+/** Keeps nothing of its input. */
 function ignore(): void {}

@@ -14,7 +14,7 @@ export const usageConditions = {
   productTags: listOf(z.string()),
   pricingGroupValues: textMap,
   presentationGroupValues: textMap,
-  /** What meets one of them does not meet the specifier. */
+  /** A product that meets one of them does not meet the specifier. */
   exclude: listOf(exclusion).default([]),
 };
 

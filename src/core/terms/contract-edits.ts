@@ -134,7 +134,7 @@ export interface ContractEdit {
   readonly changes: ContractChanges;
 }
 
-/** What a change has added, in the shape of a contract's terms. */
+/** The terms that a change has added, in the shape of a contract's terms. */
 export function addedTerms(changes: ContractChanges): ContractTerms {
   return {
     commits: changes.addCommits,

@@ -47,7 +47,7 @@ const contract = objectOf({
   scheduledChargesOnUsageInvoices: z.boolean(),
   billingConfigurationId: z.string().nullable(),
   parent: parentLink.nullable(),
-  /** What a parent does with its children's statements; null: not said. */
+  /** How a parent treats its children's statements; null: not stated. */
   invoiceConsolidationType: z.enum(['CONCATENATE', 'NONE']).nullable(),
   uniquenessKey: z.string().nullable(),
   createdAt: instantValue,
@@ -70,7 +70,7 @@ const transition = objectOf({
   toContractId: z.string(),
   /** Whether unused balances move to the new contract. */
   rollsOver: z.boolean(),
-  /** What happens to true-ups of the old contract dated after the transition. */
+  /** Whether true-ups of the old contract dated after the transition are billed. */
   trueup: z.enum(['REMOVE', 'AS_IS']),
 });
 export type Transition = z.output<typeof transition>;

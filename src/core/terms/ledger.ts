@@ -1,4 +1,4 @@
-/** The ledger of a commit or credit: its entries, and the balance they come to (docs/drawdown.md, "Ledger"). */
+/** The ledger of a commit or credit: its entries, and the balance that is their sum (docs/drawdown.md, "Ledger"). */
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import type { CommitType } from './commits.ts';
@@ -18,7 +18,7 @@ export const LEDGER_ENTRY_KINDS = [
 ] as const;
 export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 
-/** What is granted, as opposed to what becomes of it. */
+/** Entries that grant an amount, as opposed to those that use it. */
 const GRANT_KINDS: readonly LedgerEntryKind[] = ['SEGMENT_START', 'INITIAL_BALANCE', 'SEAT_BASED_ADJUSTMENT'];
 
 export function isGrant({ kind }: Pick<LedgerEntry, 'kind'>): boolean {

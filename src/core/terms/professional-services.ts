@@ -5,7 +5,7 @@ import { exactText, instantValue, listOf, objectOf } from './values.ts';
 /** An amount that was requested for an invoice. `amount` is `unitPrice` × `quantity`. */
 const requestedItem = objectOf({
   id: z.string(),
-  /** The items of one request have an invoice of their own. */
+  /** The items of one request are on a separate invoice. */
   invoiceId: z.string(),
   timestamp: instantValue,
   creditTypeId: z.string(),
@@ -26,7 +26,7 @@ export const professionalService = objectOf({
   /** The price and the quantity that were agreed. An invoice may have others. */
   unitPrice: exactText,
   quantity: exactText,
-  /** What all items together may amount to. */
+  /** The most that all items together may amount to. */
   maxAmount: exactText,
   /** In the order in which they were requested. */
   items: listOf(requestedItem),

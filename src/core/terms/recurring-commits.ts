@@ -67,7 +67,7 @@ export type RecurringCommitInput = Omit<
     readonly temporaryId: string | null;
   };
 
-/** What a unit of a recurring term granted before the term was changed. */
+/** The amount that a unit of a recurring term granted before the term was changed. */
 export interface FormerUnitPrice {
   readonly unitPrice: RecurringCommit['accessAmount']['unitPrice'];
   /** When it was changed. */

@@ -16,7 +16,7 @@ export const scheduledCharge = objectOf({
   /** Of a charge that was added to a usage invoice. */
   description: z.string().nullable().default(null),
   schedule: invoiceSchedule,
-  /** Whether it joins a usage invoice although the contract has its charges on invoices of their own. */
+  /** Whether it joins a usage invoice although the contract has its charges on separate invoices. */
   onUsageInvoice: z.boolean().default(false),
   createdAt: instantValue,
   createdBy: z.string(),

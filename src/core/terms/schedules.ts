@@ -4,7 +4,7 @@ import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
-/** An amount that can be drawn down from `startingAt` until `endingBefore`, with a balance of its own. */
+/** An amount that can be drawn down from `startingAt` until `endingBefore`. Each has its own balance. */
 export const accessSegment = objectOf({
   id: z.string(),
   amount: exactText,

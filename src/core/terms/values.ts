@@ -16,7 +16,7 @@ export const exactText = z
 /** An `Instant`, a number in JSON. */
 export const instantValue = z.int();
 
-/** An object that is never changed once made. */
+/** An object that never changes after its creation. */
 export function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape).readonly();
 }
@@ -49,7 +49,7 @@ type Given<Patch> = { readonly [Name in keyof Patch]?: Exclude<Patch[Name], unde
 /** These members in the input of a term: null means not given, and the service chooses the value. */
 export type MayBeGiven<Term, Names extends keyof Term> = { readonly [Name in Names]: Term[Name] | null };
 
-/** A list that is never changed once made. */
+/** A list that never changes after its creation. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).readonly();
 }
