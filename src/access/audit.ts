@@ -20,7 +20,7 @@ import type { Actor } from './tokens.ts';
 
 export type { AuditEntry, AuditFilter, AuditPosition };
 
-/** What a client sends as its name, cut to what is worth keeping. */
+/** The name that a client sends, cut to a useful length. */
 const USER_AGENT_LENGTH_MAX = 500;
 /** Longer than any id. */
 const RESOURCE_ID_LENGTH_MAX = 200;
@@ -62,7 +62,7 @@ export function createAudit({ clock }: { readonly clock: Clock }): WriteAudit {
   };
 }
 
-/** Whatever a client sends as an id comes here. PostgreSQL stores no text with a NUL or half a surrogate pair. */
+/** Any id that a client sends arrives here. PostgreSQL stores no text with a NUL or half a surrogate pair. */
 function isKept(resourceId: string): boolean {
   return resourceId.length <= RESOURCE_ID_LENGTH_MAX && !/\0|\p{Surrogate}/u.test(resourceId);
 }

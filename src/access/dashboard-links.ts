@@ -50,7 +50,8 @@ export interface DashboardLinks {
   /** The text of an address. Refuses (`invalid`) a view that is too long for one. */
   sign(view: DashboardView, tokenId: string): Promise<string>;
   /**
-   * What a text allows to see. Refuses (`forbidden`) one that was not signed here, that has ended, or whose token has.
+   * The invoices and balances that a signed text allows to see. Refuses (`forbidden`) one that was not signed here,
+   * that has ended, or whose token has.
    */
   open(text: string): Promise<OpenDashboard>;
   /** Reads for a visitor, on the connections of those who only read. */

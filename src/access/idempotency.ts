@@ -33,7 +33,7 @@ const ATTEMPTS_MAX = 3;
 /** Old answers are deleted along with every so manyeth claim, a few more than have been added. */
 const CLAIMS_PER_CLEANING = 100;
 const DELETED_AT_ONCE_MAX = 1_000;
-/** What a header can carry as it is. */
+/** Characters that a header can carry unchanged. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
 /** The right to carry out the request of a key. */
@@ -64,7 +64,7 @@ export function createIdempotency({
   function cleanNowAndThen(): void {
     claims += 1;
     if (claims % CLAIMS_PER_CLEANING !== 1) return;
-    // What cannot be deleted now is deleted another time.
+    // A row that cannot be deleted now is deleted another time.
     deleteExpiredKeys(db, clock.now() - REPLAY_MS, DELETED_AT_ONCE_MAX).catch(() => undefined);
   }
 

@@ -1,7 +1,7 @@
 /**
  * Creates, lists, rotates and revokes API tokens, for the API, the command and the start of the service.
  *
- * The text of a token is returned once, when it is made, and is stored nowhere.
+ * The text of a token is returned once, when the token is created, and is stored nowhere.
  */
 import type { Clock } from '../core/clock.ts';
 import { assert, conflict, invalid, notFound } from '../core/errors.ts';
@@ -64,7 +64,7 @@ async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<I
   return { token, text };
 }
 
-/** All tokens, revoked and expired ones too, in the order in which they were made. */
+/** All tokens, revoked and expired ones too, in the order in which they were created. */
 export function listTokens(deps: Pick<Deps, 'db'>, page: PageRequest): Promise<Page<Token>> {
   return listStoredTokens(deps.db, page);
 }
@@ -121,7 +121,7 @@ async function managedToken(tx: Transaction, id: string): Promise<Token> {
 /**
  * Brings the tokens in line with the configuration. A configured token (`API_TOKEN`) gets scope `write` and works
  * while it is configured: the one that was configured before is revoked. Without a configured token, and only if
- * this service has never made one, the token from `firstToken` is stored. `firstToken` must save its token before
+ * this service has never created one, the token from `firstToken` is stored. `firstToken` must save its token before
  * returning it, so that a crash does not leave a stored token whose text is lost.
  *
  * Returns the text of a first token that this call stored, for the caller to print; otherwise null.

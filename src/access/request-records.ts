@@ -1,5 +1,5 @@
 /**
- * What is recorded of a request beside what it does: its row in the audit log, and the stored answer of its idempotency
+ * The records of a request beside its own changes: its row in the audit log, and the stored answer of its idempotency
  * key. Both are written in the transaction of the change, so that there is never one without the others.
  *
  * Does not own: HTTP (`api/http/recorded.ts`), rows (`audit.ts`), keys (`idempotency.ts`), the transaction
@@ -15,7 +15,7 @@ interface RecordedRequest {
   readonly operation: string;
   /** The idempotency key; null without one. */
   readonly key: string | null;
-  /** What must be equal in a repeated request. */
+  /** The values that must be equal in a repeated request. */
   readonly content: readonly (string | Buffer)[];
   /** Null for an operation that changes nothing, which has no row in the audit log. */
   readonly audited: AuditedRequest | null;
@@ -24,7 +24,7 @@ interface RecordedRequest {
 }
 
 export interface RequestRecord {
-  /** Carries the request out. What it writes is committed by `succeed`. */
+  /** Carries the request out. `succeed` commits its writes. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Commits. `answer`: as it is replayed. */
   succeed(result: AuditedResult, answer: StoredAnswer): Promise<void>;

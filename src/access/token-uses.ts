@@ -10,7 +10,7 @@ const FLUSH_INTERVAL_MS = 10 * SECOND_MS;
 
 export interface TokenUses {
   note(tokenId: string, at: Instant): void;
-  /** Resolves when what was noted is written, or could not be: then it is kept for the next time. */
+  /** Resolves when the recorded uses are written, or could not be: then they are kept for the next time. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

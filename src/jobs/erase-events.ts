@@ -8,7 +8,7 @@ import {
 import type { Job } from '../store/jobs/jobs.ts';
 import type { JobKind } from './job-kind.ts';
 
-/** Each takes as long as ClickHouse needs to write parts anew. */
+/** Each takes as long as ClickHouse needs to rewrite parts. */
 const BATCH_MAX = 1;
 
 export function eraseEventsJobKind(deps: EraseEventsDeps): JobKind {

@@ -1,4 +1,4 @@
-/** What a kind of job has to provide (docs/jobs.md). */
+/** The interface of a kind of job (docs/jobs.md). */
 import type { InTurn } from '../core/turns.ts';
 import type { SystemChange } from '../store/access/system-changes.ts';
 import type { Transaction } from '../store/base/database.ts';
@@ -16,7 +16,7 @@ export interface JobKind {
   /**
    * Reads and computes what the jobs need, without an open transaction, so it may take long. If it throws, the
    * jobs are prepared one by one. Work that takes much memory, or both cores, is done `inTurn`: of one batch at a time,
-   * while what it needs is made for the next.
+   * while the input of the next is prepared.
    */
   prepare(batch: readonly Job[], inTurn: InTurn): Promise<PreparedJobs>;
 }
@@ -30,7 +30,7 @@ export interface PreparedJobs {
    * transaction is rolled back and the jobs are done one by one.
    */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
-  /** What `write` has changed, for the audit log; its rows are written in the same transaction. */
+  /** The changes of `write`, for the audit log; its rows are written in the same transaction. */
   changes?(): readonly SystemChange[];
   /** Called when the transaction of `write` is committed, to tell of what was done. It must not fail. */
   committed?(): void;
@@ -44,7 +44,7 @@ export function shortJobKind<Done>({
   ...kind
 }: Pick<JobKind, 'kind' | 'batchMax'> & {
   run(tx: Transaction, jobs: readonly Job[]): Promise<Done>;
-  /** What `run` has changed, given what it has returned, for the audit log. */
+  /** The changes of `run`, given its result, for the audit log. */
   changes?(done: Done): readonly SystemChange[];
   /** Called with what `run` has returned, when its transaction is committed. It must not fail. */
   committed?(done: Done): void;

@@ -127,7 +127,7 @@ export function createJobRunner({
     const jobs = failed.map(({ kind, subject, runAt, attempts, lastError: error }) => {
       return { kind, subject, run_at: formatInstant(runAt), attempts, error };
     });
-    log.warn({ jobs }, 'failed jobs are left behind, and the later jobs of their subjects wait for them');
+    log.warn({ jobs }, 'failed jobs are left, and the later jobs of their subjects wait for them');
   }
 
   const polls = [

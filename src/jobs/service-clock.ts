@@ -37,7 +37,7 @@ const FAILED_PAUSE_MS = 500;
 
 /**
  * A line for the operator where these data have a sandbox clock and the service runs by the system clock; null where all
- * is as it should be. What is due by the system clock, and was not by the other, is done at once, invoices too.
+ * is as it should be. Work that is due by the system clock, and was not by the other, is done at once, invoices too.
  */
 export async function leftSandboxLine(db: Database, clock: ServiceClock): Promise<string | null> {
   const stored = clock.sandbox === null ? await storedServiceClock(db) : null;
@@ -76,7 +76,7 @@ export async function createServiceClock(
     }
   }
 
-  /** What was done before a failure stays done, so this may be repeated. */
+  /** Work before a failure stays done, so this may be repeated. */
   async function goOnTo(to: Instant, jobs: ClockJobs, onSuccess: () => void): Promise<Instant> {
     await jobs.retryFailed(now);
     let waits = 0;

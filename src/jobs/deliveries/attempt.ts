@@ -1,6 +1,6 @@
 /**
  * One attempt with one delivery: whatever is next for it. Delivers what is not delivered, voids there what was voided here,
- * and otherwise asks the provider what became of it. Everything may be repeated.
+ * and otherwise asks the provider for its state. Everything may be repeated.
  */
 
 import { type DocumentDeps, loadDeliverable } from '../../billing/payments/delivery-document.ts';
@@ -32,7 +32,7 @@ export interface AttemptDeps extends DocumentDeps {
 export interface AttemptResult extends AttemptEnd {
   readonly payment: PaymentEnd | null;
   readonly actionRequired: string | null;
-  /** What went wrong, for the log and the figures. */
+  /** The failure, for the log and the figures. */
   readonly problem: ProviderProblem | null;
 }
 
@@ -60,7 +60,7 @@ export async function attemptDelivery(
   }
 }
 
-/** An attempt with what is known while it goes on. */
+/** An attempt with the facts that are known while it runs. */
 interface Work {
   readonly deps: AttemptDeps;
   /** As it was when the attempt began. */
@@ -89,7 +89,7 @@ async function next(
   document: PaymentDocument,
 ): Promise<AttemptResult> {
   const { delivery, note } = work;
-  // What was voided here is never delivered any more; a call that has arrived late is voided too.
+  // An invoice that was voided here is never delivered again; a call that has arrived late is voided too.
   if (delivery.voidWanted) {
     const external = await provider.void(document, work.progress(), note);
     return { ...ended(work, external), voidEnded: true, deliveredAt: delivery.deliveredAt ?? Date.now() };
@@ -104,7 +104,7 @@ async function next(
   return charged(work, provider, document, await charge(work, provider, delivery.gatedCommitId, document));
 }
 
-/** What became of it. A payment that has failed is first taken back there, so that nobody pays it any more. */
+/** The outcome. A payment that has failed is first taken back there, so that nobody pays it any more. */
 async function look(
   work: Work,
   provider: PaymentsProvider,
@@ -131,7 +131,7 @@ async function charge(
     const { external } = progress();
     if (!(error instanceof ProviderProblem) || error.kind !== 'refused' || external.externalId === null)
       throw error;
-    // What there is of it must not be paid any more.
+    // Any copy of it there must not be paid any more.
     return { external, outcome: 'FAILED', message: error.message, actionRequired: null };
   }
 }
@@ -184,7 +184,7 @@ function isOver({ status }: ExternalInvoice): boolean {
   return status === 'VOID' || status === 'DELETED';
 }
 
-/** What an invoice that is asked for means for the balance that waits for it. */
+/** The effect of the state of an invoice on the balance that waits for it. */
 function gatedEnd({ deps: { clock }, delivery }: Work, external: ExternalInvoice): PaymentEnd | null {
   if (delivery.gatedCommitId === null) return null;
   const { status, error } = external;

@@ -106,7 +106,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       .trace('deliver an invoice', { kind: 'client', facts }, () => run(delivery, owner))
       .then((outcome) => {
         running.delete(work);
-        // What waits is looked at with the next poll.
+        // The next poll looks at waiting deliveries.
         if (outcome !== 'waiting') poll();
       })
       .catch((error: unknown) => {
@@ -153,7 +153,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const { external, ...own } = step;
       const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
       if (noted === null) throw new Interrupted('another process has the delivery');
-      // What was done just now is written down, so that nothing is in doubt after the next start.
+      // The last steps are recorded, so that nothing is in doubt after the next start.
       if (isClosed) throw new Interrupted('the service stops');
       if (noted.voidWanted && !voidWanted) {
         await freeDelivery(db, invoiceId, owner);

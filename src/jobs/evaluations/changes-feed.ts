@@ -12,7 +12,7 @@ export interface ChangesFeed {
 
 /**
  * Rows get their number before they are committed, so a smaller number may appear later: so many are read again.
- * What still escapes is found by the next sweep.
+ * The next sweep finds changes that are still missed.
  */
 const READ_AGAIN = 200;
 const PAGE = 1_000;

@@ -6,9 +6,9 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
 /**
- * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest. What
- * is not known yet waits for half a second, so that customers who are all busy after a start are behind those that come
- * near their lines.
+ * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest.
+ * Usage of unknown effect waits for half a second, so that customers who are all busy after a start follow those that
+ * come near their lines.
  */
 const LIMITS: PaceLimits = {
   waitMaxMs: 30 * SECOND_MS,

@@ -2,7 +2,7 @@
 
 import type { UsageMeter } from '../../core/event-quantities.ts';
 
-/** What is evaluated of customers, such as thresholds. */
+/** The evaluations of customers, such as thresholds. */
 export interface CustomerEvaluator {
   readonly name: string;
   /** Of these customers, or of all where null, those that there is something to evaluate for. */
@@ -13,8 +13,8 @@ export interface CustomerEvaluator {
    */
   evaluate(customerIds: readonly string[]): Promise<readonly string[]>;
   /**
-   * Told of new usage of a watched customer, by this process as long as it lasts. What it says is 0 where the usage may
-   * change what the evaluator does. Absent: it always may.
+   * Called with new usage of a watched customer, by this process as long as it lasts. Its answer is 0 where the usage
+   * may change what the evaluator does. Absent: it always may.
    */
   meterOf?(customerId: string): UsageMeter;
   /**
@@ -76,7 +76,7 @@ interface QueueOptions {
   readonly elapsedMs?: () => number;
   /** Whether nothing that fails is tried again, because the stores are closing. */
   readonly isEnding?: () => boolean;
-  /** Told of each customer whose evaluation has failed, which is marked no more. */
+  /** Called with each customer whose evaluation has failed, and who is no longer marked. */
   onFailure(customerId: string, error: unknown): void;
 }
 

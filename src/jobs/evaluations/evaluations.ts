@@ -1,6 +1,6 @@
 /**
  * Evaluates customers soon after something of them has changed: new usage, terms, balances, aliases
- * (docs/thresholds.md, "When it is evaluated"). What is evaluated is registered as `CustomerEvaluator`.
+ * (docs/thresholds.md, "When it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
  *
  * Marks are in memory: customers that are marked several times are evaluated once, and ingest waits for nothing. A
  * crash loses them, so all watched customers are marked at the start and every three minutes. In one process a
@@ -34,7 +34,7 @@ export interface EvaluationFigures extends QueueFigures {
 }
 
 export interface Evaluations {
-  /** Told of usage that is on disk. Costs a lookup for each customer, and waits for nothing. */
+  /** Called with usage that is on disk. Costs a lookup for each customer, and waits for nothing. */
   readonly usage: UsageWatch;
   /** Marks all watched customers. */
   markAll(): void;
@@ -62,7 +62,7 @@ interface Deps {
 
 /** Usage that arrives within this time is evaluated together. */
 const LOOK_INTERVAL_MS = 200;
-/** What a crash, another process or a changed price leaves unnoticed is found by then. */
+/** By then, changes that a crash, another process or a changed price left unnoticed are found. */
 const SWEEP_INTERVAL_MS = 3 * MINUTE_MS;
 /** A failed evaluation is repeated after this time. */
 const RETRY_MS = 5 * SECOND_MS;
@@ -110,7 +110,7 @@ export function createEvaluations({
         watchedUsage.catchUp(own);
         const changed = await evaluator.evaluate(own);
         watchedUsage.catchUp(own);
-        // What came meanwhile was judged by what was known before.
+        // Usage that arrived meanwhile was judged by earlier facts.
         for (const id of own) {
           const waitMs = evaluator.waitAgainMs?.(id) ?? Number.POSITIVE_INFINITY;
           if (Number.isFinite(waitMs)) queue.mark([id], waitMs);
@@ -128,7 +128,7 @@ export function createEvaluations({
     },
   });
   const loops: Promise<void>[] = [];
-  // One that comes later sees later data.
+  // A later one sees later data.
   const reads = oneAfterAnother();
   /** Customers that have changed and are not marked yet. */
   let changed: readonly string[] = [];
@@ -156,7 +156,7 @@ export function createEvaluations({
   const sweep = () =>
     reads.run(async () => {
       await readNames();
-      // What changes while the list is read is read again.
+      // Entries that change while the list is read are read again.
       if (isSwept) await followChanges();
       else await feed.skip();
       const watched = await watchedOf(null);
@@ -174,7 +174,7 @@ export function createEvaluations({
 
   /** Returns how many customers have changed. */
   async function followChanges(): Promise<number> {
-    // What fails is followed again.
+    // A feed that fails is followed again.
     changed = [...new Set([...changed, ...(await feed.next())])];
     const { length } = changed;
     for (let from = 0; from < length; from += CUSTOMERS_PER_READ) {

@@ -1,18 +1,18 @@
 /**
  * Usage that changes nothing: so much of a quantity may come of a customer before anything has to be decided. Most
  * events of watched customers are such usage, and cost here no more than one look into one list. In memory, in floating
- * point; what was held back is told before a customer is evaluated.
+ * point; held-back usage is reported before a customer is evaluated.
  *
  * The list is flat, because a look at memory that is not in the processor's cache costs more than all the arithmetic.
  */
 import { mixHashes } from '../../core/byte-hash.ts';
 
 export interface QuietUsage {
-  /** Holds back new usage of a customer reference. False: it was not, because it must be told. */
+  /** Holds back new usage of a customer reference. False: it was not, because it must be reported. */
   hold(owner: number, kind: number, amount: number): boolean;
   /**
-   * From now on less than this amount is held back, and told with the customer. `tell` or `tellKind` came before, so that
-   * nothing of the kind is held under another of its references.
+   * From now on less than this amount is held back, and reported with the customer. `tell` or `tellKind` was called
+   * before, so that nothing of the kind is held under another of its references.
    */
   allow(customerId: string, place: { readonly owner: number; readonly kind: number }, amount: number): void;
   /** Tells what was held back of the kind, whatever the reference. It is not held back any more. */
@@ -28,7 +28,10 @@ const KIND = 1;
 const HELD = 2;
 const ROOM = 3;
 const ROWS_MIN = 1 << 10;
-/** 32 MiB. Half of the rows are used at most: where there are more quantities, all are told, and the list begins anew. */
+/**
+ * 32 MiB. Half of the rows are used at most: where there are more quantities, all are reported, and the list starts
+ * empty.
+ */
 const ROWS_MAX = 1 << 20;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.

@@ -14,19 +14,19 @@ export const ALWAYS_AT_ONCE: UsageMeter = { add: () => undefined, waitMs: () => 
 
 export interface WatchedUsage {
   readonly list: Omit<WatchList, 'replace'>;
-  /** As `WatchList.replace`. The customers that are replaced are told all of their usage before. */
+  /** As `WatchList.replace`. All usage of the replaced customers is reported before. */
   replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void;
   /** Only these are watched from now on. In parts, between which other work runs; who has not changed stays. */
   replaceAll(watched: readonly WatchedCustomer[]): Promise<void>;
   /** New events are on disk. Customers that are not watched are left out. */
   tell(usage: WeighedUsage): void;
-  /** The meters of these customers are told what was held back. */
+  /** Reports held-back usage to the meters of these customers. */
   catchUp(customerIds: readonly string[]): void;
 }
 
 export function createWatchedUsage(): WatchedUsage {
   const list = createWatchList();
-  /** The kinds that the customer at hand was told of. */
+  /** The kinds that were reported for the customer at hand. */
   const told: number[] = [];
   const quiet = createQuietUsage((customerId, kind, amount) => {
     for (const meter of list.get(customerId)?.meters ?? []) meter.add(kind, amount);
@@ -104,12 +104,12 @@ function add(quiet: QuietUsage, { id, meters }: WatchedCustomer, kind: number, a
   for (const meter of meters) meter.add(kind, amount);
 }
 
-/** Marks the customers of a reference after they were told of these kinds; none: of usage of unknown quantities. */
+/** Marks the customers of a reference after these kinds were reported; none: of usage of unknown quantities. */
 function markAndAllow(list: WatchList, quiet: QuietUsage, owner: number, kinds: readonly number[]): void {
   const customers = list.customersOf(owner);
   for (const { meters, mark } of customers) mark(soonest(meters, kinds.length > 0));
   const [customer] = customers;
-  // Of two references with one hash it is not known whose usage it is, so both are told at once.
+  // Of two references with one hash it is not known whose usage it is, so both are reported at once.
   if (customer === undefined || customers.length > 1) return;
   for (const kind of kinds) quiet.allow(customer.id, { owner, kind }, roomOf(customer, kind));
 }
