@@ -1,4 +1,4 @@
-/** What alerts of one customer are compared with, at one moment. Plain data. */
+/** The values that alerts of one customer are compared with, at one moment. Plain data. */
 import type { CustomFields } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import type { InvoiceType } from '../../core/invoice.ts';
@@ -23,7 +23,7 @@ export interface GrantFact {
   readonly segments: readonly OpenSegment[];
 }
 
-/** What a seat has left now of a commit or credit that is divided among seats. */
+/** The remaining amount of a seat, now, of a commit or credit that is divided among seats. */
 export interface SeatFact {
   readonly groupKey: string;
   readonly seatId: string;

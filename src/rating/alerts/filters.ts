@@ -54,7 +54,7 @@ function passes({ customFieldFilters, exclude }: AlertSpecifier, grant: GrantFac
   );
 }
 
-/** Filters of several kinds of balances are one condition, of which each balance has to meet those of its own kind. */
+/** Filters of several kinds of balances are one condition, of which each balance has to meet those of its kind. */
 export function meetsAll(filters: readonly AlertFieldFilter[], object: Described): boolean {
   const own = filters.filter((filter) => isOf(filter, object));
   const isLeftOut = filters.some(isOfBalances) && !own.some(isOfBalances);

@@ -20,7 +20,7 @@ export interface Reading {
   /** Which of the customer's alarms: the only one, that of a value, or the id of a segment, contract or invoice. */
   readonly target: string;
   readonly value: Decimal;
-  /** The start of the time that the value counts, where a new period begins anew; null of others. */
+  /** The start of the time that the value counts, where each period starts at zero; null for others. */
   readonly since: Instant | null;
   readonly details: TargetDetails;
 }
@@ -60,7 +60,7 @@ function one(value: Decimal, since: Instant | null = null): Reading[] {
   return [{ target: WHOLE_TARGET, value, since, details: NO_DETAILS }];
 }
 
-/** What can be used now. Whoever has nothing that counts, open or not, has no balance. */
+/** The amount that can be used now. A customer with nothing that counts, open or not, has no balance. */
 function balances(alert: Alert, { grants }: AlertFacts): Reading[] {
   const counted = countedGrants(alert, grants);
   if (keyedField(alert) === null) return counted.length === 0 ? [] : one(remainingOf(counted));

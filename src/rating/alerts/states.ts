@@ -16,7 +16,7 @@ import type { Reading } from './readings.ts';
 /** The state of one alarm. Of a customer's alarms beside the whole, those that are ok are left out. */
 interface TargetState {
   readonly state: AlertState;
-  /** Whether the alarm was told, so that its end is told too. */
+  /** Whether the alarm was reported, so that its end is reported too. */
   readonly isTold: boolean;
   /** The start of the period that it was evaluated for; null where there are no periods. */
   readonly since: Instant | null;
@@ -25,7 +25,7 @@ interface TargetState {
 /** By target. Empty before the first evaluation. */
 export type AlertStates = ReadonlyMap<string, TargetState>;
 
-/** What is to be told. `reading` has the value that is past the threshold, or no more. */
+/** A message to send. `reading` has the value that is past the threshold, or no more. */
 export interface AlertTurn {
   readonly kind: 'reached' | 'resolved';
   readonly reading: Reading;
@@ -39,7 +39,8 @@ interface Advance {
 const NO_DETAILS: TargetDetails = {};
 
 /**
- * The states after an evaluation, and what is told of it. `isNew`: the customer was created after the alert, so that whatever it is past has happened under the alert.
+ * The states after an evaluation, and its messages. `isNew`: the customer was created after the alert, so that any
+ * threshold that it is past was passed under the alert.
  */
 export function advance(
   alert: Alert,
@@ -89,8 +90,8 @@ function isNewPeriod(before: TargetState, { since }: Reading): boolean {
 }
 
 /**
- * Alarms of what is not there any more. A group without any charge has spent 0, which is told; other alarms end without a
- * word.
+ * Alarms of what is not there any more. A group without any charge has spent 0, which is reported; other alarms end
+ * without a word.
  */
 function endGone(alert: Alert, before: AlertStates, readings: readonly Reading[], turns: AlertTurn[]): void {
   if (subjectRule(alert.type).alarms !== 'by_group') return;
@@ -103,7 +104,7 @@ function endGone(alert: Alert, before: AlertStates, readings: readonly Reading[]
 
 /**
  * The state that stands for several alarms. Where a custom field has an alarm for each value, the first of them is also
- * told without the value, and the end of the last.
+ * reported without the value, and so is the end of the last.
  */
 function whole(alert: Alert, before: AlertStates, states: AlertStates, turns: AlertTurn[]): TargetState {
   const known = before.get(WHOLE_TARGET);

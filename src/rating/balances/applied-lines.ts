@@ -19,7 +19,7 @@ export function appliedConversion(covered: RatedConversionLine, payer: Bucket): 
   return { ...covered, type: 'applied_conversion', ...takenBack(covered, payer) };
 }
 
-/** What of the line before it an applied line changes. */
+/** The members of the preceding line that an applied line changes. */
 export function takenBack({ total, windows }: Pick<UsageLine, 'total' | 'windows'>, { name }: Bucket) {
   const [only, ...others] = windows;
   const amount = ZERO.minus(total);

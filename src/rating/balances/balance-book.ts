@@ -25,7 +25,7 @@ export interface BookedBucket extends Bucket {
   } | null;
 }
 
-/** What one invoice took from one bucket. */
+/** The amount that one invoice took from one bucket. */
 export interface Deduction {
   readonly bucket: Bucket;
   /** Above 0. */
@@ -37,7 +37,7 @@ export interface BalanceBook {
   bucketsOf(contractId: string, period: Interval): readonly Bucket[];
   /** The same without shares of seats, which pay for usage only. */
   sharedBucketsOf(contractId: string, period: Interval): readonly Bucket[];
-  /** What it can still give, never negative. What rollovers have used of it is not given once more. */
+  /** Its remaining amount, never negative, without the part that rollovers have used. */
   leftOf(bucket: Bucket): Decimal;
   take(bucket: Bucket, amount: Decimal): void;
 }
@@ -64,7 +64,7 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
     buckets.filter(({ source }) => source !== null),
     ({ source }) => source?.segmentId,
   );
-  /** What invoices have used of a rollover, entries by hand aside: so much has to arrive in it. */
+  /** The amount that invoices have used of a rollover, without manual entries: so much has to arrive in it. */
   const usedOf = ({ segmentId, left, source }: BookedBucket): Decimal =>
     maximum((source?.amount ?? ZERO).minus(left).plus(taken.get(segmentId) ?? ZERO), ZERO);
   const isUsedBehind = (segmentId: string): boolean =>
@@ -74,7 +74,7 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
     const left = leftOfSegment(segmentId);
     const heirs = heirsOf.get(segmentId);
     if (heirs === undefined) return left;
-    // What arrives in a rollover of a rollover depends on two fractions: once that is used, nothing more is given.
+    // The amount of a rollover of a rollover depends on two fractions: once it is used, nothing more is given.
     if (heirs.some(({ segmentId: heir }) => isUsedBehind(heir))) return ZERO;
     return maximum(left.minus(sum(heirs.map(usedOf))), ZERO);
   };

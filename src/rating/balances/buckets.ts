@@ -25,7 +25,10 @@ export interface Bucket extends PayerTerms {
   readonly access: Interval;
   /** Set for the share of a seat, of which `segmentId` is the id (seat-shares.ts). Several may be one share. */
   readonly seat?: BucketSeat | null | undefined;
-  /** What decides its place in the burn-down order, the same for the shares of all seats in a segment; absent: not known. */
+  /**
+   * The criteria of its place in the burn-down order, the same for the shares of all seats in a segment; absent: not
+   * known.
+   */
   readonly rank?: RankedBalance;
 }
 
@@ -50,7 +53,7 @@ export function isOfSeat({ groupKey, id }: BucketSeat, subject: SubjectValues): 
 
 type SubjectValues = Pick<ChargedSubject, 'pricingGroupValues' | 'presentationGroupValues'>;
 
-/** What a balance may be limited to. */
+/** The charges that a balance may be limited to. */
 export interface ChargedSubject {
   readonly productId: string;
   readonly productType: ProductType;

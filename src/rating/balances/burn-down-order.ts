@@ -82,7 +82,7 @@ export function decidingCriterion(a: RankedBalance, b: RankedBalance): BurnDownC
   return CRITERIA[a.balanceClass].find((criterion) => COMPARE[criterion](a, b) !== 0) ?? null;
 }
 
-/** What the place of a balance depends on besides its own terms. */
+/** The facts that the place of a balance depends on besides its own terms. */
 export interface RankingContext {
   /** The end of the contract that the commit belongs to; null without an end, and for commits of a customer. */
   readonly contractEnd: Instant | null;

@@ -32,7 +32,7 @@ export interface Claim {
   /** Whether the counter is below `from` or above `to` at some time in between. */
   readonly overshoots: boolean;
   readonly productType: ProductType;
-  /** What the first unit costs the customer. */
+  /** The price of the first unit for the customer. */
   readonly unitPrice: Decimal;
   readonly name: string;
   /** The last tie: group values. */
@@ -153,7 +153,7 @@ function byBand(
   }));
 }
 
-/** What the invoice took from each balance, in the order in which it was taken first. */
+/** The amounts that the invoice took from each balance, in the order in which each was used first. */
 export function deductionsOf(covered: readonly CoveredClaim[]): Deduction[] {
   const taken = new Map<string, { readonly bucket: Bucket; amount: Decimal }>();
   for (const { coverings } of covered) {

@@ -29,7 +29,7 @@ function constant(quantity: Decimal): TermQuantities {
   return { steps: [{ at: Number.NEGATIVE_INFINITY, quantity }], end: null };
 }
 
-/** What one period grants: together the highest quantity in it. */
+/** The quantities that one period grants: together the highest quantity in it. */
 export interface PeriodQuantities {
   readonly atStart: Decimal;
   /** Above what was granted before; ascending. A decrease takes nothing back, so that no seat is granted twice. */

@@ -75,9 +75,12 @@ function rankOf({ kind }: LedgerEntry): number {
 interface Bucket {
   readonly commit: Commit;
   readonly segment: AccessSegment;
-  /** The earliest of its own end, its contract's end, archiving, cancellation and renewal. May lie before its start. */
+  /**
+   * The earliest of the segment's end, its contract's end, archiving, cancellation and renewal. May lie before its
+   * start.
+   */
   readonly closesAt: Instant;
-  /** What takes the rest when the segment closes. */
+  /** The entry that takes the rest when the segment closes. */
   readonly closingKind: 'EXPIRATION' | 'CANCELED';
   /** The voided invoice that canceled it; null: none did. */
   readonly canceledBy: string | null;
@@ -114,7 +117,7 @@ function bucketOf(commit: Commit, segment: AccessSegment, facts: LedgerFacts): B
   };
 }
 
-/** What an invoice takes from shares of several seats is one entry. */
+/** A deduction of an invoice from shares of several seats is one entry. */
 function byInvoice(deductions: readonly BalanceDeduction[]): BalanceDeduction[] {
   const found = new Map<string, BalanceDeduction>();
   for (const one of deductions) {
@@ -165,7 +168,7 @@ function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
     const { invoiceId, contractId } = trueUp;
     take('TRUEUP', trueUp.amount, billedAt, { invoiceId, contractId });
   }
-  // What a true-up will bill does not expire.
+  // The amount that a true-up will bill does not expire.
   const reserved = trueUp === null || isBilled ? ZERO : trueUp.amount;
   const canceledBy = bucket.canceledBy === null ? {} : { invoiceId: bucket.canceledBy };
   if (closesAt <= now) take(closingKind, maximum(left().minus(reserved), ZERO), end, canceledBy);

@@ -1,4 +1,4 @@
-/** What an invoice finds of balances before it draws on them. Pure. */
+/** The balances that an invoice finds before it draws on them. Pure. */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { type BalanceBook, createBalanceBook } from './balance-book.ts';
@@ -30,8 +30,8 @@ export function offeredBalances(
 }
 
 /**
- * The balances as they were when they were offered, for an invoice that is computed again. What `taken` says of a segment
- * is taken already.
+ * The balances as they were when they were offered, for an invoice that is computed again. The amount of `taken` for a
+ * segment is taken already.
  */
 export function bookOfOffered(
   balances: readonly OfferedBalance[],

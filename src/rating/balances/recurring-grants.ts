@@ -56,7 +56,7 @@ function periodAt(term: RecurringCommit, start: Instant): WantedPeriods {
   return { at: before, after: start === term.startingAt ? null : before };
 }
 
-/** The child with the access that it would have if its contract went on. */
+/** The child with the access that it would have if its contract continued. */
 export function uncutGrant(child: Commit, term: RecurringCommit, contract: Contract): Commit {
   const start = grantStart(child);
   const open = { ...contract, endingBefore: null };
@@ -83,7 +83,7 @@ export function grantSegmentId(childId: string): string {
   return derivedId('recurring grant segment', childId);
 }
 
-/** What a child is made of. */
+/** The terms that a child is created from. */
 interface GrantSource {
   readonly term: RecurringCommit;
   readonly contract: Contract;
@@ -143,7 +143,7 @@ function segmentsOf(id: string, { term, contract, period, quantities }: GrantSou
   );
 }
 
-/** What one segment is granted for. */
+/** The quantity that one segment is granted for. */
 interface QuantityGrant {
   readonly segmentId: string;
   readonly startingAt: Instant;
@@ -188,9 +188,9 @@ function grantedAmount(term: RecurringCommit, quantity: Decimal, share: Share | 
 }
 
 /**
- * What each seat is granted by the segments of a child, by segment. A segment of an increase that a change of the past has
- * made unnecessary stays, with the share that it was granted for. `former` are the unit prices that the term had before
- * it was changed, in the order of the changes: what was granted then is divided as it was.
+ * The amount that each seat is granted by the segments of a child, by segment. A segment of an increase that a change
+ * of the past no longer needs stays, with the share that it was granted for. `former` are the unit prices that the term
+ * had before it was changed, in the order of the changes: earlier grants are divided as they were.
  */
 export function seatGrantsOf(
   child: Commit,

@@ -6,13 +6,13 @@ import { isGrant, type LedgerEntry } from '../../core/terms/ledger.ts';
 import { balanceOf, type LedgerFacts } from './ledger.ts';
 import type { SeatShare } from './seat-shares.ts';
 
-/** What one seat has of a commit or credit. */
+/** The share of one seat in a commit or credit. */
 export interface ShareBalance {
   readonly commit: Commit;
   readonly share: SeatShare;
   /** Available now; never negative. */
   readonly balance: Decimal;
-  /** What the seat was granted, without entries by hand; 0 while a payment for it is outstanding. */
+  /** The amount that the seat was granted, without manual entries; 0 while a payment for it is outstanding. */
   readonly granted: Decimal;
   readonly ledger: readonly LedgerEntry[];
 }

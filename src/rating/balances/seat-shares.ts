@@ -14,7 +14,7 @@ import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { seatAssignments } from '../quantities/seat-assignments.ts';
 
-/** What one seat has of a commit or credit. */
+/** The share of one seat in a commit or credit. */
 export interface SeatShare {
   /** Names it where other balances have the id of their segment. */
   readonly id: string;
@@ -25,7 +25,7 @@ export interface SeatShare {
   readonly access: readonly Interval[];
 }
 
-/** What a segment grants. */
+/** The amount that a segment grants. */
 export interface SeatGrant {
   readonly seats: number;
   readonly each: Decimal;
@@ -37,7 +37,7 @@ export function seatShareId(childId: string, seatId: string): string {
 }
 
 /**
- * How many seats the segment grants a share. `granted` is what it would be by the terms of now; an amount that is no
+ * How many seats the segment grants a share. `granted` is the number by the current terms; an amount that is no
  * multiple of its share, as after an edit, is divided by its number of seats.
  */
 function seatGrant({ amount }: AccessSegment, granted: SeatGrant | undefined): SeatGrant {

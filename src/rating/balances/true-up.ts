@@ -4,7 +4,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, ManualEntry, RolledAmount } from '../../core/terms/ledger.ts';
 
 interface Movements {
-  /** What voided invoices took counts as given back. */
+  /** Amounts that voided invoices took count as given back. */
   readonly deductions: readonly Pick<BalanceDeduction, 'amount' | 'creditedAt'>[];
   readonly manualEntries: readonly Pick<ManualEntry, 'amount'>[];
   /** The most that a renewal takes. */
@@ -12,7 +12,7 @@ interface Movements {
 }
 
 /**
- * What is left of the commitment after all invoices, entries by hand and a renewal, in the unit of the access
+ * The rest of the commitment after all invoices, manual entries and a renewal, in the unit of the access
  * schedule. Never negative.
  */
 export function shortfallOf(

@@ -33,12 +33,14 @@ export interface MinimumDue {
   readonly window: Interval;
 }
 
-/** What the minimum adds to the percentages, in the currency. Negative where it takes back an earlier one. */
+/**
+ * The amount that the minimum adds to the percentages, in the currency. Negative where it takes back an earlier one.
+ */
 interface MinimumCharge extends MinimumDue {
   readonly amount: Decimal;
 }
 
-/** What a composite counted and was charged besides its percentages. */
+/** The usage that a composite counted, and its charges besides its percentages. */
 export interface CompositeCharge {
   /** The cumulative base by pricing unit. */
   readonly bases: ReadonlyMap<string, readonly UsageStep[]>;
@@ -133,8 +135,8 @@ function countedBy(
 }
 
 /**
- * Raises the charge of the billing period so far to the minimum of the present rate. What an earlier invoice of
- * the period charged for a minimum counts towards it.
+ * Raises the charge of the billing period so far to the minimum of the present rate. Amounts that an earlier invoice of
+ * the period charged for a minimum count towards it.
  */
 function minimumOf(
   one: Running,

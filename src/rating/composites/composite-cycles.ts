@@ -1,5 +1,5 @@
 /**
- * Finds cycles of composite products, which must not be part of their own base. Pure.
+ * Finds cycles of composite products, which must not be part of their base. Pure.
  *
  * A composite counts the spend of products that it names by id or tag. It counts composites only if it opts in
  * (`include_composite_spend`).

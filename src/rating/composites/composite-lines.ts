@@ -19,9 +19,9 @@ import { type CountingStretch, stretchAt } from './composite-parts.ts';
 import { type PercentageSpan, percentageRateOf, pricedComposite } from './percentage-spans.ts';
 import type { ProductSpend } from './spend-collector.ts';
 
-/** What one invoice charges for usage, hour by hour. */
+/** The charges of one invoice for usage, hour by hour. */
 export interface BilledSpend {
-  /** What it bills. */
+  /** The interval that it bills. */
   readonly interval: Interval;
   /** Of the hours. */
   readonly boundaries: readonly Instant[];
@@ -37,7 +37,7 @@ export interface LinesContext {
   readonly billed: BilledLines;
   readonly stretches: readonly CountingStretch[];
   readonly fiatCreditTypeId: string;
-  /** What balances pay for. */
+  /** The parts that balances pay for. */
   readonly coverage: Coverage;
 }
 
@@ -58,7 +58,7 @@ export function compositeLines(
   return last === undefined ? [] : zeroLines(one, last, charge, context);
 }
 
-/** What balances may pay for. `termsFor` has the terms of the composite for what a balance pays. */
+/** The parts that balances may pay for. `termsFor` has the terms of the composite for usage that a balance pays. */
 export function compositeClaims(
   one: ChargedComposite,
   charge: CompositeCharge,
@@ -73,7 +73,7 @@ export function compositeClaims(
         key: charged.key,
         priced,
         segments: [charged],
-        // What makes up a minimum costs the same, whoever pays. A percentage has the unit of what it is of.
+        // The part that fills up a minimum costs the same for every payer. A percentage has the unit of its base.
         termsFor:
           charged.type === 'minimum'
             ? null

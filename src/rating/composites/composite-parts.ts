@@ -41,7 +41,7 @@ export interface CountingStretch {
 }
 
 /**
- * The stretches of `interval`, ascending. `products` are those on the card with charges of their own.
+ * The stretches of `interval`, ascending. `products` are those on the card that have charges.
  *
  * The order may differ between stretches, so no order of the composites suits a whole billing period.
  */

@@ -28,7 +28,7 @@ import { percentageOverrides, percentageSpans, pricedComposite } from './percent
 interface CompositesInput {
   readonly period: BilledPeriod;
   readonly billed: BilledLines;
-  /** What was used in the counted time before the billed one; null if there is none. */
+  /** Usage in the counted time before the billed one; null if there is none. */
   readonly earlier: BilledSpend | null;
   readonly composites: readonly CompositeOnCard[];
   /** The usage products on the card. */
@@ -41,11 +41,11 @@ interface CompositesInput {
   readonly worths: ReadonlyMap<string, Decimal>;
 }
 
-/** What composites charge. */
+/** The charges of composites. */
 export interface RatedComposites {
   /** The lines of all composites, product by product; inside a product by start, pricing unit and tier. */
   lines(coverage: Coverage): UsageLine[];
-  /** What the balances may pay for. */
+  /** The parts that the balances may pay for. */
   claims(buckets: readonly Bucket[]): ClaimedSegment[];
 }
 

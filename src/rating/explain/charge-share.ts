@@ -19,14 +19,14 @@ type CoveredLine = SubscriptionInvoiceLine & { readonly payer: LinePayer };
 interface SharedCharge {
   /** The lines of the charge, without those that take back what balances pay. */
   readonly own: readonly SubscriptionInvoiceLine[];
-  /** What a unit of `line` costs, as recomputed. */
+  /** The recomputed price of a unit of `line`. */
   readonly unitPrice: Decimal;
   readonly payer: ExplainedShare['payer'];
   /** In burn-down order. */
   readonly balances: readonly Bucket[];
 }
 
-/** What `line` is for, counted in units of the subscription. Null where its lines do not say it (first-unit.ts). */
+/** The quantity of `line` in units of the subscription. Null where its lines do not state it (first-unit.ts). */
 export function chargeShare(
   line: SubscriptionInvoiceLine,
   { own, unitPrice, payer, balances }: SharedCharge,

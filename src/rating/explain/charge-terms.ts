@@ -1,4 +1,4 @@
-/** What the price of a charge of a subscription comes from (docs/subscriptions.md). Pure. */
+/** The terms that the price of a charge of a subscription comes from (docs/subscriptions.md). Pure. */
 import type { SubscriptionInvoiceLine } from '../../core/invoice.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
@@ -20,7 +20,7 @@ export interface ChargeTerms {
   /** The billing period, by which parts are prorated. */
   readonly whole: Interval;
   readonly rounding: Subscription['prorationRounding'];
-  /** Where the quantity changes in the period up to the end of the charge. Null: not known as of then. */
+  /** Where the quantity changes in the period up to the end of the charge. Null: not known at that time. */
   readonly steps: readonly QuantityStep[] | null;
   /** Whether they are those that the invoice was computed from. */
   readonly areKept: boolean;

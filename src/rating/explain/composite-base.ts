@@ -1,6 +1,6 @@
 /**
- * What COMPOSITE products count: the hours of the lines of an invoice as it would be without balances. Pure. Prices and
- * payers are not looked at (`explain-composite.ts`).
+ * The base of COMPOSITE products: the hours of the lines of an invoice as it would be without balances. Pure. Prices
+ * and payers are not looked at (`explain-composite.ts`).
  */
 import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -42,7 +42,7 @@ interface UnpaidInvoice {
 }
 
 export interface CompositeBase {
-  /** What the composite counts for a line of its own, with the amounts by counted line. */
+  /** The base of one line of the composite, with the amounts by counted line. */
   explain(composite: CompositeOnCard, line: UsageInvoiceLine): ExplainedBase;
   /** The same hour by hour, cumulative. */
   steps(composite: CompositeOnCard, line: UsageInvoiceLine): UsageStep[];
@@ -51,7 +51,7 @@ export interface CompositeBase {
 interface Context extends CompositeBaseInput {
   readonly stretches: readonly CountingStretch[];
   readonly hoursOf: ReadonlyMap<number, readonly LineWindow[]>;
-  /** Usage products whose charges on the invoice come to nothing. */
+  /** Usage products whose charges on the invoice total 0. */
   readonly free: ReadonlySet<string>;
   /** The position on the invoice of each line of the base. */
   readonly positions: readonly number[];
@@ -116,7 +116,7 @@ function baseSteps({ product }: CompositeOnCard, line: UsageInvoiceLine, context
     });
 }
 
-/** What the composite counts of a line in a stretch of time; null where it counts nothing of it. */
+/** The part of a line that the composite counts in a stretch of time; null where it counts none of it. */
 function countedAmount(
   compositeId: string,
   line: InvoiceLine,

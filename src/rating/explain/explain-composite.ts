@@ -49,7 +49,7 @@ export interface CompositeExplanationInput extends CompositeBaseInput {
   readonly fiatCreditTypeId: string;
   /** The value of one custom unit in the currency. */
   readonly worths: ReadonlyMap<string, Decimal>;
-  /** What it found to pay, in burn-down order. */
+  /** The balances that it found, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 
@@ -81,7 +81,7 @@ export function createCompositeExplainer(input: CompositeExplanationInput): Comp
   };
 }
 
-/** Percentages have a counter for each pricing unit, and the minimum one of its own. */
+/** Percentages have a counter for each pricing unit, and the minimum has a separate one. */
 function counterKey({ type, productId, creditTypeId }: UsageInvoiceLine): string {
   return `${type} ${productId} ${creditTypeId}`;
 }
@@ -175,7 +175,7 @@ interface CompositeCounter {
   readonly bandsOf: ((terms: LineTerms) => PriceBands) | null;
 }
 
-/** What balances may pay for in the time of the line. */
+/** The charges that balances may pay for in the time of the line. */
 function compositeClaims(
   { product, rates }: CompositeOnCard,
   line: UsageInvoiceLine,
@@ -211,7 +211,7 @@ function explainMinimum(
 ): MinimumExplanation | null {
   const { period, index, fiatCreditTypeId, lines, base, worths, balances } = context;
   const span = percentageSpans(composite, index, fiatCreditTypeId, period).at(-1);
-  // What an earlier invoice of the billing period charged counts too, and is not on this one.
+  // Charges of an earlier invoice of the billing period count too, and are not on this one.
   const isWhole = period.countedFrom === period.start;
   // It may also have charged a minimum that the present rate does not have.
   const minimum = span?.rate.minimum ?? (isWhole ? null : ZERO);

@@ -30,7 +30,7 @@ export interface LineExplainers {
   readonly usage: UsageExplainer;
   readonly composite: CompositeExplainer;
   readonly charge: ChargeTermsOf;
-  /** What the invoice found to pay, in burn-down order. */
+  /** The balances that the invoice found, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** How many lines of a consolidated invoice are before those of this invoice. */
   readonly before: number;

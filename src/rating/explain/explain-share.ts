@@ -48,7 +48,7 @@ export interface SharedCounter {
   readonly paid: readonly PaidLine<Pick<UsageInvoiceLine, 'interval' | 'total'>>[];
 }
 
-/** What a line charges of the counter; `payer` null is the customer, `level` that of the tier. */
+/** The part of the counter that a line charges; `payer` null is the customer, `level` that of the tier. */
 export function shareOf(counter: SharedCounter, payer: ExplainedPayer | null, level: number): ExplainedShare {
   return { payer, ...unitsPaidBy(counter, payer?.balance.segmentId ?? null, level) };
 }
@@ -75,7 +75,7 @@ export function unitsPaidBy(
   };
 }
 
-/** What balances cover that have what they paid. */
+/** The parts that balances cover, with the amounts that they paid. */
 function coveredClaims(claims: readonly Claim[], paid: SharedCounter['paid']): CoveredClaim[] {
   const buckets = new Map(
     claims.flatMap(({ claimants }) => claimants.map(({ bucket }) => [bucket.segmentId, bucket])),

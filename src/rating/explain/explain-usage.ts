@@ -50,7 +50,7 @@ export interface UsageExplanationInput {
   readonly events: readonly MeteredUsage[];
   /** All lines of the invoice. */
   readonly lines: readonly InvoiceLine[];
-  /** What it found to pay, in burn-down order. */
+  /** The balances that it found, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 

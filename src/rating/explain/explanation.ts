@@ -1,4 +1,4 @@
-/** How an invoice line comes to be: everything that a person needs to compute it again by hand. */
+/** How an invoice line is computed: everything that a person needs to compute it again by hand. */
 import type { ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
@@ -29,7 +29,7 @@ export interface ExplainedPayer {
   /** Of the balances that could pay for something on the invoice. */
   readonly placeCount: number;
   readonly before: OfferedBalance | null;
-  /** What it pays for other lines of the invoice. */
+  /** The amount that it pays for other lines of the invoice. */
   readonly takenByOthers: Decimal;
   /** After the invoice. */
   readonly left: Decimal;
@@ -45,7 +45,7 @@ export interface ExplainedShare {
   readonly total: Decimal;
 }
 
-/** The usage behind a line of a USAGE product. */
+/** The usage of a line of a USAGE product. */
 export interface ExplainedUsage {
   /** Its metric, conversion and rounding. */
   readonly version: ProductVersion;
@@ -70,11 +70,11 @@ export interface CountedLine {
   /** On the invoice, from 0. */
   readonly position: number;
   readonly name: string;
-  /** What of its total is in the time of the composite's line. */
+  /** The part of its total in the time of the composite's line. */
   readonly amount: Decimal;
 }
 
-/** What the line of a COMPOSITE product counts. */
+/** The base of the line of a COMPOSITE product. */
 export interface ExplainedBase {
   readonly productIds: readonly string[];
   readonly tags: readonly string[];
@@ -95,7 +95,7 @@ interface Recomputed {
 interface Explained {
   /** Steps as text with the figures. */
   readonly formula: readonly string[];
-  /** What the figures give; null where they are not all known. */
+  /** The result of the figures; null where they are not all known. */
   readonly recomputed: Recomputed | null;
   /** Set where balances pay for a part of what the line is a part of. */
   readonly share: ExplainedShare | null;
@@ -116,7 +116,7 @@ export interface CompositeExplanation extends Explained {
 export interface MinimumExplanation extends Explained {
   readonly kind: 'minimum';
   readonly minimum: Decimal;
-  /** What the percentages of the period come to, in the currency. */
+  /** The total of the percentages of the period, in the currency. */
   readonly charged: Decimal;
 }
 
@@ -138,7 +138,7 @@ export interface ChargeExplanation extends Explained {
   readonly partOf: Interval | null;
 }
 
-/** What a balance pays for is taken back. */
+/** The amount that a balance pays is taken back. */
 export interface AppliedExplanation extends Explained {
   readonly kind: 'applied';
   readonly covered: CountedLine;

@@ -30,7 +30,7 @@ export function firstUnit(own: Lines, burnDown: readonly string[]): FirstUnit | 
   if (tiers.every((tier) => tier === null)) return { from: ZERO, order };
   if (haveSameTiers(tiers)) return { from: placeIn(own)?.at ?? ZERO, order };
   if (!isKnown && paying.length > 1) return null;
-  // What balances pay comes first.
+  // Units that balances pay come first.
   const from = firstInOrder([...order, ''].map((segmentId) => byPayer.get(segmentId) ?? []));
   return from && { from, order };
 }

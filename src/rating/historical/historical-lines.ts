@@ -15,7 +15,7 @@ import { type LineTerms, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import { bandAt, type PriceBand, priceBands, walkBands } from '../rates/tiers.ts';
 
-/** What was used in `interval`, altogether. */
+/** The total usage in `interval`. */
 export interface HistoricalPart {
   readonly interval: Interval;
   readonly quantity: Decimal;

@@ -1,6 +1,6 @@
 /**
- * What one line key is charged: its segments with their prices, from which its lines are made before and after
- * drawdown, and what balances may pay for. Pure.
+ * The charges of one line key: its segments with their prices, from which its lines are computed before and after
+ * drawdown, and the parts that balances may pay for. Pure.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
@@ -29,7 +29,7 @@ import {
 } from '../usage/segments.ts';
 import { type Claimants, claimedSegments, lineKeyText } from '../usage/usage-claims.ts';
 
-/** What the keys of an invoice have in common. */
+/** The input that the keys of an invoice share. */
 export interface ChargingContext {
   readonly fiatCreditTypeId: string;
   readonly billed: Interval;
@@ -135,7 +135,7 @@ export function zeroLineOfKey({ priced, billed }: ChargedKey): UsageLine | null 
   return last === undefined ? null : zeroLineOf(priced, last);
 }
 
-/** What balances may pay for. */
+/** The parts that balances may pay for. */
 export function claimsOfKey(
   { text, priced, billed }: ChargedKey,
   rates: RateBook,

@@ -1,4 +1,4 @@
-/** What is to be paid for an invoice, and until when. */
+/** The amount to pay for an invoice, and its due date. */
 import { roundToMinorUnit } from '../../core/currencies.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import type { Invoice } from '../../core/invoice.ts';

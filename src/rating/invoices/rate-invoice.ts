@@ -109,7 +109,7 @@ export function createInvoiceRater(input: InvoiceTermsInput): InvoiceRater {
   };
 }
 
-/** What usage and subscriptions charge. No product is charged as both. */
+/** The charges of usage and subscriptions. No product is charged as both. */
 function withCharges(spend: BilledSpend, charges: readonly SpentLine[]): BilledSpend {
   const collector = createSpendCollector();
   collector.add(charges);

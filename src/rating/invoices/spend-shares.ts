@@ -1,5 +1,5 @@
 /**
- * Distributes what invoice lines charge over the events that made their usage (docs/spend-breakdowns.md). Pure.
+ * Distributes the charges of invoice lines over the events of their usage (docs/spend-breakdowns.md). Pure.
  *
  * Each hour of a line is distributed on its own, in proportion to what events contribute to the metric in this hour. The
  * shares of an hour add up to it, to the last digit.
@@ -23,7 +23,7 @@ export interface Weight {
   readonly value: Decimal;
 }
 
-/** What of a line in one hour belongs to these values. */
+/** The part of a line in one hour that belongs to these values. */
 export interface SpendShare extends LineWindow {
   readonly shares: ShareValues;
 }
@@ -33,7 +33,7 @@ export type WeightsOf = (line: UsageInvoiceLine, hour: Interval) => readonly Wei
 
 /**
  * The shares of hourly windows of lines (`beforeBalances`), without empty ones. A conversion is distributed like the lines in its unit in
- * the same hour. What composites, minimums and schedules charge belongs to no events.
+ * the same hour. Charges of composites, minimums and schedules belong to no events.
  */
 export function spendShares(
   lines: readonly InvoiceLine[],
@@ -93,7 +93,7 @@ function byKey(a: Weight, b: Weight): number {
   return shareKey(a.shares) < shareKey(b.shares) ? -1 : 1;
 }
 
-/** What was spent in each unit and hour, by values. */
+/** The spend in each unit and hour, by values. */
 function createHourlySpend() {
   const spent = new Map<string, Map<string, Weight>>();
   const keyOf = (creditTypeId: string, { start }: Interval) => `${creditTypeId} ${start}`;

@@ -93,11 +93,11 @@ export interface UsageRating {
   readonly warnings: readonly UnpricedUsage[];
 }
 
-/** What some line keys of one product give to an invoice. */
+/** The part of an invoice that some line keys of one product contribute. */
 export interface RatedKeys extends UsageRating {
   readonly product: { readonly id: string; readonly name: string };
   /** The line of a product without group keys that has no other line. */
   readonly zeroLine: UsageLine | null;
-  /** Lines that are made after drawdown, and are not among `lines`; default: 0. */
+  /** Lines that are computed after drawdown, and are not among `lines`; default: 0. */
   readonly laterLineCount?: number;
 }

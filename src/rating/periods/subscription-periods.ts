@@ -41,7 +41,7 @@ export function subscriptionPeriods(
 
 /** A billing period of a subscription. */
 export interface SubscriptionPeriod {
-  /** What the subscription has of it: the first and the last one may be partial. */
+  /** The part in which the subscription is active: the first and the last one may be partial. */
   readonly interval: Interval;
   /** All of it, by which parts are prorated. */
   readonly whole: Interval;

@@ -137,7 +137,7 @@ function cutBySettings(product: Product, within: Interval, filters: readonly Usa
   return spans;
 }
 
-/** The interval cut where another filter comes into force. Before the first filter there is none. */
+/** The interval cut where another filter takes effect. Before the first filter there is none. */
 function filterSpans(
   interval: Interval,
   filters: readonly UsageFilter[],

@@ -3,11 +3,11 @@
  * (docs/packages.md, "Aliases"). Pure.
  *
  * An alias has one holder at a time. A new assignment to another holder ends an earlier assignment at its
- * start. An overlapping earlier assignment that would start later never comes into force.
+ * start. An overlapping earlier assignment that would start later never takes effect.
  */
 import { contains, type Instant } from '../../core/time.ts';
 
-/** An assignment as it was made. */
+/** An assignment as it was submitted. */
 interface Assignment {
   /** Null: from the beginning of time. */
   readonly startingAt: Instant | null;

@@ -9,7 +9,7 @@ import { oneBand, type PriceBands, percentageBands, priceBands } from './tiers.t
 /** An override that decides a price. */
 export interface AppliedOverride {
   readonly override: Override;
-  /** What it multiplies the list price of this tier with; null: it replaces the price. */
+  /** The multiplier of the list price of this tier; null: it replaces the price. */
   readonly multiplier: Decimal | null;
 }
 

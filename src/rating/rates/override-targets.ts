@@ -30,7 +30,7 @@ export interface PricedSubject {
   readonly payer: PayingBalance | null;
 }
 
-/** What one target demands; everything must hold. Null or empty: no condition. */
+/** The conditions of one target; all must hold. Null or empty: no condition. */
 type TargetCondition = OverrideSpecifier;
 
 /** Overrides with the same condition, in the order of addition. */
@@ -158,7 +158,7 @@ function conditionKey(condition: TargetCondition): string {
   return key;
 }
 
-/** What a condition names, and what a subject has. */
+/** The values that a condition names, and those of a subject. */
 function featuresOf(
   named: Pick<
     TargetCondition,

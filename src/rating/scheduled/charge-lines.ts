@@ -20,7 +20,7 @@ import type { SubscriptionPrice, SubscriptionPrices } from '../subscriptions/pri
 import { movementOf, type PaidAmount, paidAmounts } from '../usage/segments.ts';
 import type { ScheduledItem } from './scheduled-items.ts';
 
-/** An item of a subscription with what its lines are made of. */
+/** An item of a subscription with the input of its lines. */
 export interface PricedCharge {
   readonly item: ScheduledItem;
   readonly charge: SubscriptionCharge;
@@ -45,7 +45,7 @@ export function pricedCharges(
   });
 }
 
-/** What balances may pay. Those that are open when a charge is payable may pay all of it. */
+/** The parts that balances may pay. Those that are open when a charge is payable may pay all of it. */
 export function chargeClaims(
   charges: readonly PricedCharge[],
   prices: SubscriptionPrices | null,

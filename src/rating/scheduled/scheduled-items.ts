@@ -1,9 +1,9 @@
 /**
- * The amounts that a contract is invoiced on given dates: its scheduled charges and discounts, what was requested of
+ * The amounts that a contract is invoiced on given dates: its scheduled charges and discounts, the requested items of
  * its professional services, the purchases of its prepaid commits and the true-ups of its postpaid ones
- * (docs/invoices.md, "Scheduled invoices"). The charges of its subscriptions come to them.
+ * (docs/invoices.md, "Scheduled invoices"). The charges of its subscriptions are added to them.
  *
- * What a true-up bills depends on usage. Its item has the whole commitment as amount, until the shortfall is known.
+ * The amount of a true-up depends on usage. Its item has the whole commitment as amount, until the shortfall is known.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -49,7 +49,7 @@ export interface ScheduledItem {
   readonly trueUpCommitId: string | null;
   /** Of the invoice that was requested for it, which has the items of that request and nothing else. */
   readonly requestedInvoiceId: string | null;
-  /** Whether it joins a usage invoice although the contract has its charges on invoices of their own. */
+  /** Whether it joins a usage invoice although the contract has its charges on separate invoices. */
   readonly onUsageInvoice: boolean;
   /** Free text of the client. */
   readonly metadata: string | null;
@@ -145,7 +145,7 @@ function itemsOf(
 }
 
 /**
- * What a subscription charges, without commits and credits. `creditTypeId` is the currency of its invoice. A charge
+ * The charges of a subscription, without commits and credits. `creditTypeId` is the currency of its invoice. A charge
  * without a price is none.
  */
 export function subscriptionItem(

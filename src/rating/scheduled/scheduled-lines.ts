@@ -5,7 +5,7 @@ import type { ScheduledInvoiceLine } from '../../core/invoice.ts';
 import { versionAt } from '../quantities/product-spans.ts';
 import type { ScheduledItem } from './scheduled-items.ts';
 
-/** An item that has a line of its own; charges of subscriptions may have several (rating/subscriptions). */
+/** An item with one line; charges of subscriptions may have several (rating/subscriptions). */
 type PlainSource = Exclude<ScheduledItem['source']['kind'], 'subscription'>;
 
 const LINE_TYPES: Readonly<Record<PlainSource, ScheduledInvoiceLine['type']>> = {
@@ -21,7 +21,7 @@ export function scheduledLine(
   { id, source, at, name, quantity, unitPrice, total, creditTypeId, metadata }: ScheduledItem,
   product: Product,
 ): ScheduledInvoiceLine {
-  assert(source.kind !== 'subscription', 'a charge of a subscription has lines of its own');
+  assert(source.kind !== 'subscription', 'a charge of a subscription has separate lines');
   const version = versionAt(product, at);
   return {
     type: LINE_TYPES[source.kind],

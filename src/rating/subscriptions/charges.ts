@@ -2,7 +2,7 @@
  * The charges of a subscription (docs/subscriptions.md, "Charges"). Drafts, issued invoices, previews and the history of
  * quantities all have them from here. Pure.
  *
- * What is billed already is part of the input: the charges are what is still owed, so that a change in the past never
+ * Issued charges are part of the input: the charges are what is still owed, so that a change in the past never
  * bills anything twice.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -28,7 +28,7 @@ export interface SubscriptionCharge extends PricedSubscription {
   readonly subscriptionId: string;
   /** The billing period as far as the subscription has it. */
   readonly period: SubscriptionPeriod;
-  /** What it charges for. */
+  /** The quantity that it charges for. */
   readonly interval: Interval;
   /** When it is due. */
   readonly at: Instant;
@@ -56,8 +56,8 @@ export interface ChargesInput {
 }
 
 /**
- * What is owed up to the end of the present billing period, by period and start. A period without a price, or that is
- * not entitled, has no charges.
+ * The charges owed up to the end of the present billing period, by period and start. A period without a price, or that
+ * is not entitled, has no charges.
  */
 export function openCharges(input: ChargesInput): SubscriptionCharge[] {
   const { contract, subscription, now } = input;
@@ -162,7 +162,7 @@ export function chargePrice(
   return { ...price, bands: proratedBands(price.bands, interval, period.whole, rounding) };
 }
 
-/** What the charge comes to without commits and credits. */
+/** The total of the charge without commits and credits. */
 export function chargeTotal({ level, quantity }: SubscriptionCharge, { bands }: SubscriptionPrice): Decimal {
   return sum(walkBands(bands, level, level.plus(quantity)).map(({ amount }) => amount));
 }

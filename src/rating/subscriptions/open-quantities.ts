@@ -1,9 +1,11 @@
 /**
- * What a subscription owes in one billing period and is not billed for yet (docs/subscriptions.md, "Quantities"). Pure.
+ * The quantities of a subscription in one billing period that are not billed yet (docs/subscriptions.md, "Quantities").
+ * Pure.
  *
  * In a period only the highest quantity so far counts: a decrease gives nothing back, and an increase owes what goes
- * above that. Each billed charge covers a quantity for some time. What is owed and not covered is cut into charges, one
- * for each increase, so that whatever was changed in a time that is billed already, the difference alone is charged.
+ * above that. Each billed charge covers a quantity for some time. The owed quantity that is not covered is cut into
+ * charges, one for each increase, so that whatever was changed in a time that is billed already, the difference alone
+ * is charged.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
@@ -25,7 +27,7 @@ export interface PeriodQuantities {
   readonly period: Interval;
   /** Of the subscription, ascending. */
   readonly steps: readonly QuantityStep[];
-  /** What is billed in the period. */
+  /** The billed charges of the period. */
   readonly covered: readonly CoveredQuantity[];
   /** Units that are not to be billed in the period. */
   readonly exempt: Decimal;

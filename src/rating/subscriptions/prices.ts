@@ -16,7 +16,7 @@ export interface SubscriptionPrice {
   readonly creditTypeId: string;
 }
 
-/** What is priced: a product for a frequency. */
+/** The subject of a price: a product for a frequency. */
 export type PricedSubscription = Pick<Subscription, 'productId' | 'billingFrequency'>;
 
 export interface SubscriptionPrices {

@@ -1,9 +1,9 @@
-/** What a threshold charge costs with its discount (docs/thresholds.md, "Discounts"). Pure. */
+/** The price of a threshold charge with its discount (docs/thresholds.md, "Discounts"). Pure. */
 import { type Decimal, divideTo20Places, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import type { ThresholdDiscount } from '../../core/terms/thresholds.ts';
 
 export interface Price {
-  /** What is invoiced. */
+  /** The invoiced price. */
   readonly total: Decimal;
   /** The part of it that has the discounted price. */
   readonly discounted: Decimal;

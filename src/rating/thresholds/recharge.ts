@@ -14,18 +14,21 @@ export function isRechargeDue(
 
 /** The balance as it is, and what would be if the new commit were inexhaustible. */
 export interface WithRecharge {
-  /** What drafts leave of the balance now. */
+  /** The part of the balance that drafts leave now. */
   readonly balance: Decimal;
-  /** What drafts would leave of it: more, where the new commit pays before the others do. */
+  /** The part that drafts would leave of it: more, where the new commit pays before the others do. */
   readonly others: Decimal;
-  /** What drafts would draw from the new commit: usage that was not covered, or that others need not cover any more. */
+  /**
+   * The amount that drafts would draw from the new commit: usage that was not covered, or that others need not cover
+   * any more.
+   */
   readonly drawn: Decimal;
 }
 
 /**
  * The amount of the commit that brings the balance to `rechargeToAmount`, after it has paid for usage that exceeded
- * the balance: one charge, however many thresholds were passed. What the new commit pays in place of others stays in
- * them, so it is not bought twice. Where the charge is due, the amount is greater than 0.
+ * the balance: one charge, however many thresholds were passed. The amount that the new commit pays in place of others
+ * stays in them, so it is not bought twice. Where the charge is due, the amount is greater than 0.
  */
 export function rechargeAmount(
   { rechargeToAmount }: Pick<Levels, 'rechargeToAmount'>,

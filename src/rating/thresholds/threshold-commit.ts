@@ -26,7 +26,8 @@ export interface ThresholdCommitInput {
 
 /**
  * The default, or the priority of the balances that are drawn down last. The amount of a spend threshold is what no other
- * balance pays for, so its commit must not pay for what they can pay for: of equal priority, it comes behind them.
+ * balance pays for, so its commit must not pay for what they can pay for: of equal priority, it is drawn down after
+ * them.
  */
 export function priorityBehind(commits: readonly Pick<Commit, 'priority'>[]): Decimal {
   return commits.reduce((last, { priority }) => maximum(last, priority), decimal(DEFAULT_PRIORITY));

@@ -141,7 +141,7 @@ function conversionLine(
 }
 
 /**
- * The units over time, as a counter. What the customer pays always has a line, be it of 0: hours may need it where days
+ * The units over time, as a counter. The customer's part always has a line, even one of 0: hours may need it where days
  * do not, and lines are the same for both.
  */
 function paidConversion(
@@ -160,7 +160,7 @@ function paidConversion(
   return [...lines, lineOf({ band: rest.band, payer: null, quantity: ZERO, total: ZERO, windows: [] })];
 }
 
-/** What each payer pays of a conversion, with its windows. */
+/** Each payer's part of a conversion, with its windows. */
 export function conversionAmounts(
   windows: readonly UnitWindow[],
   paid: readonly PaidBand[],
@@ -184,7 +184,7 @@ function unchanged(value: Decimal): Decimal {
   return value;
 }
 
-/** What lines in custom units come to in each window, summed up as the lines come. */
+/** The totals of lines in custom units in each window, summed up as the lines arrive. */
 export interface UnitWindows {
   add(lines: readonly ConvertedLine[]): void;
   of(unit: string): readonly UnitWindow[];

@@ -165,7 +165,7 @@ function amountsOf<Band, List>(
   stretches.walk(bands, from, to, (band, quantity, total) => parts.push({ band, quantity, total }));
   const only = onlyWindow(piece, movement, boundaries);
   const windows = only === null ? windowAmounts(piece, movement, stretches, bands, boundaries) : null;
-  // What is crossed from start to end is among what is crossed from low to high, in the same order.
+  // The bounds crossed from start to end are among those crossed from low to high, in the same order.
   let next = 0;
   return stretches.between(bands, low, high).map((band) => {
     const part = parts[next]?.band === band ? parts[next] : undefined;

@@ -80,7 +80,7 @@ function mayPay(bucket: Bucket, priced: PricedKey, productTags: readonly string[
   });
 }
 
-/** What a bucket pays for costs this over a segment; null: what it costs the customer. */
+/** The prices, over a segment, of usage that a bucket pays for; null: those of the customer. */
 type BucketTerms = (bucket: Bucket, within: Interval) => readonly TermsSpan[] | null;
 
 /** Balances whose prices cannot differ share one computation. */
