@@ -48,12 +48,14 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
 
   describe('with 1,000 customers', () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `Customer ${String(index).padStart(4, '0')}`);
+    let card: string;
+    let product: string;
     beforeAll(async () => {
-      const card = (await at.inProcess.post('/v1/contract-pricing/rate-cards/create', { name: 'Many' })).text(
-        'data.id',
-      );
+      ({ card, product } = await cardOfMany(at));
       for (let first = 0; first < names.length; first += 50) {
-        await Promise.all(names.slice(first, first + 50).map((name) => customerWithContract(at, name, card)));
+        const some = names.slice(first, first + 50);
+        await Promise.all(some.map((name) => customerWithContract(at, name, card)));
+        await at.inProcess.post('/v1/ingest', some.map(oneCall));
       }
     }, 300_000);
 
@@ -88,6 +90,32 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       expect(errors).toEqual([]);
     });
 
+    it('simulates a draft of prices for all of them, says how far it is, stops when told to, and adds them up', async () => {
+      const rate = { product, values: {}, entitled: true, type: 'FLAT', price: '5' };
+      const search = new URLSearchParams({ card, month: '2026-11', draft: JSON.stringify([rate]) });
+      const { page, errors } = await open(`/console/prices?${search}`);
+      // The second page of the answer is held back, so that there is something to stop.
+      let isHeld = true;
+      await page.route('**/v1/invoices/preview?*', async (route) => {
+        if (!isHeld || !route.request().url().includes('next_page')) await route.fallback();
+      });
+      await page.getByRole('button', { name: 'Simulate' }).click();
+      await page.getByText(/^[1-9]\d* customers computed/).waitFor({ timeout: 60_000 });
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+      expect(await page.getByText('Customers that change').count()).toBe(0);
+      isHeld = false;
+      const started = performance.now();
+      await page.getByRole('button', { name: 'Simulate' }).click();
+      await page.getByText('1,000 of 1,000').waitFor({ timeout: 240_000 });
+      const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+      process.stdout.write(`a draft of prices simulated for 1,000 customers: ${seconds} s\n`);
+      await page.getByText('+$20.00 +66.7 % against $30.00').waitFor();
+      const table = page.getByRole('region', { name: 'Customers with the draft' }).locator('table');
+      expect(await table.getAttribute('aria-rowcount')).toBe('1001');
+      expect(errors).toEqual([]);
+    });
+
     it('offers the few that fit what is typed, where a customer is chosen', async () => {
       const { page } = await open('/console/prices?view=contract');
       await page.getByRole('combobox', { name: 'Customer' }).fill('customer-0778');
@@ -95,7 +123,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       await expect.poll(() => page.getByRole('option').count()).toBe(1);
       await page.getByRole('option', { name: /Customer 0778/ }).click();
       await page.waitForURL((url) => url.searchParams.has('customer'));
-      await page.getByText('Nothing is entitled at this instant').waitFor();
+      await page.getByText('Calls of many').waitFor();
     });
   });
 
@@ -128,6 +156,35 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
     expect(await seriousFaults(page)).toEqual([]);
   });
 });
+
+/** A card with one product, of which a call costs 3 cents. */
+async function cardOfMany({ inProcess: api }: TestService) {
+  const made = async (path: string, body: object) => (await api.post(path, body)).text('data.id');
+  const metric = await made('/v1/billable-metrics/create', {
+    name: 'Calls of many',
+    aggregation_type: 'COUNT',
+    event_type_filter: { in_values: ['one'] },
+  });
+  const product = await made('/v1/contract-pricing/products/create', {
+    name: 'Calls of many',
+    type: 'USAGE',
+    billable_metric_id: metric,
+  });
+  const card = await made('/v1/contract-pricing/rate-cards/create', { name: 'Many' });
+  const rate = { product_id: product, entitled: true, rate_type: 'FLAT', price: 3 };
+  await api.post('/v1/contract-pricing/rate-cards/addRate', {
+    rate_card_id: card,
+    starting_at: '2026-01-01T00:00:00Z',
+    ...rate,
+  });
+  return { card, product };
+}
+
+function oneCall(name: string) {
+  const alias = name.replace(' ', '-');
+  const timestamp = '2026-11-10T00:00:00Z';
+  return { transaction_id: `one-${alias}`, customer_id: alias, event_type: 'one', timestamp };
+}
 
 async function customerWithContract({ inProcess: api }: TestService, name: string, card: string) {
   const made = await api.post('/v1/customers', { name, ingest_aliases: [name.replace(' ', '-')] });

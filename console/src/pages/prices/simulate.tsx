@@ -28,6 +28,7 @@ export function Simulate({ cardId, draft }: SimulateProps) {
   const { now } = useSession();
   const { month: asked } = route.useSearch();
   const navigate = route.useNavigate();
+  const client = useQueryClient();
   const month = isMonth(asked) ? asked : monthAfter(monthOf(now), -1);
   const [read, setRead] = useState(0);
   const [wanted, setWanted] = useState<string | null>(null);
@@ -65,7 +66,20 @@ export function Simulate({ cardId, draft }: SimulateProps) {
         Every invoice of {monthText(month)} is computed again as though these prices had been in force from
         its first day. Nothing is stored.
       </p>
-      {query.isFetching ? <Progress label={`${read} customers computed`} done={read} /> : null}
+      {query.isFetching ? (
+        <Filters>
+          <Progress label={`${read.toLocaleString('en-US')} customers computed`} done={read} />
+          <button
+            type="button"
+            onClick={() => {
+              setWanted(null);
+              void client.cancelQueries({ queryKey: ['simulated', key] });
+            }}
+          >
+            Stop
+          </button>
+        </Filters>
+      ) : null}
       {query.isError ? <Failure error={query.error} again={() => void query.refetch()} /> : null}
       {query.data === undefined || query.isFetching ? null : <Simulated customers={query.data} />}
     </Section>
@@ -178,7 +192,8 @@ function Simulated({ customers }: { readonly customers: readonly Compared[] }) {
           );
         })}
         <Fact label="Customers that change">
-          {rows.filter((row) => !change(row).eq(0)).length} of {rows.length}
+          {rows.filter((row) => !change(row).eq(0)).length.toLocaleString('en-US')} of{' '}
+          {rows.length.toLocaleString('en-US')}
         </Fact>
       </Facts>
       <Table
