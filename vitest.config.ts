@@ -36,8 +36,8 @@ const IN_OWN_PROCESS = [
 const LONG = 'test/long/*.test.ts';
 const MORE_IN_LONG = [
   'test/property/*.test.ts',
-  'test/e2e/{backfill,damaged-data,damaged-log,overload,damaged-stores,demo}.test.ts',
-  'test/integration/{clickhouse-remote-process,postgres-lost}.test.ts',
+  'test/e2e/{backfill,damaged-data,damaged-log,overload,damaged-stores,delivery-killed,demo}.test.ts',
+  'test/integration/{clickhouse-remote-process,postgres-lost,stripe-gates}.test.ts',
 ];
 
 const overHttp = (name: string, include: string[]) => ({
