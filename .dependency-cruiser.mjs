@@ -183,10 +183,17 @@ export default {
     },
     {
       name: 'nothing-from-demo',
-      comment: 'What is only shown is no part of the service.',
+      comment: 'What is only shown is no part of the service. The command line knows it, and loads it when asked for.',
       severity: 'error',
-      from: { path: '^src/', pathNot: folders(['demo']) },
+      from: { path: '^src/', pathNot: folders(['demo', 'app/cli']) },
       to: { path: folders(['demo']) },
+    },
+    {
+      name: 'nothing-from-the-command-line',
+      comment: 'Only the command line reads what was typed; what commands do takes it as values.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/(?:main[.]ts|tallyhouse[.]cts)$', folders(['app/cli'])] },
+      to: { path: folders(['app/cli']) },
     },
     {
       name: 'api-from-the-composition-only',

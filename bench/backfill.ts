@@ -16,7 +16,7 @@ import { withTemporaryDirectory } from './temporary-service.ts';
 const SIZES = (process.env.BENCH_MILLIONS ?? '10,40,100').split(',').map(Number);
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 2_000_000);
 const ROUNDS = 2;
-const PROGRAM = join(import.meta.dirname, '../dist/app/commands/backfill/main.js');
+const PROGRAM = join(import.meta.dirname, '../dist/tallyhouse.cjs');
 const run = promisify(execFile);
 
 interface Loaded {
@@ -58,7 +58,7 @@ async function measureSize(directory: string, millions: number): Promise<string[
 
 async function load(dataDir: string, file: string): Promise<Loaded> {
   const env = { ...process.env, DATA_DIR: dataDir };
-  const { stdout } = await run(process.execPath, [PROGRAM, file], { env });
+  const { stdout } = await run(process.execPath, [PROGRAM, 'backfill', file], { env });
   const [, perSecond = ''] = /, ([\d,]+)\/s\.\s*$/.exec(stdout) ?? [];
   const rate = Number(perSecond.replaceAll(',', ''));
   if (!(rate > 0) || !stdout.includes(' 0 were there already'))

@@ -59,7 +59,8 @@ const SERVICE = [
   '--no-allocation-site-pretenuring',
   '--require',
   LOOP_WATCH,
-  join(ROOT, 'dist/start.cjs'),
+  join(ROOT, 'dist/tallyhouse.cjs'),
+  'start',
 ];
 
 /**

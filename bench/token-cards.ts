@@ -15,7 +15,7 @@ const MODELS = Number(process.env.BENCH_TOKEN_MODELS ?? 10_000);
 /** Models that the customer used in the month. */
 const USED = 200;
 const RUNS = 7;
-const COMMAND = fileURLToPath(new URL('../dist/app/commands/catalogue/main.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../dist/tallyhouse.cjs', import.meta.url));
 const CARDS = '/v1/contract-pricing/rate-cards';
 
 /** Milliseconds that passed, of CPU time of the service, and for which the event loop was held at most. */
@@ -87,9 +87,13 @@ async function imported(service: TemporaryService, dataDir: string): Promise<Mea
   const file = join(dataDir, 'litellm.json');
   await writeFile(file, JSON.stringify(catalogue()));
   return await timed(service, () =>
-    promisify(execFile)(process.execPath, [COMMAND, 'import', file, '--valid-from', '2025-01-01'], {
-      env: { ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'error' },
-    }),
+    promisify(execFile)(
+      process.execPath,
+      [COMMAND, 'catalogue', 'import', file, '--valid-from', '2025-01-01'],
+      {
+        env: { ...process.env, DATA_DIR: dataDir, LOG_LEVEL: 'error' },
+      },
+    ),
   );
 }
 

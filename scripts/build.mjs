@@ -20,14 +20,7 @@ const stamp = join(root, 'dist', '.built-from');
 /** Programs that are started by their names. Each lies in dist/ where its source lies in src/. */
 const PROGRAMS = [
   'main.ts',
-  'app/commands/accept-loss.ts',
-  'app/commands/backfill/main.ts',
-  'app/commands/catalogue/main.ts',
-  'app/commands/reconcile/main.ts',
-  'app/commands/sql/main.ts',
-  'app/commands/stray-data.ts',
-  'app/commands/token.ts',
-  'demo/main.ts',
+  'app/cli/main.ts',
   'demo/stop-with-parent.ts',
   'metering/ingest/known-ids/merging-thread.ts',
   'metering/ingest/known-ids/reading-thread.ts',
@@ -72,10 +65,10 @@ async function bundle(outdir) {
     format: 'esm',
     packages: 'external',
   });
-  // Not an ES module, and it has to be the first file that is read.
+  // Not ES modules: they have to be read before the others.
   await build({
     ...common,
-    entryPoints: [join(root, 'src/start.cts')],
+    entryPoints: ['tallyhouse.cts', 'start.cts'].map((name) => join(root, 'src', name)),
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
   });

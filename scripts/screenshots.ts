@@ -23,7 +23,7 @@ interface Shown {
 }
 
 async function startService(dataDir: string) {
-  const child = spawn(process.execPath, ['dist/start.cjs'], {
+  const child = spawn(process.execPath, ['dist/tallyhouse.cjs', 'start'], {
     env: {
       ...process.env,
       DATA_DIR: dataDir,

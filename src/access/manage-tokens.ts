@@ -8,6 +8,7 @@ import { assert, conflict, invalid, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
+import type { TokenScope } from '../core/token-scopes.ts';
 import { recordSystemChanges, type SystemActor, type SystemChange } from '../store/access/system-changes.ts';
 import {
   countIssuedTokens,
@@ -18,7 +19,6 @@ import {
   revokeFormerConfiguredTokens,
   revokeStoredToken,
   type Token,
-  type TokenScope,
 } from '../store/access/tokens.ts';
 import type { Database, Transaction } from '../store/base/database.ts';
 import { afterCommit } from '../store/base/request-unit.ts';

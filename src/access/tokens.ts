@@ -7,16 +7,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import type { Instant } from '../core/time.ts';
-import { findTokenBySha256, noteUses, type Token, type TokenScope } from '../store/access/tokens.ts';
+import type { TokenScope } from '../core/token-scopes.ts';
+import { findTokenBySha256, noteUses, type Token } from '../store/access/tokens.ts';
 import type { Database } from '../store/base/database.ts';
 import { asIdentification } from '../store/base/request-unit.ts';
 import { createTokenLookup } from './token-lookup.ts';
 import { createTokenUses } from './token-uses.ts';
-
-export type { TokenScope };
-
-export const TOKEN_SCOPES: readonly TokenScope[] = ['ingest', 'read', 'write'];
-export const TOKEN_NAME_LENGTH_MAX = 200;
 
 /** The caller of a request. */
 export interface Actor {

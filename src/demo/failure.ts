@@ -1,4 +1,6 @@
+import { CommandFailure } from '../app/commands/command-failure.ts';
+
 /** A failure that the user can correct. It is printed without a stack. */
-export class DemoFailure extends Error {
+export class DemoFailure extends CommandFailure {
   override readonly name = 'DemoFailure';
 }

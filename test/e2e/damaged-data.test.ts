@@ -75,7 +75,7 @@ async function partsOfEvents(): Promise<string[]> {
 }
 
 async function acceptLoss(...names: string[]): Promise<{ out: string; code: unknown }> {
-  const program = runProgram('src/app/commands/accept-loss.ts', names, environment());
+  const program = runProgram('src/app/cli/main.ts', ['accept-loss', ...names], environment());
   const code = await program.ended;
   return { out: program.stdout() + program.stderr(), code };
 }

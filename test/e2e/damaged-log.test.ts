@@ -204,7 +204,7 @@ test.each(mainCases(DAMAGES, 3))(
       service.program.child.kill('SIGTERM');
       expect(await service.program.ended).toBe(0);
       url = (await start(dataDir)).url;
-      const accepting = runProgram('src/app/commands/accept-loss.ts', [name], { DATA_DIR: dataDir });
+      const accepting = runProgram('src/app/cli/main.ts', ['accept-loss', name], { DATA_DIR: dataDir });
       expect(await accepting.ended).toBe(0);
       // What was accepted is taken up first.
       await expect.poll(async () => (await call(url, '/readyz')).status).toBe(200);

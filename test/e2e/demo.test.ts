@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { mainCases } from '../support/shares-of-tests.ts';
 
-const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/tallyhouse.cjs', import.meta.url));
 
 interface Outcome {
   readonly code: number;
@@ -18,7 +18,7 @@ interface Outcome {
 
 function runDemo(...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [DEMO, ...args], (_error, stdout, stderr) => {
+    const child = execFile(process.execPath, [PROGRAM, 'demo', ...args], (_error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? -1, stdout, stderr });
     });
   });
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-describe('npm run demo', () => {
+describe('tallyhouse demo', () => {
   it('proves that every sum of a simulated month agrees', async () => {
     const { code, stdout, stderr } = await runDemo('--events', '5000', '--customers', '6');
     expect(stderr).toBe('');
@@ -130,7 +130,7 @@ describe('npm run demo', () => {
   )('leaves no server behind after %s', async (signal, exitCode) => {
     const temporary = join(directory, signal);
     await mkdir(temporary);
-    const demo = spawn(process.execPath, [DEMO, '--events', '10000000'], {
+    const demo = spawn(process.execPath, [PROGRAM, 'demo', '--events', '10000000'], {
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -21,12 +21,12 @@ afterAll(async () => {
 
 const keptToken = async () => (await readFile(join(env.DATA_DIR, 'api-token'), 'utf8')).trim();
 
-async function run(file: string, ...args: readonly string[]) {
-  const command = runProgram(file, args, { ...env, PORT: new URL(url).port });
+async function run(...args: readonly string[]) {
+  const command = runProgram('src/app/cli/main.ts', args, { ...env, PORT: new URL(url).port });
   return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() };
 }
-const ask = () => run('src/app/commands/sql/main.ts', 'SELECT count(*) AS n FROM customers');
-const token = (...args: readonly string[]) => run('src/app/commands/token.ts', ...args);
+const ask = () => run('sql', 'SELECT count(*) AS n FROM customers');
+const token = (...args: readonly string[]) => run('token', ...args);
 
 async function call(path: string, body?: object): Promise<{ status: number; text: string }> {
   const answer = await fetch(`${url}${path}`, {
@@ -77,7 +77,7 @@ describe('the token of the first start', () => {
   it('is named with its file where it is not taken', async () => {
     await writeFile(join(env.DATA_DIR, 'api-token'), 'th_of-somebody-else\n');
     const refused = await ask();
-    expect(refused.code).toBe(2);
+    expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/ answers 401: /);
     expect(refused.stderr).toContain(`the token of ${join(env.DATA_DIR, 'api-token')}`);
     expect(refused.stderr).not.toContain('th_of-somebody-else');

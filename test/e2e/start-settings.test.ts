@@ -10,7 +10,7 @@ const settingsSchema = z.object({ JE_MALLOC_CONF: z.string(), UV_THREADPOOL_SIZE
 async function settingsOfStart(environment: Readonly<Record<string, string>> = {}) {
   const start = runCommand(
     process.execPath,
-    ['--require', './test/support/programs/tell-settings.cjs', 'dist/start.cjs'],
+    ['--require', './test/support/programs/tell-settings.cjs', 'dist/tallyhouse.cjs', 'start'],
     { PORT: 'none', ...environment },
   );
   expect(await start.ended).toBe(1);
@@ -34,7 +34,7 @@ it('leaves what the operator has set', async () => {
 });
 
 const start = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-  runCommand(process.execPath, ['dist/start.cjs', ...args], environment);
+  runCommand(process.execPath, ['dist/tallyhouse.cjs', 'start', ...args], environment);
 
 it.each(['--help', '-h'])('shows every setting and starts nothing with %s', async (option) => {
   // A setting that cannot be used is no obstacle to reading how it is used.
@@ -50,7 +50,7 @@ it('refuses any other argument, which would be ignored', async () => {
   const refused = start(['--port=8080']);
   expect([await refused.ended, refused.stdout()]).toEqual([2, '']);
   expect(refused.stderr()).toBe(
-    'npm start takes no argument --port=8080: settings are environment variables (npm start -- --help)\n',
+    'tallyhouse start: there is no argument --port=8080: settings are environment variables (tallyhouse start --help)\n',
   );
 });
 
@@ -61,7 +61,7 @@ it('names a misspelt setting in the log and on standard error of commands, and n
   expect(await started.ended).toBe(1);
   const [record = '{}'] = started.stderr().split('\n');
   expect(JSON.parse(record)).toMatchObject({ level: 40, msg: line });
-  const command = runCommand(process.execPath, ['dist/app/commands/token.js', 'list'], misspelt);
+  const command = runCommand(process.execPath, ['dist/tallyhouse.cjs', 'token', 'list'], misspelt);
   await command.ended;
   expect(command.stderr()).toContain(line);
   expect(`${started.stderr()}${command.stderr()}`).not.toContain('4711');

@@ -19,8 +19,6 @@ async function actionsOf(actorId: string): Promise<string[]> {
   return rows.map(({ action, resourceType, status }) => `${action} ${resourceType} ${status}`).toSorted();
 }
 
-const connection = async () => service.connection;
-
 describe('the audit log', () => {
   it('has what jobs and evaluations do: charges, grants, invoices and their numbers', async () => {
     const fee = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
@@ -60,11 +58,15 @@ describe('the audit log', () => {
   });
 
   it('has what the command changes about tokens, and what it did not change is not in it', async () => {
-    const printed = await tokenCommand(['create', '--name', 'ci', '--scope', 'read'], connection);
-    const listed = await tokenCommand(['list'], connection);
+    const printed = await tokenCommand(
+      { kind: 'create', name: 'ci', scope: 'read', expiresAt: null, json: false },
+      service.connection,
+    );
+    const listed = await tokenCommand({ kind: 'list', json: false }, service.connection);
     const id = /^(\S+) .*"ci"$/m.exec(listed)?.[1] ?? '';
-    await tokenCommand(['rotate', id], connection);
-    await expect(tokenCommand(['revoke', 'nobody'], connection)).rejects.toThrow(/not found|nobody/);
+    await tokenCommand({ kind: 'rotate', id, expiresAt: undefined, json: false }, service.connection);
+    const unknown = tokenCommand({ kind: 'revoke', id: 'nobody', json: false }, service.connection);
+    await expect(unknown).rejects.toThrow(/not found|nobody/);
     expect(await actionsOf('command:token')).toEqual([
       'createToken token success',
       'rotateToken token success',

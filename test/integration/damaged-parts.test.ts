@@ -60,7 +60,7 @@ async function damage(path: string): Promise<void> {
 }
 
 async function accept(name: string): Promise<string[]> {
-  return await acceptLossCommand([name], async () => service.connection);
+  return await acceptLossCommand([name], service.connection);
 }
 
 async function jobsDue(): Promise<string> {

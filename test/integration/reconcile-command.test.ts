@@ -1,4 +1,4 @@
-/** `npm run reconcile` as an operator runs it: a process beside the running service. */
+/** `tallyhouse reconcile` as an operator runs it: a process beside the running service. */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { runProgram } from '../support/child-process.ts';
@@ -10,7 +10,7 @@ const { api, db, url, token } = service;
 const RANGE = ['--from', '2026-11-01', '--to', '2026-12-01'];
 
 async function command(...args: string[]) {
-  const program = runProgram('src/app/commands/reconcile/main.ts', args, { DATA_DIR: '/nowhere' });
+  const program = runProgram('src/app/cli/main.ts', ['reconcile', ...args], { DATA_DIR: '/nowhere' });
   const code = await program.ended;
   return { code, out: program.stdout(), err: program.stderr() };
 }
@@ -38,6 +38,33 @@ test('prints a summary and ends with 0 where all agrees, and names each differen
       '(total: expected 5, found 6)\n' +
       'Reconciled 2 customers, 2 invoices, 3 lines: 1 difference; 2 entries of late usage.\n',
   ]);
+  const document = await asked('--json');
+  expect([document.code, JSON.parse(document.out)]).toEqual([
+    1,
+    {
+      customer_count: 2,
+      invoice_count: 2,
+      line_count: 3,
+      difference_count: 1,
+      late_usage_count: 2,
+      unchecked_count: 0,
+      differences: [
+        {
+          code: 'invoice_total',
+          customer_id: customerId,
+          invoice_id: invoice,
+          message: 'the lines do not add up to the total of the invoice',
+          field: 'total',
+          expected: 5,
+          found: 6,
+        },
+      ],
+      unchecked: [],
+      provider_difference_count: 0,
+      provider_sums: [],
+      provider_differences: [],
+    },
+  ]);
   const one = await asked('--customer', customerId);
   expect([one.code, one.out.split('\n').at(-2)]).toEqual([
     1,
@@ -45,16 +72,16 @@ test('prints a summary and ends with 0 where all agrees, and names each differen
   ]);
 });
 
-test('ends with 2 and says why where the service cannot be asked', async () => {
+test('ends with 1 and says why where the service cannot be asked', async () => {
   const help = await command('--help');
-  expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: npm run reconcile -- [options]']);
+  expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: tallyhouse reconcile [options]']);
   expect(await command('--form', 'x')).toMatchObject({ code: 2, out: '' });
   expect(await command(...RANGE)).toMatchObject({
-    code: 2,
-    err: 'reconcile: There is no token in /nowhere/api-token: set API_TOKEN or DATA_DIR, or give --token\n',
+    code: 1,
+    err: 'tallyhouse reconcile: There is no token in /nowhere/api-token: set API_TOKEN or DATA_DIR, or give --token\n',
   });
   const refused = await command('--url', 'http://127.0.0.1:9', '--token', 'x');
-  expect(refused.code).toBe(2);
-  expect(refused.err).toMatch(/^reconcile: http:\/\/127.0.0.1:9 does not answer: /);
-  expect(await command('--url', url, '--token', 'wrong')).toMatchObject({ code: 2 });
+  expect(refused.code).toBe(1);
+  expect(refused.err).toMatch(/^tallyhouse reconcile: http:\/\/127.0.0.1:9 does not answer: /);
+  expect(await command('--url', url, '--token', 'wrong')).toMatchObject({ code: 1 });
 });

@@ -14,7 +14,7 @@ afterAll(() => stripe.close());
 async function command(...args: string[]) {
   const range = ['--from', '2026-02-01', '--to', '2026-03-01'];
   const asked = ['--url', url, '--token', token, ...range, ...args];
-  const program = runProgram('src/app/commands/reconcile/main.ts', asked, { DATA_DIR: '/nowhere' });
+  const program = runProgram('src/app/cli/main.ts', ['reconcile', ...asked], { DATA_DIR: '/nowhere' });
   const code = await program.ended;
   return { code, lines: program.stdout().trimEnd().split('\n') };
 }

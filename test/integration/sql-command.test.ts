@@ -1,4 +1,4 @@
-/** `npm run sql` as an analyst runs it: a process beside the running service. */
+/** `tallyhouse sql` as an analyst runs it: a process beside the running service. */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 const { api, url, token } = service;
 
 async function command(...args: string[]) {
-  const program = runProgram('src/app/commands/sql/main.ts', args, { DATA_DIR: '/nowhere' });
+  const program = runProgram('src/app/cli/main.ts', ['sql', ...args], { DATA_DIR: '/nowhere' });
   const code = await program.ended;
   return { code, out: program.stdout(), err: program.stderr() };
 }
@@ -42,20 +42,25 @@ test('prints a table, or writes the answer to a file', async () => {
   expect(await readdir(dirname(parquet))).toEqual(['customers.parquet']);
 });
 
-test('ends with 2 and says why where there is no answer', async () => {
+test('prints the answer of the service as it is, with all digits', async () => {
+  const { code, out, err } = await asked(
+    'SELECT 12345678901234567890.5 AS n FROM customers LIMIT 1',
+    '--json',
+  );
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/"n": ?12345678901234567890[.]5\b/);
+  expect(JSON.parse(out)).toMatchObject({ columns: [{ name: 'n', type: 'number' }], data: [{}] });
+});
+
+test('ends with 1 and says why where there is no answer, and with 2 for a wrong call', async () => {
   const help = await command('--help');
-  expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: npm run sql -- "SELECT …" [options]']);
-  expect(await command()).toMatchObject({ code: 2, err: expect.stringContaining('a query is missing') });
-  expect(await command('SELECT', '1')).toMatchObject({ code: 2, err: expect.stringContaining('in quotes') });
-  expect(await asked('SELECT 1', '--output', 'x.xlsx')).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('--output must end in .csv, .json or .parquet'),
-  });
+  expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: tallyhouse sql [options] <query>']);
+  expect(await command()).toMatchObject({ code: 2, err: expect.stringContaining("argument 'query'") });
   const refused = await asked('SELECT nam FROM customers');
-  expect(refused.code).toBe(2);
-  expect(refused.err).toMatch(/^sql: http.* answers 400: /);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toMatch(/^tallyhouse sql: http.* answers 400: /);
   expect(await asked('SELECT name FROM customers', '--output', '/nowhere/x.csv')).toMatchObject({
-    code: 2,
+    code: 1,
     err: expect.stringContaining('/nowhere/x.csv cannot be written'),
   });
 });

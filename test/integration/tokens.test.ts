@@ -5,7 +5,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ensureFirstToken, issueToken, revokeToken, rotateToken } from '../../src/access/manage-tokens.ts';
 import { TOKEN_MEMORY_MS } from '../../src/access/token-lookup.ts';
 import { type Actor, createAuthenticator } from '../../src/access/tokens.ts';
-import { databaseOfService, TokenCommandError, tokenCommand } from '../../src/app/commands/token-command.ts';
+import { CommandFailure } from '../../src/app/commands/command-failure.ts';
+import { databaseOfService, type TokenCall, tokenCommand } from '../../src/app/commands/token-command.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { firstToken } from '../../src/embedded/api-token.ts';
 import { tokens } from '../../src/store/access/tokens.tables.ts';
@@ -222,30 +223,59 @@ describe('the first token', () => {
 });
 
 describe('the token command', () => {
-  const find = async () => database.connection;
+  const command = (call: TokenCall, dataDir: string | null = null) =>
+    tokenCommand(call, database.connection, dataDir);
+  const create = (token: {
+    readonly name: string;
+    readonly scope: 'ingest' | 'read';
+    readonly json?: boolean;
+  }) => command({ kind: 'create', expiresAt: null, json: false, ...token });
+  const rotate = (id: string, dataDir: string | null = null) =>
+    command({ kind: 'rotate', id, expiresAt: undefined, json: false }, dataDir);
+  const revoke = (id: string) => command({ kind: 'revoke', id, json: false });
+  const list = () => command({ kind: 'list', json: false });
 
   it('prints a working token as its last word', async () => {
-    const line = await tokenCommand(['create', '--name', 'my laptop', '--scope', 'ingest'], find);
+    const line = await create({ name: 'my laptop', scope: 'ingest' });
     const text = line.split(/\s/).at(-1) ?? '';
     expect(await actorOf(text)).toMatchObject({ name: 'my laptop', scope: 'ingest' });
   });
 
   it('lists, rotates and revokes', async () => {
-    await tokenCommand(
-      ['create', '--name', 'ci', '--scope', 'read', '--expires', '2099-01-01T00:00:00Z'],
-      find,
-    );
-    const list = () => tokenCommand(['list'], find);
+    const expiresAt = Date.UTC(2099, 0, 1);
+    await command({ kind: 'create', name: 'ci', scope: 'read', expiresAt, json: false });
     expect(await list()).toMatch(
       /^[\w-]{36} {2}read {4}works until 2099-01-01T00:00:00.000Z {2}never used {2}"ci"$/,
     );
     const id = (await list()).slice(0, 36);
-    const text = (await tokenCommand(['rotate', id], find)).split(/\s/).at(-1) ?? '';
+    const text = (await rotate(id)).split(/\s/).at(-1) ?? '';
     expect(await actorOf(text)).toMatchObject({ name: 'ci', scope: 'read' });
     const [, next = ''] = (await list()).split('\n');
     expect(await list()).toMatch(/revoked .*\n.*works until/);
-    expect(await tokenCommand(['revoke', next.slice(0, 36)], find)).toMatch(/^Token "ci" is revoked/);
+    expect(await revoke(next.slice(0, 36))).toMatch(/^Token "ci" is revoked/);
     expect(await actorOf(text)).toBeNull();
+  });
+
+  it('prints JSON with the names of the API, and the text of a token only where it is made', async () => {
+    const made = JSON.parse(await create({ name: 'ci', scope: 'read', json: true }));
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[\w-]{36}$/),
+      name: 'ci',
+      scope: 'read',
+      origin: 'issued',
+      created_at: expect.stringMatching(/Z$/),
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      token: expect.stringMatching(/^th_/),
+    });
+    expect(await actorOf(made.token)).toMatchObject({ name: 'ci' });
+    const { token: text, ...token } = made;
+    const listed = await command({ kind: 'list', json: true });
+    expect(JSON.parse(listed)).toEqual({ data: [token] });
+    expect(listed).not.toContain(text);
+    const revoked = JSON.parse(await command({ kind: 'revoke', id: made.id, json: true }));
+    expect(revoked).toMatchObject({ id: made.id, revoked_at: expect.stringMatching(/Z$/) });
   });
 
   it('prints the new token also where it cannot be kept, and says so', async () => {
@@ -254,48 +284,27 @@ describe('the token command', () => {
     await ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token }) });
     // In the way of what is written aside.
     await mkdir(join(dataDir, 'api-token.new'));
-    const id = (await tokenCommand(['list'], find)).slice(0, 36);
-    const line = await tokenCommand(['rotate', id], find, dataDir);
+    const line = await rotate((await list()).slice(0, 36), dataDir);
     expect(line).toContain(`NOT kept in ${join(dataDir, 'api-token')}, which cannot be written (EISDIR`);
     expect(await actorOf(line.split(/\s/).at(-1) ?? '')).toMatchObject({ name: 'first token' });
   });
 
   it('refuses to revoke a token that does not exist', async () => {
-    await expect(tokenCommand(['revoke', 'x'], find)).rejects.toThrow(/token x not found/);
-  });
-
-  it('prints how it is used', async () => {
-    expect(await tokenCommand(['--help'], find)).toMatch(/^Usage: .*\n {2}create/);
-  });
-
-  it.each([
-    [['create', '--scope', 'read'], /--name/],
-    [['create', '--name', 'x', '--scope', 'admin'], /one of ingest, read, write/],
-    [['create', '--name', 'x'], /--scope/],
-    [['delete', '--name', 'x', '--scope', 'read'], /Usage/],
-    [['create', '--colour', 'red'], /--colour/],
-    [['create', '--name', 'x', '--scope', 'read', '--expires', 'soon'], /--expires/],
-    [['revoke'], /Usage/],
-    [['list', 'all'], /Usage/],
-    [['revoke', 'x', '--name', 'x'], /Usage/],
-    [[], /Usage/],
-  ])('refuses %j and says how it is used', async (args, message) => {
-    await expect(tokenCommand(args, find)).rejects.toThrow(message);
-    await expect(tokenCommand(args, find)).rejects.toThrow(TokenCommandError);
+    await expect(revoke('x')).rejects.toThrow(/token x not found/);
+    await expect(revoke('x')).rejects.toThrow(CommandFailure);
   });
 
   it('says in one sentence that PostgreSQL of DATABASE_URL does not answer', async () => {
-    const unreachable = async () => ({ url: 'postgres://meter:secret@127.0.0.1:1/meter' });
-    await expect(tokenCommand(['list'], unreachable)).rejects.toThrow(
-      new TokenCommandError('PostgreSQL of DATABASE_URL (127.0.0.1:1) does not answer: connection refused'),
+    const unreachable = { url: 'postgres://meter:secret@127.0.0.1:1/meter' };
+    await expect(tokenCommand({ kind: 'list', json: false }, unreachable)).rejects.toThrow(
+      new CommandFailure('PostgreSQL of DATABASE_URL (127.0.0.1:1) does not answer: connection refused'),
     );
   });
 
   it('says so when no service is running on the data directory', async () => {
     const dataDir = await createTestDirectory();
-    const command = tokenCommand(['create', '--name', 'x', '--scope', 'read'], () =>
-      databaseOfService({ dataDir, databaseUrl: undefined }),
+    await expect(databaseOfService({ dataDir, databaseUrl: undefined })).rejects.toThrow(
+      /No tallyhouse is running/,
     );
-    await expect(command).rejects.toThrow(/No tallyhouse is running/);
   });
 });

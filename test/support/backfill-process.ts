@@ -1,4 +1,4 @@
-/** `npm run backfill` as an operator runs it: a process of its own. */
+/** `tallyhouse backfill` as an operator runs it: a process of its own. */
 import { afterEach } from 'vitest';
 import { type Program, runProgram } from './child-process.ts';
 
@@ -8,7 +8,7 @@ interface Ended {
   readonly err: string;
 }
 
-const MAIN = 'src/app/commands/backfill/main.ts';
+const MAIN = 'src/app/cli/main.ts';
 const HOOK = 'test/support/programs/signal-at-save.mjs';
 
 export interface Backfills {
@@ -39,8 +39,15 @@ export function createBackfills(): Backfills {
     return { code, out: program.stdout(), err: program.stderr() };
   };
   return {
-    run: (env, ...args) => ended(runProgram(MAIN, args, env)),
+    run: (env, ...args) => ended(runProgram(MAIN, ['backfill', ...args], env)),
     endedAt: (env, signal, moment, count, ...args) =>
-      ended(runProgram(MAIN, args, { ...env, SIGNAL_AT_SAVE: `${signal} ${count} ${moment}` }, HOOK)),
+      ended(
+        runProgram(
+          MAIN,
+          ['backfill', ...args],
+          { ...env, SIGNAL_AT_SAVE: `${signal} ${count} ${moment}` },
+          HOOK,
+        ),
+      ),
   };
 }

@@ -16,7 +16,7 @@ const lock = z.object({
 /** The tool of `npm run floors`, whose last version for Node 20 does not tell imports of types apart. It works there. */
 const FOR_NEWER_NODE = [
   'node_modules/dependency-cruiser',
-  'node_modules/commander',
+  'node_modules/dependency-cruiser/node_modules/commander',
   'node_modules/watskeburt',
 ];
 

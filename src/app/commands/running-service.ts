@@ -1,14 +1,10 @@
 /** Commands that ask the running service: where it is, its token, and its answers. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Config, ConfigError } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { tokenFileOf } from '../../embedded/api-token.ts';
 import { commandConfig } from './command-config.ts';
-
-/** What cannot be done. The message is for the operator. */
-export class CommandFailure extends Error {
-  override readonly name = 'CommandFailure';
-}
+import { CommandFailure } from './command-failure.ts';
 
 export interface RunningService {
   readonly url: string;
@@ -17,11 +13,14 @@ export interface RunningService {
   readonly tokenFrom: string;
 }
 
-/** Finds the service and its token as the service does, by PORT, HOST, API_TOKEN or DATA_DIR, unless they are given. */
-export async function findService(given: {
+/** Where it is, as the command line says; null: as the environment of the service says. */
+export interface ServiceArguments {
   readonly url: string | null;
   readonly token: string | null;
-}): Promise<RunningService> {
+}
+
+/** Finds the service and its token as the service does, by PORT, HOST, API_TOKEN or DATA_DIR, unless they are given. */
+export async function findService(given: ServiceArguments): Promise<RunningService> {
   const config = commandConfig();
   const url = given.url ?? `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${config.port}`;
   if (given.token !== null) return { url, token: given.token, tokenFrom: '--token' };
@@ -64,17 +63,5 @@ function messageOf(text: string): string {
     return z.object({ message: z.string() }).parse(JSON.parse(text)).message;
   } catch {
     return text.slice(0, 200);
-  }
-}
-
-/** Ends the process with the code of the command, or with `failedCode` and one line where it fails as expected. */
-export async function endWith(name: string, failedCode: number, main: () => Promise<number>): Promise<void> {
-  try {
-    process.exitCode = await main();
-  } catch (error) {
-    const isExpected = error instanceof CommandFailure || error instanceof ConfigError;
-    const text = error instanceof Error ? (isExpected ? error.message : error.stack) : String(error);
-    process.stderr.write(`${name}: ${text}\n`);
-    process.exitCode = failedCode;
   }
 }

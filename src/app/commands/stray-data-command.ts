@@ -1,23 +1,17 @@
 /**
  * The command that lists and removes data of embedded PostgreSQLs whose DATA_DIR is not there any more:
- * `npm run stray-data -- --remove NAME`.
+ * `tallyhouse stray-data --remove NAME`.
  */
 import { findStrayData, removeStrayData, type StrayData } from '../../embedded/stray-data.ts';
+import { CommandFailure } from './command-failure.ts';
 
-/** A call that cannot be carried out. The message is for the operator. */
-export class StrayDataError extends Error {
-  override readonly name = 'StrayDataError';
-}
-
-const USAGE = `Usage: npm run stray-data                         lists the data, with the DATA_DIR that they belonged to
-       npm run stray-data -- --remove NAME...    removes them for good; --remove all: all whose DATA_DIR is known`;
-
-/** Returns the lines to print. `shared`: where such data lie. */
-export async function strayDataCommand(args: readonly string[], shared?: string): Promise<string[]> {
-  const [option, ...names] = args;
+/**
+ * Removes those with these names, or `all` whose DATA_DIR is known; lists all where there is no name. Returns the lines
+ * to print. `shared`: where such data lie.
+ */
+export async function strayDataCommand(names: readonly string[], shared?: string): Promise<string[]> {
   const found = await findStrayData(shared);
-  if (option === undefined) return found.length === 0 ? ['There are none.'] : found.map(lineOf);
-  if (option !== '--remove' || names.length === 0) throw new StrayDataError(USAGE);
+  if (names.length === 0) return found.length === 0 ? ['There are none.'] : found.map(lineOf);
   const removed = chosen(found, names);
   for (const stray of removed) await removeStrayData(stray, shared);
   return removed.map((stray) => `Removed ${lineOf(stray)}`);
@@ -27,9 +21,10 @@ function chosen(found: readonly StrayData[], names: readonly string[]): StrayDat
   if (names.length === 1 && names[0] === 'all') return found.filter(({ origin }) => origin !== null);
   return names.map((name) => {
     const stray = found.find((one) => one.name === name);
-    if (stray === undefined)
-      throw new StrayDataError(`${name} is not among the data without DATA_DIR.\n${USAGE}`);
-    return stray;
+    if (stray !== undefined) return stray;
+    throw new CommandFailure(
+      `${name} is not among the data without DATA_DIR: tallyhouse stray-data lists them`,
+    );
   });
 }
 

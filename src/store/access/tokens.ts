@@ -3,11 +3,12 @@ import { and, asc, count, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
+import type { TokenScope } from '../../core/token-scopes.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
+
 import { tokens } from './tokens.tables.ts';
 
-export type TokenScope = 'ingest' | 'read' | 'write';
 /** `api_token` is the one that the configuration names: it lives as long as it is configured. */
 type TokenOrigin = 'issued' | 'api_token';
 

@@ -1,9 +1,10 @@
 /** An app around routes that a test makes up, with one token of each scope. */
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { Authenticate, TokenScope } from '../../../src/access/tokens.ts';
+import type { Authenticate } from '../../../src/access/tokens.ts';
 import type { RouteDefinition } from '../../../src/api/http/route.ts';
 import { type App, type AppDeps, createApp } from '../../../src/app/http-app.ts';
+import type { TokenScope } from '../../../src/core/token-scopes.ts';
 import { type ApiClient, createApiClient } from '../../support/api-client.ts';
 
 const SCOPES: Readonly<Record<string, TokenScope>> = { reader: 'read', writer: 'write', sender: 'ingest' };

@@ -5,10 +5,10 @@
  */
 import { z } from 'zod';
 import type { ConsoleSessions, OpenSession } from '../../../access/console-sessions.ts';
-import { TOKEN_SCOPES } from '../../../access/tokens.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
+import { TOKEN_SCOPES } from '../../../core/token-scopes.ts';
 import { AnswerWithHeaders } from '../../http/answer-with-headers.ts';
 import { checkBody } from '../../http/long-lists.ts';
 import type { RouteDefinition, RouteFacts } from '../../http/route.ts';

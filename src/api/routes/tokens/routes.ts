@@ -7,9 +7,9 @@ import {
   rotateToken,
   type Token,
 } from '../../../access/manage-tokens.ts';
-import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../access/tokens.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
+import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../core/token-scopes.ts';
 import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { endTimestamp, timestamp, uuid } from '../../wire/fields.ts';

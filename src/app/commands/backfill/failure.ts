@@ -1,4 +1,6 @@
 /** Exit codes and failures of a backfill; docs/backfill.md describes the codes. */
+import { CommandFailure } from '../command-failure.ts';
+
 export const EXIT = {
   complete: 0,
   failed: 1,
@@ -9,13 +11,11 @@ export const EXIT = {
 } as const;
 
 /** A backfill that cannot start or continue. The message is for the operator, without a stack. */
-export class BackfillFailure extends Error {
+export class BackfillFailure extends CommandFailure {
   override readonly name = 'BackfillFailure';
-  readonly exitCode: number;
 
   constructor(message: string, exitCode: number = EXIT.failed) {
-    super(message);
-    this.exitCode = exitCode;
+    super(message, { exitCode });
   }
 }
 

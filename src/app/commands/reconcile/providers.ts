@@ -6,9 +6,9 @@ import { printedNumber } from '../../../core/printed-values.ts';
 import type { RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { tableLines } from '../terminal/text-table.ts';
 import { type Reconciled, readPage } from './read-page.ts';
+import type { Report } from './report.ts';
 
 /** Numbers are read with all digits. */
 const digits = z.union([
@@ -47,13 +47,13 @@ const page = z.object({
 type Page = z.output<typeof page>;
 type Sum = Page['data'][number];
 
-/** Prints every difference and the sums; how many differences there are. Prints nothing where nothing is delivered. */
+/** Reports every difference and the sums; how many differences there are. Prints nothing where nothing is delivered. */
 export async function reconcileProviders(
   service: RunningService,
   asked: Reconciled,
-  terminal: Terminal,
+  report: Report,
 ): Promise<number> {
-  const bar = createProgress(terminal, { unit: 'delivered invoices', total: null });
+  const bar = createProgress(report.progress, { unit: 'delivered invoices', total: null });
   const sums = new Map<string, Sum>();
   let differences = 0;
   let next: string | null = null;
@@ -61,18 +61,28 @@ export async function reconcileProviders(
     const read: Page = page.parse(await readPage(service, '/v1/invoices/reconcileProviders', asked, next));
     differences += read.differences.length;
     if (read.differences.length > 0) bar.end();
-    for (const one of read.differences) terminal.line(lineOf(one));
+    report.lines(read.differences.map(lineOf));
+    for (const one of read.differences) report.add('provider_differences', one);
     for (const one of read.data) add(sums, one);
     bar.advance(read.data.reduce((count, one) => count + one.invoice_count, 0));
     next = read.next_page;
   } while (next !== null);
   bar.end();
+  report.set({ provider_difference_count: differences });
   if (sums.size === 0 && differences === 0) return 0;
-  for (const line of table([...sums.values()])) terminal.line(line);
+  for (const one of sums.values()) report.add('provider_sums', sumJson(one));
   const count = [...sums.values()].reduce((total, one) => total + one.invoice_count, 0);
   const what = differences === 0 ? 'no differences' : named(differences, 'difference');
-  terminal.line(`Compared ${named(count, 'delivered invoice')} with billing providers: ${what}.`);
+  report.lines([
+    ...table([...sums.values()]),
+    `Compared ${named(count, 'delivered invoice')} with billing providers: ${what}.`,
+  ]);
   return differences;
+}
+
+/** Amounts are texts, with all digits. */
+function sumJson(sum: Sum) {
+  return { ...sum, billed: sum.billed.toString(), at_provider: sum.at_provider.toString() };
 }
 
 function named(count: number, one: string): string {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { type Reconciled, readPage } from './read-page.ts';
+import type { Report } from './report.ts';
 
 export interface ReconcileCounts {
   readonly customers: number;
@@ -52,13 +52,13 @@ const page = z.object({
 type Page = z.output<typeof page>;
 type Customer = Page['data'][number];
 
-/** Prints every difference, and returns how many of everything there are. Throws `CommandFailure`. */
+/** Reports every difference and how many of everything there are, which it returns. Throws `CommandFailure`. */
 export async function runReconciliation(
   service: RunningService,
   asked: Reconciled,
-  terminal: Terminal,
+  report: Report,
 ): Promise<ReconcileCounts> {
-  const bar = createProgress(terminal, { unit: 'customers', total: null });
+  const bar = createProgress(report.progress, { unit: 'customers', total: null });
   let counts: ReconcileCounts = {
     customers: 0,
     invoices: 0,
@@ -74,13 +74,20 @@ export async function runReconciliation(
       counts = added(counts, customer);
       if (customer.differences.length + customer.unchecked.length === 0) continue;
       bar.end();
-      for (const line of linesOf(customer)) terminal.line(line);
+      report.lines(linesOf(customer));
+      const { customer_id, differences, unchecked } = customer;
+      for (const one of differences) report.add('differences', { customer_id, ...one });
+      for (const one of unchecked) report.add('unchecked', { customer_id, ...one });
     }
     const done = counts.customers / Math.max(1, counts.customers + read.customers_left);
     bar.advance(read.data.length, done);
     next = read.next_page;
   } while (next !== null);
   bar.end();
+  report.lines([summary(counts)]);
+  const { customers, invoices, lines, differences, late, unchecked } = counts;
+  const many = { difference_count: differences, late_usage_count: late, unchecked_count: unchecked };
+  report.set({ customer_count: customers, invoice_count: invoices, line_count: lines, ...many });
   return counts;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Entry of `npm run demo`: reads the options, starts a server of its own where none is given, runs the demo, and
- * leaves no process and no data behind, also after Ctrl-C.
+ * The demo (`tallyhouse demo`): starts a server of its own where none is given, tells the story, and leaves no process
+ * and no data behind, also after Ctrl-C.
  */
 
 import { formatSeconds } from '../app/commands/terminal/number-format.ts';
@@ -8,9 +8,8 @@ import { createTerminal, type Terminal } from '../app/commands/terminal/terminal
 import { formatInstant } from '../core/time.ts';
 import { checkAccess, serviceNow } from './billing-api.ts';
 import { companyStory } from './company-story.ts';
-import { DemoFailure } from './failure.ts';
 import { createHttpApi } from './http-api.ts';
-import { type DemoOptions, HELP, parseOptions } from './options.ts';
+import type { DemoOptions } from './options.ts';
 import { type OwnServer, startOwnServer } from './own-server.ts';
 import { tellStory } from './story.ts';
 import { type StripeStandIn, startStripeStandIn } from './stripe/stand-in.ts';
@@ -18,17 +17,11 @@ import { checkTrace, type Trace, traceStory } from './trace-story.ts';
 
 const EXIT_AGREES = 0;
 const EXIT_FAILED = 1;
-const EXIT_WRONG_OPTION = 2;
 const EXIT_INTERRUPTED = 130;
 
-async function main(): Promise<number> {
+/** Returns the exit code. Throws a `DemoFailure` for what the user can correct. */
+export async function runDemo(options: DemoOptions): Promise<number> {
   const terminal = createTerminal(process.stdout);
-  const options = readOptions();
-  if (options === null) return EXIT_WRONG_OPTION;
-  if (options === 'help') {
-    process.stdout.write(HELP);
-    return EXIT_AGREES;
-  }
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => interruption.abort());
@@ -36,23 +29,9 @@ async function main(): Promise<number> {
   try {
     return (await run(options, terminal, interruption.signal)) ? EXIT_AGREES : EXIT_FAILED;
   } catch (error) {
-    if (interruption.signal.aborted) {
-      process.stderr.write('\ninterrupted\n');
-      return EXIT_INTERRUPTED;
-    }
-    if (!(error instanceof DemoFailure)) throw error;
-    process.stderr.write(`\ntallyhouse demo: ${error.message}\n`);
-    return EXIT_FAILED;
-  }
-}
-
-function readOptions(): DemoOptions | 'help' | null {
-  try {
-    return parseOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof DemoFailure)) throw error;
-    process.stderr.write(`tallyhouse demo: ${error.message}\n`);
-    return null;
+    if (!interruption.signal.aborted) throw error;
+    process.stderr.write('\ninterrupted\n');
+    return EXIT_INTERRUPTED;
   }
 }
 
@@ -108,8 +87,6 @@ function keptDataText(server: OwnServer): string {
   return [
     '',
     `The data is kept in ${server.dataDirectory}. To look around in it:`,
-    `  DATA_DIR=${server.dataDirectory} API_TOKEN=${server.token} SANDBOX_NOW=${formatInstant(Date.now())} npm start`,
+    `  DATA_DIR=${server.dataDirectory} API_TOKEN=${server.token} SANDBOX_NOW=${formatInstant(Date.now())} npx tallyhouse start`,
   ].join('\n');
 }
-
-process.exitCode = await main();

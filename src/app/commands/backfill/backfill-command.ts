@@ -1,33 +1,33 @@
-/**
- * Entry of `npm run backfill`: arguments and environment in, progress and a summary out. docs/backfill.md
- * describes it. Standard output is for the summary, standard error for what went wrong.
- */
+/** The command that loads events of any age: progress and a summary on standard output (docs/backfill.md). */
 import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
 import { recordedUpTo } from '../../../metering/ingest/known-ids/run-record.ts';
 import { commandConfig } from '../command-config.ts';
+import { failingWith } from '../command-failure.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { openDoneFiles } from './done-files.ts';
-import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
+import { EXIT } from './failure.ts';
 import { openSource, type Source } from './files/open-source.ts';
 import { type Load, type Loaded, loadSource, readingText } from './load-source.ts';
 import { type OpenClickHouse, openClickHouse } from './open-clickhouse.ts';
-import { type BackfillOptions, HELP, parseOptions, readMapping } from './options.ts';
+import { type BackfillOptions, readMapping } from './options.ts';
 import type { SavedProgress } from './progress-file.ts';
 import { unitOf } from './rows/read-batches.ts';
 import { createBatchStore } from './store-batch.ts';
 
-async function main(): Promise<number> {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === 'help') {
-    process.stdout.write(HELP);
-    return EXIT.complete;
-  }
-  const config = commandConfig();
+const EXPECTED = [ConfigError, EmbeddedClickHouseError, MigrationError];
+
+/** Returns the exit code. Throws a `CommandFailure` for what cannot be carried out. */
+export function backfillCommand(options: BackfillOptions): Promise<number> {
+  return failingWith(EXPECTED, () => backfilled(options));
+}
+
+async function backfilled(options: BackfillOptions): Promise<number> {
+  const config = await failingWith([ConfigError], async () => commandConfig(), EXIT.usage);
   const reading = { mapping: await readMapping(options), delimiter: options.delimiter };
   const signal = nextSignal();
   const source = await openSource(options.source, options.format, processEnvironment());
@@ -157,20 +157,4 @@ function summary(
     `Done: ${parts.join(', ')}.\n${isFile ? '' : `${formatCount(files)} files${before}. `}` +
     `${formatCount(lines)} lines in ${formatSeconds(seconds)}, ${formatCount(lines / Math.max(seconds, 1e-3))}/s.`
   );
-}
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof BackfillFailure) return error.exitCode;
-  return error instanceof ConfigError ? EXIT.usage : EXIT.failed;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const isExpected = [BackfillFailure, ConfigError, EmbeddedClickHouseError, MigrationError].some(
-    (expected) => error instanceof expected,
-  );
-  const text = isExpected || !(error instanceof Error) ? reasonOf(error) : (error.stack ?? error.message);
-  process.stderr.write(`backfill: ${text}\n`);
-  process.exitCode = exitCodeOf(error);
 }

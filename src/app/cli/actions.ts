@@ -1,0 +1,73 @@
+/** What each subcommand does. Each loads its code when it is called, so that help and small commands are quick. */
+import { type Config, ConfigError } from '../../config.ts';
+import type { DemoOptions } from '../../demo/options.ts';
+import type { BackfillOptions } from '../commands/backfill/options.ts';
+import type { CatalogueImport } from '../commands/catalogue/catalogue-command.ts';
+import { commandConfig } from '../commands/command-config.ts';
+import { EXIT, failingWith } from '../commands/command-failure.ts';
+import type { ReconcileOptions } from '../commands/reconcile/options.ts';
+import type { SqlOptions } from '../commands/sql/options.ts';
+import type { TokenCall } from '../commands/token-command.ts';
+
+/** Each returns the exit code. Throws a `CommandFailure` for what the operator can correct. */
+export interface Actions {
+  start(call: null): Promise<number>;
+  demo(options: DemoOptions): Promise<number>;
+  token(call: TokenCall): Promise<number>;
+  backfill(options: BackfillOptions): Promise<number>;
+  reconcile(options: ReconcileOptions): Promise<number>;
+  sql(options: SqlOptions): Promise<number>;
+  catalogue(call: CatalogueImport): Promise<number>;
+  acceptLoss(names: readonly string[]): Promise<number>;
+  strayData(names: readonly string[]): Promise<number>;
+}
+
+export const ACTIONS: Actions = {
+  start: async () => (await import('./service-process.ts')).runService(),
+  demo: async (options) => (await import('../../demo/run-demo.ts')).runDemo(options),
+  backfill: async (options) =>
+    (await import('../commands/backfill/backfill-command.ts')).backfillCommand(options),
+  reconcile: (options) =>
+    withSettings(async () =>
+      (await import('../commands/reconcile/reconcile-command.ts')).reconcileCommand(options),
+    ),
+  sql: (options) =>
+    withSettings(async () => (await import('../commands/sql/sql-command.ts')).sqlCommand(options)),
+  token: (call) =>
+    printed(async (config) => {
+      const { databaseOfService, tokenCommand } = await import('../commands/token-command.ts');
+      return [await tokenCommand(call, await databaseOfService(config), config.dataDir)];
+    }),
+  catalogue: (call) =>
+    printed(async (config) => {
+      const { databaseOfService } = await import('../commands/token-command.ts');
+      const { catalogueCommand } = await import('../commands/catalogue/catalogue-command.ts');
+      const { createServiceClock } = await import('../../jobs/service-clock.ts');
+      const connection = await databaseOfService(config);
+      const clockOf = (db: Parameters<typeof createServiceClock>[0]) =>
+        createServiceClock(db, config.sandboxNow ?? null);
+      return [await catalogueCommand(call, { connection, clockOf })];
+    }),
+  acceptLoss: (names) =>
+    printed(async (config) => {
+      const { databaseOfService } = await import('../commands/token-command.ts');
+      const { acceptLossCommand } = await import('../commands/accept-loss-command.ts');
+      return await acceptLossCommand(names, await databaseOfService(config));
+    }),
+  strayData: async (names) =>
+    print(await (await import('../commands/stray-data-command.ts')).strayDataCommand(names)),
+};
+
+/** Settings that cannot be used are the operator's to correct. */
+function withSettings(work: () => Promise<number>): Promise<number> {
+  return failingWith([ConfigError], work);
+}
+
+function printed(work: (config: Config) => Promise<readonly string[]>): Promise<number> {
+  return withSettings(async () => print(await work(commandConfig())));
+}
+
+function print(lines: readonly string[]): number {
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,107 @@
+/** The program `tallyhouse`: its subcommands, and how a call of it ends. */
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { VERSION } from '../../version.ts';
+import { CommandFailure, EXIT } from '../commands/command-failure.ts';
+import type { Actions } from './actions.ts';
+import { defineBackfill } from './backfill.ts';
+import { defineCompletion } from './completion.ts';
+import { defineDemo } from './demo.ts';
+import { defineAcceptLoss, defineCatalogue, defineStrayData } from './maintenance.ts';
+import { defineReconcile } from './reconcile.ts';
+import type { Run } from './run.ts';
+import { defineSql } from './sql.ts';
+import { defineStart } from './start.ts';
+import { described, HELP_WIDTH } from './subcommand.ts';
+import { defineToken } from './token.ts';
+
+export interface Terminals {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Carries out one call. Returns the exit code; never throws for what the operator can correct. */
+export async function runProgram(
+  args: readonly string[],
+  actions: Actions,
+  terminals: Terminals,
+): Promise<number> {
+  let exitCode: number = EXIT.done;
+  let path = 'tallyhouse';
+  const program = createProgram(
+    actions,
+    (code) => {
+      exitCode = code;
+    },
+    terminals,
+  );
+  program.hook('preAction', (_, command) => {
+    path = pathOf(command);
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    // What is wrong with the call has been said, as has help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongCall;
+    if (!(error instanceof CommandFailure)) throw error;
+    terminals.err(`${path}: ${error.message}\n`);
+    return error.exitCode;
+  }
+  return exitCode;
+}
+
+/** With all subcommands. `end` is told the exit code of the one that was called. */
+export function createProgram(
+  actions: Actions,
+  end: (code: number) => void,
+  { out, err }: Terminals,
+): CommandUnknownOpts {
+  const program = new Command('tallyhouse')
+    .exitOverride()
+    .configureOutput({
+      writeOut: out,
+      writeErr: err,
+      outputError: (text, write) => write(text.replace(/^error: /, 'tallyhouse: ')),
+    })
+    .configureHelp({ helpWidth: HELP_WIDTH, sortSubcommands: false })
+    .version(VERSION)
+    .option('--env-file <file>', 'settings that the environment does not have, instead of those in .env');
+  described(program, {
+    summary: 'usage-based billing',
+    description: 'Open, self-hostable usage-based billing: usage events in, exact invoices out.',
+    examples: [
+      ['tallyhouse start', 'start the service'],
+      ['tallyhouse demo', 'a simulated month, metered, billed and proved'],
+      ['tallyhouse help token', 'the options of a command'],
+    ],
+    notes:
+      'Settings come from the environment, then from the file .env in the working directory. tallyhouse start --help shows them.',
+  });
+  const run = <Call>(action: (call: Call) => Promise<number>): Run<Call> => {
+    return async (call) => end(await action(call));
+  };
+  defineStart(program, run(actions.start));
+  defineDemo(program, run(actions.demo));
+  defineToken(program, run(actions.token));
+  defineBackfill(program, run(actions.backfill));
+  defineReconcile(program, run(actions.reconcile), Date.now);
+  defineSql(program, run(actions.sql));
+  defineCatalogue(program, run(actions.catalogue));
+  defineAcceptLoss(program, run(actions.acceptLoss));
+  defineStrayData(program, run(actions.strayData));
+  defineCompletion(program, out);
+  for (const command of [program, ...descendantsOf(program)]) {
+    command.showHelpAfterError(`(see: ${pathOf(command)} --help)`);
+  }
+  return program;
+}
+
+/** All commands below this one. */
+export function descendantsOf(command: CommandUnknownOpts): CommandUnknownOpts[] {
+  return command.commands.flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** `tallyhouse token create`. */
+export function pathOf(command: CommandUnknownOpts): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+}

@@ -1,0 +1,24 @@
+/** The command that asks a running service whether its numbers agree (docs/reconciliation.md). */
+import { EXIT } from '../command-failure.ts';
+import { findService } from '../running-service.ts';
+import { createTerminal } from '../terminal/terminal.ts';
+import type { ReconcileOptions } from './options.ts';
+import { reconcileProviders } from './providers.ts';
+import { runReconciliation } from './reconcile.ts';
+import { createReport } from './report.ts';
+
+/** Returns the exit code: that of a failure where something differs. */
+export async function reconcileCommand(options: ReconcileOptions): Promise<number> {
+  const { json } = options;
+  const report = createReport({
+    json,
+    terminal: createTerminal(process.stdout),
+    // A document on standard output has nothing else beside it.
+    progress: createTerminal(json ? process.stderr : process.stdout),
+  });
+  const service = await findService(options);
+  const counts = await runReconciliation(service, options, report);
+  const delivered = await reconcileProviders(service, options, report);
+  report.end();
+  return counts.differences + delivered > 0 ? EXIT.failed : EXIT.done;
+}

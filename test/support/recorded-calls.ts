@@ -1,0 +1,43 @@
+/** Calls of `tallyhouse` that are understood and not carried out. */
+import type { Actions } from '../../src/app/cli/actions.ts';
+import { runProgram } from '../../src/app/cli/program.ts';
+
+export interface RecordedCall {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** What the command would have been asked for; undefined where none was called. */
+  readonly asked: unknown;
+  /** Which one. */
+  readonly name: string | undefined;
+}
+
+export async function recordedCall(...args: readonly string[]): Promise<RecordedCall> {
+  let [out, err] = ['', ''];
+  let asked: unknown;
+  let name: keyof Actions | undefined;
+  const record = (which: keyof Actions) => async (call: unknown) => {
+    [asked, name] = [call, which];
+    return 0;
+  };
+  const actions: Actions = {
+    start: record('start'),
+    demo: record('demo'),
+    token: record('token'),
+    backfill: record('backfill'),
+    reconcile: record('reconcile'),
+    sql: record('sql'),
+    catalogue: record('catalogue'),
+    acceptLoss: record('acceptLoss'),
+    strayData: record('strayData'),
+  };
+  const code = await runProgram(args, actions, {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  return { code, out, err, asked, name };
+}
