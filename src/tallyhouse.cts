@@ -3,6 +3,7 @@
  * The command `tallyhouse`. Makes settings of the process that have to be made before anything is loaded, so in a
  * CommonJS file. What the operator has set stays: the environment first, then the file with settings.
  */
+const { statSync }: typeof import('node:fs') = require('node:fs');
 
 /**
  * A call that names a file wants that one. The name stands before `--`, behind which nothing is an option. Node 20 reads
@@ -19,13 +20,12 @@ function environmentFile(args: readonly string[]): string | undefined {
 /** Whether the program can go on. Variables that are set, also to nothing, are not changed. */
 function readEnvironmentFile(): boolean {
   const named = environmentFile(process.argv.slice(2));
+  // Nobody has to have a file .env, and a folder of that name is something else.
+  if (named === undefined && statSync('.env', { throwIfNoEntry: false })?.isFile() !== true) return true;
   try {
     process.loadEnvFile(named ?? '.env');
     return true;
   } catch (error) {
-    // Nobody has to have a file .env, and a folder of that name is something else.
-    const { code } = error as NodeJS.ErrnoException;
-    if (named === undefined && (code === 'ENOENT' || code === 'EISDIR')) return true;
     process.stderr.write(`tallyhouse: the settings of ${named ?? '.env'} cannot be read: ${String(error)}\n`);
     process.exitCode = 2;
     return false;

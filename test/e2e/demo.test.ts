@@ -104,7 +104,7 @@ describe('tallyhouse demo', () => {
     [['--url', 'http://127.0.0.1:2', '--token', 't'], 1, 'no server answers at http://127.0.0.1:2'],
     // A port that no browser opens, and therefore no fetch.
     [['--url', 'http://127.0.0.1:1', '--token', 't'], 1, 'no answer from http://127.0.0.1:1: bad port'],
-    [['--events', 'many'], 2, '--events must be a whole number'],
+    [['--events', 'many'], 2, "'--events <n>' argument 'many' is invalid. It must be a whole number"],
   ])('says in one line what is wrong with %j', async (args, exitCode, message) => {
     const { code, stderr } = await runDemo(...args);
     expect(code).toBe(exitCode);
