@@ -3,10 +3,11 @@
  * `tallyhouse accept-loss usage_events/202611_1_5_1`.
  */
 import { lossName } from '../../metering/stored-parts/part-losses.ts';
-import { recordSystemChanges, recordSystemChanges, type SystemChange, type SystemChange } from '../../store/access/system-changes.ts';
+import { recordSystemChanges, type SystemChange } from '../../store/access/system-changes.ts';
 import { createDatabase, type Database } from '../../store/base/database.ts';
 import { acceptLoss, type RecordedLoss, unsettledLosses } from '../../store/events/event-store.ts';
 import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
+import { CommandFailure } from './command-failure.ts';
 
 /**
  * Accepts the losses with these names, all or none, and returns the lines to print. The record keeps each with
