@@ -183,7 +183,8 @@ export default {
     },
     {
       name: 'nothing-from-demo',
-      comment: 'What is only shown is no part of the service. The command line knows it, and loads it when asked for.',
+      comment:
+        'What is only shown is no part of the service. The command line knows it, and loads it when asked for.',
       severity: 'error',
       from: { path: '^src/', pathNot: folders(['demo', 'app/cli']) },
       to: { path: folders(['demo']) },
