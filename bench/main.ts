@@ -16,6 +16,7 @@ import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
 import { benchKnownIds } from './known-ids.ts';
+import { benchLoop } from './loop.ts';
 import { benchManyCustomersSql } from './many-customers-sql.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchPages } from './pages.ts';
@@ -45,6 +46,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'sql-recipes': benchSqlRecipes,
   'many-customers-sql': benchManyCustomersSql,
   pages: benchPages,
+  loop: benchLoop,
   finalize: benchFinalize,
   balances: benchBalances,
   restart: benchRestart,

@@ -1,0 +1,151 @@
+/** Customers, cards and contracts as large as they may be, for operations that are driven at their limits. */
+import { created, inParallel, type LimitsClient } from './client.ts';
+
+/** How large they are. */
+export interface LimitsOfWorld {
+  /** Values of a property of the events of one customer; lines of an invoice that has one for each. */
+  readonly values: number;
+  /** Of one customer. */
+  readonly contracts: number;
+  /** Rates of a call, and products of a card. */
+  readonly rates: number;
+  readonly aliases: number;
+  /** Commits of one contract. */
+  readonly commits: number;
+}
+
+export interface LimitsWorld {
+  readonly limits: LimitsOfWorld;
+  readonly metric: string;
+  /** One line of usage, whose events have many values of `user`. */
+  readonly wide: Company;
+  /** A line for each value. */
+  readonly long: Company;
+  /** Many contracts. */
+  readonly contracts: Company;
+  /** Many commits. */
+  readonly commits: Company;
+  readonly card: string;
+  /** A product for each rate of a call. */
+  readonly products: readonly string[];
+}
+
+export interface Company {
+  readonly customer_id: string;
+  readonly contract_id: string;
+}
+
+const EVENTS_PER_REQUEST = 100;
+const CARDS = '/v1/contract-pricing/rate-cards';
+const PRODUCTS = '/v1/contract-pricing/products';
+export const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
+
+/** The service's clock stands in this month. */
+export const MONTH = { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' } as const;
+export const NOW = '2026-11-20T00:00:00Z';
+
+export async function createWorld(client: LimitsClient, limits: LimitsOfWorld): Promise<LimitsWorld> {
+  const metric = await created(client, '/v1/billable-metrics/create', {
+    name: 'Tokens',
+    aggregation_type: 'SUM',
+    aggregation_key: 'tokens',
+    property_filters: ['tokens', 'user'].map((name) => ({ name, exists: true })),
+    group_keys: [['user']],
+  });
+  const usage = { type: 'USAGE', billable_metric_id: metric };
+  const plain = await created(client, `${PRODUCTS}/create`, { ...usage, name: 'All' });
+  const byUser = await created(client, `${PRODUCTS}/create`, {
+    ...usage,
+    name: 'By user',
+    presentation_group_key: ['user'],
+  });
+  const prepaid = await created(client, `${PRODUCTS}/create`, { name: 'Prepaid', type: 'FIXED' });
+  const products: string[] = new Array<string>(limits.rates);
+  await inParallel(limits.rates, async (index) => {
+    products[index] = await created(client, `${PRODUCTS}/create`, { ...usage, name: `Product ${index}` });
+  });
+  const card = await created(client, `${CARDS}/create`, { name: 'Large' });
+  const wide = await companyOf(client, 'wide', [plain]);
+  const long = await companyOf(client, 'long', [byUser]);
+  for (const alias of ['wide', 'long']) await sendValues(client, alias, limits.values);
+  return {
+    ...{ limits, metric, wide, long, card, products },
+    contracts: await manyContracts(client, plain, limits.contracts),
+    commits: await manyCommits(client, prepaid, plain, limits.commits),
+  };
+}
+
+const RATE = { starting_at: MONTH.start, entitled: true, rate_type: 'FLAT', price: 2 } as const;
+
+/** As many rates as a call may have. */
+export function addRatesBody({ card, products }: Pick<LimitsWorld, 'card' | 'products'>): object {
+  return { rate_card_id: card, rates: products.map((product_id) => ({ ...RATE, product_id })) };
+}
+
+async function cardWith(client: LimitsClient, name: string, products: readonly string[]): Promise<string> {
+  const rate_card_id = await created(client, `${CARDS}/create`, { name });
+  await client.post(`${CARDS}/addRates`, {
+    rate_card_id,
+    rates: products.map((product_id) => ({ ...RATE, product_id })),
+  });
+  return rate_card_id;
+}
+
+async function companyOf(
+  client: LimitsClient,
+  name: string,
+  products: readonly string[],
+  terms: object = {},
+): Promise<Company> {
+  const rate_card_id = await cardWith(client, name, products);
+  const customer_id = await created(client, '/v1/customers', { name, ingest_aliases: [name] });
+  const contract_id = await created(client, '/v1/contracts/create', {
+    ...{ customer_id, rate_card_id, starting_at: MONTH.start },
+    ...terms,
+  });
+  return { customer_id, contract_id };
+}
+
+/** An event for each value, over twenty days. */
+async function sendValues(client: LimitsClient, alias: string, values: number): Promise<void> {
+  const start = Date.parse(MONTH.start);
+  await inParallel(Math.ceil(values / EVENTS_PER_REQUEST), async (request) => {
+    const first = request * EVENTS_PER_REQUEST;
+    const events = Array.from({ length: Math.min(EVENTS_PER_REQUEST, values - first) }, (_, index) => ({
+      transaction_id: `${alias} ${first + index}`,
+      customer_id: alias,
+      event_type: 'call',
+      timestamp: new Date(start + ((first + index) % 400) * 3_600_000).toISOString(),
+      properties: { tokens: String(first + index + 1), user: `user-${first + index}` },
+    }));
+    await client.post('/v1/ingest', events);
+  });
+}
+
+async function manyContracts(client: LimitsClient, product: string, count: number): Promise<Company> {
+  const company = await companyOf(client, 'contracts', [product]);
+  const rate_card_id = await cardWith(client, 'of many', [product]);
+  await inParallel(count - 1, () =>
+    client.post('/v1/contracts/create', {
+      ...{ customer_id: company.customer_id, rate_card_id, starting_at: MONTH.start },
+    }),
+  );
+  return company;
+}
+
+async function manyCommits(
+  client: LimitsClient,
+  product_id: string,
+  plain: string,
+  count: number,
+): Promise<Company> {
+  return await companyOf(client, 'commits', [plain], {
+    commits: Array.from({ length: count }, (_, index) => ({
+      ...{ product_id, type: 'PREPAID', priority: index + 1, name: `Commit ${index}` },
+      access_schedule: {
+        credit_type_id: USD_CENTS,
+        schedule_items: [{ amount: 1_000, starting_at: MONTH.start, ending_before: MONTH.end }],
+      },
+    })),
+  });
+}
