@@ -9,7 +9,14 @@ import { createWorld, type LimitsWorld, NOW } from '../test/support/at-limits/wo
 import { quantile, table } from './report.ts';
 import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
 
-const LIMITS = { values: 10_000, contracts: 4_000, rates: 10_000, aliases: 2_000, commits: 1_000 } as const;
+const LIMITS = {
+  values: 10_000,
+  eventsOfValue: 20,
+  contracts: 1_000,
+  rates: 10_000,
+  aliases: 2_000,
+  commits: 1_000,
+} as const;
 const RUNS = 3;
 const GOAL_MS = 50;
 

@@ -1,5 +1,6 @@
 /** Long work in parts, between which the process answers other requests. */
 import { setImmediate } from 'node:timers/promises';
+import { addToGroup } from './group-by.ts';
 
 /** Resolves when the process has done what other work was waiting. */
 export async function afterOtherWork(): Promise<void> {
@@ -46,6 +47,16 @@ export async function mapInChunks<Item, Result>(
     results.push(map(item, index));
   });
   return results;
+}
+
+/** Like `groupBy`, in such parts. */
+export async function groupInChunks<Item, Key>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): Promise<Map<Key, Item[]>> {
+  const groups = new Map<Key, Item[]>();
+  await eachInChunks(items, (item) => addToGroup(groups, keyOf(item), item));
+  return groups;
 }
 
 /**

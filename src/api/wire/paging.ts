@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
+import { resultInChunks } from '../../core/in-chunks.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { parseRfc3339 } from '../../core/time.ts';
 import { limit } from './fields.ts';
@@ -75,6 +76,24 @@ export function pageToWire<Row, Wire>(
     data: page.rows.map((row) => toWire(row)),
     next_page: page.next === null ? null : encode(page.next),
   };
+}
+
+/** The same for rows with long lists of their own, in parts between which other requests are answered. */
+export async function pageToWireInParts<Row, Wire>(
+  page: Page<Row, unknown>,
+  toWire: (row: Row) => Generator<void, Wire, undefined>,
+): Promise<{ data: Wire[]; next_page: string | null }> {
+  const data = await resultInChunks(wireRows(page.rows, toWire));
+  return { data, next_page: page.next === null ? null : encode(page.next) };
+}
+
+function* wireRows<Row, Wire>(
+  rows: readonly Row[],
+  toWire: (row: Row) => Generator<void, Wire, undefined>,
+): Generator<void, Wire[], undefined> {
+  const data: Wire[] = [];
+  for (const row of rows) data.push(yield* toWire(row));
+  return data;
 }
 
 function encode(position: unknown): string {

@@ -1,6 +1,6 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
-import { assert, invalid, keyUsed, words } from '../../core/errors.ts';
+import { assert, invalid, keyUsed, Refusal, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type {
   Contract,
@@ -13,7 +13,7 @@ import type {
 import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
-import { contractWithKey, insertContract } from '../../store/contracts/contracts.ts';
+import { contractWithKey, hasContracts, insertContract } from '../../store/contracts/contracts.ts';
 import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
 import {
   type BillingConfigurationLookup,
@@ -55,8 +55,14 @@ export interface CreateContractInput extends RateCardReference {
 }
 
 /**
+ * Of one customer, those that ended included. Lists of invoices and contracts of a customer read all of them.
+ * Customers that had more before keep them and get no further one.
+ */
+const CONTRACTS_MAX = 1_000;
+
+/**
  * Refuses an unknown customer or rate card (`not_found`), invalid terms (`invalid`, naming the field), a
- * uniqueness key that was used before, and a custom field value that another object has (`conflict`). Nothing
+ * uniqueness key that was used before, a customer that has as many contracts as it may, and a custom field value that another object has (`conflict`). Nothing
  * is stored then.
  */
 export async function createContract(deps: ContractDeps, input: CreateContractInput): Promise<FullContract> {
@@ -72,6 +78,10 @@ export async function createContractIn(
   checkDates(input);
   const now = deps.clock.now();
   await requireActiveCustomer(tx, input.customerId);
+  if (await hasContracts(tx, input.customerId, CONTRACTS_MAX)) {
+    const most = CONTRACTS_MAX.toLocaleString('en');
+    throw new Refusal('conflict', `a customer has at most ${most} contracts that are not archived`);
+  }
   const card = await resolveRateCard(tx, input, input.startingAt);
   const contract = await headerOf(tx, input, card, now);
   const usageFilter = await usageFilterOf(tx, contract, input);

@@ -3,10 +3,12 @@
  * invoices are computed or read.
  */
 import { groupBy } from '../../core/group-by.ts';
+import { resultInChunks } from '../../core/in-chunks.ts';
 import type { InvoiceStatus } from '../../core/invoice.ts';
 import { cutPage, type PageRequest } from '../../core/paging.ts';
+import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import { DAY_MS, floorToDay, floorToHour, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
-import { type WindowSize, windowBoundaries } from '../../rating/invoices/breakdown.ts';
+import { type WindowSize, windowsDownFrom, windowsFrom } from '../../rating/invoices/breakdown.ts';
 import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoices/invoice-lists.ts';
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';
@@ -69,13 +71,9 @@ export async function findBreakdowns(
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<FoundBreakdowns> {
-  const compare = byWindow(page.order);
-  const { after } = page;
-  const all = (await findSources(deps, filter, page))
-    .flatMap((source) => placesOf(source, filter))
-    .filter((place) => after === null || compare(place, after) > 0)
-    .sort(compare);
-  const { rows: places, next } = cutPage(all, page.limit, ({ start, at, id }) => ({ start, at, id }));
+  const sources = await findSources(deps, filter, page);
+  const first = await resultInChunks(firstPlaces(sources, filter, page));
+  const { rows: places, next } = cutPage(first, page.limit, ({ start, at, id }) => ({ start, at, id }));
   const bySource = [...groupBy(places, (place) => place.source)];
   const drafts = bySource.flatMap(([source, own]) =>
     'draft' in source && source.draft.kind === 'usage' ? [{ target: source.draft.target, own }] : [],
@@ -133,34 +131,98 @@ function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Int
 }
 
 /** A SCHEDULED invoice has one window: that which contains its date. */
-function boundariesOf(source: Source, size: BreakdownSize): Instant[] {
+function windowsOf(source: Source, filter: BreakdownFilter, { after, order }: BreakdownPageRequest) {
+  const { period, date } = timeOfSource(source);
+  const { size, range } = filter;
+  if (date !== null) return [windowAt(date, size)];
+  if (size === 'none') return [period];
+  return order === 'ascending'
+    ? windowsFrom(period, size, Math.max(range.start, after?.start ?? range.start))
+    : windowsDownFrom(period, size, Math.min(range.end, after?.start ?? range.end));
+}
+
+/** `date`: of a SCHEDULED invoice, else null. */
+function timeOfSource(source: Source): { readonly period: Interval; readonly date: Instant | null } {
   if ('head' in source) {
     const { type, period } = source.head;
-    return type === 'SCHEDULED' ? windowAt(period.start, size) : windowsOf(period, size);
+    return { period, date: type === 'SCHEDULED' ? period.start : null };
   }
   const { draft } = source;
-  return draft.kind === 'scheduled' ? windowAt(draft.target.at, size) : windowsOf(draft.target.period, size);
+  if (draft.kind === 'usage') return { period: draft.target.period, date: null };
+  return { period: { start: draft.target.at, end: draft.target.at }, date: draft.target.at };
 }
 
-function windowsOf(period: Interval, size: BreakdownSize): Instant[] {
-  return size === 'none' ? [period.start, period.end] : windowBoundaries(period, size);
-}
-
-function windowAt(at: Instant, size: BreakdownSize): Instant[] {
+function windowAt(at: Instant, size: BreakdownSize): Interval {
   const start = size === 'day' ? floorToDay(at) : floorToHour(at);
-  return [start, start + (size === 'day' ? DAY_MS : HOUR_MS)];
+  return { start, end: start + (size === 'day' ? DAY_MS : HOUR_MS) };
 }
 
-function placesOf(source: Source, { range, size }: BreakdownFilter): Place[] {
+/** Those of one source that are asked for, from the cursor on, in the order of the page. */
+function* placesOf(
+  source: Source,
+  filter: BreakdownFilter,
+  page: BreakdownPageRequest,
+): Generator<Place, void, undefined> {
   const { id, issuedAt } = 'draft' in source ? source.draft : source.head;
-  const boundaries = boundariesOf(source, size);
+  const compare = byWindow(page.order);
+  const { range } = filter;
+  for (const window of windowsOf(source, filter, page)) {
+    const place = { id, at: issuedAt, start: window.start, window, source };
+    const isAsked = window.start >= range.start && window.end <= range.end;
+    if (isAsked && (page.after === null || compare(place, page.after) > 0)) yield place;
+    else if (isBeyond(window, range, page.order)) return;
+  }
+}
+
+function isBeyond({ start, end }: Interval, range: Interval, order: BreakdownPageRequest['order']): boolean {
+  return order === 'ascending' ? end > range.end : start < range.start;
+}
+
+/**
+ * One more than the page has, so that a further page shows. A customer may have thousands of invoices with hundreds of
+ * windows each, so only the next window of each invoice is looked at.
+ */
+function* firstPlaces(
+  sources: readonly Source[],
+  filter: BreakdownFilter,
+  page: BreakdownPageRequest,
+): Generator<void, Place[], undefined> {
+  const compare = byWindow(page.order);
+  const nexts: Next[] = [];
+  for (const source of sources) {
+    const rest = placesOf(source, filter, page);
+    const place = rest.next().value;
+    if (place !== undefined) nexts.push({ place, rest });
+    yield;
+  }
+  const sorted = yield* sortedInSteps(nexts, (a, b) => compare(a.place, b.place));
   const places: Place[] = [];
-  for (const [index, end] of boundaries.entries()) {
-    const start = boundaries[index - 1];
-    if (start === undefined || start < range.start || end > range.end) continue;
-    places.push({ id, at: issuedAt, start, window: { start, end }, source });
+  while (places.length <= page.limit) {
+    const first = sorted.shift();
+    if (first === undefined) return places;
+    places.push(first.place);
+    const place = first.rest.next().value;
+    if (place !== undefined) addInOrder(sorted, { place, rest: first.rest }, compare);
+    yield;
   }
   return places;
+}
+
+/** The next place of a source, and those behind it. */
+interface Next {
+  readonly place: Place;
+  readonly rest: Generator<Place, void, undefined>;
+}
+
+function addInOrder(sorted: Next[], added: Next, compare: (a: Place, b: Place) => number): void {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const other = sorted[middle];
+    if (other !== undefined && compare(other.place, added.place) < 0) from = middle + 1;
+    else to = middle;
+  }
+  sorted.splice(from, 0, added);
 }
 
 /** By the start of the window, issue date and id. */

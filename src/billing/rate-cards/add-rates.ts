@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import { assert, type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import { mapInChunks } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
@@ -54,7 +55,7 @@ export async function addRatesIn(
   const createdAt = deps.clock.now();
   const products = await loadProducts(tx, [...new Set(input.rates.map((rate) => rate.productId))]);
   const creditTypes = await loadCreditTypes(tx, unitsOfCard(card));
-  const entries = input.rates.map((terms, index): NewRateEntry => {
+  const entries = await mapInChunks(input.rates, (terms, index): NewRateEntry => {
     const path = input.pathOf(index);
     const product = productOf(products, terms, path);
     return {

@@ -17,10 +17,13 @@ export async function setRateCardProductsOrder(
   productIds: readonly string[],
 ): Promise<void> {
   await changeOrder(deps, rateCardId, (current) => {
+    const onCard = new Set(current);
+    const named = new Set<string>();
     for (const [index, id] of productIds.entries()) {
-      checkProduct(current, id, productIds.indexOf(id) !== index, ['productIds', index]);
+      checkProduct(onCard, id, named.has(id), ['productIds', index]);
+      named.add(id);
     }
-    return [...productIds, ...current.filter((id) => !productIds.includes(id))];
+    return [...productIds, ...current.filter((id) => !named.has(id))];
   });
 }
 
@@ -40,24 +43,41 @@ export async function moveRateCardProducts(
   moves: readonly ProductMove[],
 ): Promise<void> {
   await changeOrder(deps, rateCardId, (current) => {
+    const onCard = new Set(current);
+    const moved = new Set<string>();
+    const placed = new Map<number, string>();
     for (const [index, { productId, position }] of moves.entries()) {
       const field = ['moves', index];
-      const before = moves.slice(0, index);
-      const repeated = before.some((move) => move.productId === productId);
-      checkProduct(current, productId, repeated, [...field, 'productId']);
+      checkProduct(onCard, productId, moved.has(productId), [...field, 'productId']);
       if (position >= current.length) {
         throw invalid([...field, 'position'], `must be less than ${current.length}, the number of products`);
       }
-      if (before.some((move) => move.position === position)) {
-        throw invalid([...field, 'position'], `is given twice: ${position}`);
-      }
+      if (placed.has(position)) throw invalid([...field, 'position'], `is given twice: ${position}`);
+      moved.add(productId);
+      placed.set(position, productId);
     }
-    const order = current.filter((id) => !moves.some(({ productId }) => productId === id));
-    for (const { productId, position } of moves.toSorted((a, b) => a.position - b.position)) {
-      order.splice(position, 0, productId);
-    }
-    return order;
+    return around(
+      placed,
+      current.filter((id) => !moved.has(id)),
+    );
   });
+}
+
+/** The placed products where they are to stand, the others in their order around them. */
+function around(placed: ReadonlyMap<number, string>, others: readonly string[]): string[] {
+  const order: string[] = [];
+  for (const id of others) {
+    addPlaced(order, placed);
+    order.push(id);
+  }
+  addPlaced(order, placed);
+  return order;
+}
+
+function addPlaced(order: string[], placed: ReadonlyMap<number, string>): void {
+  for (let next = placed.get(order.length); next !== undefined; next = placed.get(order.length)) {
+    order.push(next);
+  }
 }
 
 async function changeOrder(
@@ -76,7 +96,7 @@ async function currentOrder(tx: Transaction, rateCardId: string): Promise<readon
   return (await rateCardProductOrder(tx, [rateCardId])).get(rateCardId) ?? [];
 }
 
-function checkProduct(current: readonly string[], id: string, repeated: boolean, field: FieldPath): void {
-  if (!current.includes(id)) throw invalid(field, `product ${id} has no rates on this rate card`);
+function checkProduct(onCard: ReadonlySet<string>, id: string, repeated: boolean, field: FieldPath): void {
+  if (!onCard.has(id)) throw invalid(field, `product ${id} has no rates on this rate card`);
   if (repeated) throw invalid(field, `repeats product ${id}`);
 }

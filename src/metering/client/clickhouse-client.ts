@@ -2,10 +2,11 @@
  * The code shared by the embedded engine and a server: settings and format of queries, and reading of rows. Both
  * are used through `@clickhouse/client`; a backend only provides its clients.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { countMemory } from '../../core/answer-memory.ts';
 import type { ClickHouse, QueryLane, QueryParams, SelectStatement, StreamedSelect } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
+import { rowsOf } from './rows-in-parts.ts';
 import type { SentTable } from './sent-tables.ts';
 
 /** A complete SELECT, with its parameters in both ways of sending them. */
@@ -76,7 +77,7 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
         tables,
       });
       countMemory(bytes.length * OBJECTS_PER_TEXT);
-      return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
+      return await rowsOf(bytes, schema);
     },
     queryBytes: async ({ sql, settings, ...about }) =>
       await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, about),

@@ -6,6 +6,8 @@ import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
 import type { Decimal } from '../../core/decimal.ts';
 import { assert, Refusal } from '../../core/errors.ts';
+import { eachInChunks, mapInChunks, resultInChunks } from '../../core/in-chunks.ts';
+import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { whileKept } from '../client/kept-events.ts';
@@ -46,14 +48,14 @@ export async function readUsageBatch(
     queryParts(clickhouse, { ...request, customers }),
   );
   const groups = new Map<string, Map<string, Decimal>>();
-  for (const row of rows.filter(isGroup).sort((a, b) => byteOrder(a.row_group, b.row_group))) {
+  await eachInChunks(await inByteOrder(rows.filter(isGroup)), (row) => {
     const window = groups.get(windowKey(row)) ?? new Map<string, Decimal>();
     window.set(row.row_group, exactUsage(row.value));
     groups.set(windowKey(row), window);
-  }
-  return rows
-    .filter((row) => row.row_group === null)
-    .map((row) => {
+  });
+  return await mapInChunks(
+    rows.filter((row) => row.row_group === null),
+    (row) => {
       const customerId = customers[row.owner]?.customerId;
       assert(customerId !== undefined, 'every row belongs to a requested customer');
       return {
@@ -62,7 +64,15 @@ export async function readUsageBatch(
         value: exactUsage(row.value),
         groups: groups.get(windowKey(row)) ?? new Map(),
       };
-    });
+    },
+  );
+}
+
+/** By the bytes of their group. */
+async function inByteOrder<Row extends { readonly row_group: string }>(rows: readonly Row[]): Promise<Row[]> {
+  const withBytes = await mapInChunks(rows, (row) => ({ row, bytes: Buffer.from(row.row_group) }));
+  const sorted = await resultInChunks(sortedInSteps(withBytes, (a, b) => Buffer.compare(a.bytes, b.bytes)));
+  return await mapInChunks(sorted, ({ row }) => row);
 }
 
 /** The rows of all parts, each with the place of its customer among all of them. */
@@ -156,8 +166,4 @@ function isGroup(row: BatchRow): row is BatchRow & { row_group: string } {
 
 function windowKey({ owner, window_start }: BatchRow): string {
   return `${owner} ${window_start}`;
-}
-
-function byteOrder(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

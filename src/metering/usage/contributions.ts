@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
+import { mapInChunks } from '../../core/in-chunks.ts';
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../../core/metric.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
@@ -72,7 +73,7 @@ async function readStreaming(
     customer: customer.customerId,
     eventsOf: customer.refs,
   });
-  return rows.map(({ hour, group_values, shares, value }) => ({
+  return await mapInChunks(rows, ({ hour, group_values, shares, value }) => ({
     groupValues: Object.fromEntries(groupBy.map((name, index) => [name, group_values[index] ?? ''])),
     shares,
     at: hour,

@@ -3,6 +3,7 @@
  * (docs/spend-breakdowns.md). Pure.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { resultAtOnce } from '../../core/in-chunks.ts';
 import { type InvoiceLine, isAppliedLine, isConversionLine, type LineWindow } from '../../core/invoice.ts';
 
 export interface LinesBeforeBalances {
@@ -19,6 +20,14 @@ export function beforeBalances(
   lines: readonly InvoiceLine[],
   hours: readonly LineWindow[],
 ): LinesBeforeBalances {
+  return resultAtOnce(beforeBalancesInSteps(lines, hours));
+}
+
+/** The same. Yields after each step of its work. */
+export function* beforeBalancesInSteps(
+  lines: readonly InvoiceLine[],
+  hours: readonly LineWindow[],
+): Generator<void, LinesBeforeBalances, undefined> {
   const converted = new Set<string>();
   const positions = new Map<number, number>();
   const kept: InvoiceLine[] = [];
@@ -31,16 +40,19 @@ export function beforeBalances(
     positions.set(position, kept.length);
     kept.push(line);
   }
-  const charged = hours.flatMap((hour) => {
+  const charged: LineWindow[] = [];
+  for (const hour of hours) {
     const position = positions.get(hour.position);
     const line = lines[hour.position];
-    return position === undefined || line === undefined || isConversionLine(line)
-      ? []
-      : [{ ...hour, position }];
-  });
+    if (position !== undefined && line !== undefined && !isConversionLine(line)) {
+      charged.push({ ...hour, position });
+    }
+    yield;
+  }
+  const converting = kept.flatMap((line, position) => conversionHours(line, position, kept, charged));
   return {
     lines: kept.map((line) => (isConversionLine(line) ? wholeConversion(line, kept) : line)),
-    hours: [...charged, ...kept.flatMap((line, position) => conversionHours(line, position, kept, charged))],
+    hours: converting.length === 0 ? charged : [...charged, ...converting],
   };
 }
 

@@ -38,9 +38,46 @@ export function windowBoundaries(period: Interval, size: WindowSize): Instant[] 
   return boundaries;
 }
 
+/** The windows between these boundaries that start at or after an instant, one after another. */
+export function* windowsFrom(period: Interval, size: WindowSize, from: Instant): Generator<Interval, void> {
+  const step = WINDOW_MS[size];
+  let start = from <= period.start ? period.start : Math.ceil(from / step) * step;
+  if (start >= period.end && start > period.start) return;
+  for (;;) {
+    const end = Math.min((Math.floor(start / step) + 1) * step, period.end);
+    yield { start, end };
+    if (end >= period.end) return;
+    start = end;
+  }
+}
+
+/** Those that start at or before an instant, the last one first. */
+export function* windowsDownFrom(
+  period: Interval,
+  size: WindowSize,
+  from: Instant,
+): Generator<Interval, void> {
+  const step = WINDOW_MS[size];
+  const last = Math.max(period.start, Math.ceil(period.end / step - 1) * step);
+  if (from < period.start) return;
+  let start = from >= last ? last : Math.max(period.start, Math.floor(from / step) * step);
+  for (;;) {
+    yield { start, end: Math.min((Math.floor(start / step) + 1) * step, period.end) };
+    if (start <= period.start) return;
+    start = Math.max(period.start, Math.ceil(start / step - 1) * step);
+  }
+}
+
 /** The windows of all lines, with each line's position on the invoice. */
 export function lineWindows(lines: readonly RatedLine[]): LineWindow[] {
-  return lines.flatMap((line, position) => line.windows.map((amount) => ({ position, ...amount })));
+  return [...lineWindowsOf(lines)];
+}
+
+/** The same, one after another. */
+export function* lineWindowsOf(lines: readonly RatedLine[]): Generator<LineWindow, void, undefined> {
+  for (const [position, line] of lines.entries()) {
+    for (const amount of line.windows) yield { position, ...amount };
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type LineWindow,
   type UsageInvoiceLine,
 } from '../../core/invoice.ts';
+import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import type { Interval } from '../../core/time.ts';
 
 /** Values of properties in turn, null for events without the property. Null as a whole: no events are known. */
@@ -33,32 +34,54 @@ export type WeightsOf = (line: UsageInvoiceLine, hour: Interval) => readonly Wei
 
 /**
  * The shares of hourly windows of lines (`beforeBalances`), without empty ones. A conversion is distributed like the lines in its unit in
- * the same hour. Charges of composites, minimums and schedules belong to no events.
+ * the same hour. Charges of composites, minimums and schedules belong to no events. Yields after each step of its work.
  */
-export function spendShares(
+export function* spendSharesInSteps(
   lines: readonly InvoiceLine[],
   hours: readonly LineWindow[],
   weightsOf: WeightsOf,
-): SpendShare[] {
+): Generator<void, SpendShare[], undefined> {
   const spent = createHourlySpend();
   const lineOf = ({ position }: LineWindow) => {
     const line = lines[position];
     assert(line !== undefined, 'a recorded window belongs to a line of the invoice');
     return line;
   };
-  const usage = hours.filter((hour) => !isConversionLine(lineOf(hour)));
-  const shares = usage.flatMap((hour) => {
+  const shares: SpendShare[] = [];
+  const [conversions, others] = partition(hours, (hour) => isConversionLine(lineOf(hour)));
+  for (const hour of others) {
     const line = lineOf(hour);
-    const own = distributed(hour, isMetered(line) ? weightsOf(line, hour.window) : []);
-    for (const share of own) spent.add(line.creditTypeId, share);
-    return own;
-  });
-  const conversions = hours.flatMap((hour) => {
+    for (const share of yield* distributed(hour, isMetered(line) ? weightsOf(line, hour.window) : [])) {
+      spent.add(line.creditTypeId, share);
+      shares.push(share);
+      yield;
+    }
+  }
+  for (const hour of conversions) {
     const line = lineOf(hour);
-    if (!isConversionLine(line)) return [];
-    return distributed(hour, spent.weightsOf(line.convertedCreditTypeId, hour.window));
-  });
-  return [...shares, ...conversions].filter(({ quantity, total }) => !quantity.eq(ZERO) || !total.eq(ZERO));
+    assert(isConversionLine(line), 'the hours of conversions are those of conversions');
+    for (const share of yield* distributed(hour, spent.weightsOf(line.convertedCreditTypeId, hour.window))) {
+      shares.push(share);
+    }
+  }
+  return yield* charged(shares);
+}
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+function* charged(shares: readonly SpendShare[]): Generator<void, SpendShare[], undefined> {
+  const kept: SpendShare[] = [];
+  for (const share of shares) {
+    if (isCharged(share)) kept.push(share);
+    yield;
+  }
+  return kept;
+}
+
+function isCharged({ quantity, total }: SpendShare): boolean {
+  return !quantity.eq(ZERO) || !total.eq(ZERO);
 }
 
 function isMetered(line: InvoiceLine): line is UsageInvoiceLine {
@@ -70,27 +93,53 @@ export function shareKey(shares: ShareValues): string {
   return JSON.stringify(shares);
 }
 
-function distributed(hour: LineWindow, weights: readonly Weight[]): SpendShare[] {
-  const sum = weights.reduce((total, { value }) => total.plus(value), ZERO);
+function* distributed(
+  hour: LineWindow,
+  weights: readonly Weight[],
+): Generator<void, SpendShare[], undefined> {
+  let sum = ZERO;
+  for (const { value } of weights) {
+    sum = sum.plus(value);
+    yield;
+  }
   if (sum.eq(ZERO)) return [{ ...hour, shares: null }];
   // The largest one takes what division leaves over.
-  const [first, ...others] = weights.toSorted((a, b) => b.value.abs().cmp(a.value.abs()) || byKey(a, b));
+  const [first, ...others] = yield* sortedInSteps(yield* withKeys(weights), bySize);
   assert(first !== undefined, 'a sum has a part');
-  const parts = others.map(({ shares, value }) => ({
-    ...hour,
-    shares,
-    quantity: divideTo20Places(hour.quantity.times(value), sum),
-    total: divideTo20Places(hour.total.times(value), sum),
-  }));
-  const rest = parts.reduce(
-    (left, part) => ({ quantity: left.quantity.minus(part.quantity), total: left.total.minus(part.total) }),
-    { quantity: hour.quantity, total: hour.total },
-  );
-  return [{ ...hour, shares: first.shares, ...rest }, ...parts];
+  let { quantity, total } = hour;
+  const parts: SpendShare[] = [];
+  for (const { shares, value } of others) {
+    const part = {
+      ...hour,
+      shares,
+      quantity: divideTo20Places(hour.quantity.times(value), sum),
+      total: divideTo20Places(hour.total.times(value), sum),
+    };
+    quantity = quantity.minus(part.quantity);
+    total = total.minus(part.total);
+    parts.push(part);
+    yield;
+  }
+  return [{ ...hour, shares: first.shares, quantity, total }, ...parts];
 }
 
-function byKey(a: Weight, b: Weight): number {
-  return shareKey(a.shares) < shareKey(b.shares) ? -1 : 1;
+interface Sortable extends Weight {
+  readonly size: Decimal;
+  readonly key: string;
+}
+
+function* withKeys(weights: readonly Weight[]): Generator<void, Sortable[], undefined> {
+  const sortable: Sortable[] = [];
+  for (const weight of weights) {
+    sortable.push({ ...weight, size: weight.value.abs(), key: shareKey(weight.shares) });
+    yield;
+  }
+  return sortable;
+}
+
+/** The largest first, of equal ones in the order of their values. */
+function bySize(a: Sortable, b: Sortable): number {
+  return b.size.cmp(a.size) || (a.key < b.key ? -1 : 1);
 }
 
 /** The spend in each unit and hour, by values. */

@@ -22,6 +22,17 @@ export async function insertContract(tx: Transaction, contract: Contract): Promi
   return rows.length > 0;
 }
 
+/** Whether the customer has so many contracts that are not archived. */
+export async function hasContracts(tx: Transaction, customerId: string, count: number): Promise<boolean> {
+  const [last] = await tx
+    .select({ id: contracts.id })
+    .from(contracts)
+    .where(and(eq(contracts.customerId, customerId), isNull(contracts.archivedAt)))
+    .offset(count - 1)
+    .limit(1);
+  return last !== undefined;
+}
+
 /** The contract that was created with the uniqueness key. */
 export async function contractWithKey(db: Database | Transaction, key: string): Promise<string | null> {
   const [row] = await db.select({ id: contracts.id }).from(contracts).where(eq(contracts.uniquenessKey, key));

@@ -4,6 +4,7 @@ import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { isUuid } from '../../core/ids.ts';
+import { mapInChunks } from '../../core/in-chunks.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -154,7 +155,10 @@ async function withVersions(
     .where(isOneOf(productVersions.productId, ids))
     .orderBy(asc(productVersions.sequence));
   const byProduct = groupBy(versionRows, (version) => version.productId);
-  return rows.map((row) => ({ ...row, ...historyFromRows(row.id, byProduct.get(row.id) ?? []) }));
+  return await mapInChunks(rows, (row) => ({
+    ...row,
+    ...historyFromRows(row.id, byProduct.get(row.id) ?? []),
+  }));
 }
 
 function historyFromRows(

@@ -7,6 +7,8 @@ export interface OperationAtLimit {
   readonly operation: string;
   /** What of it is at its limit. */
   readonly at: string;
+  /** What it makes cannot be made again. */
+  readonly isDoneOnce?: boolean;
   readonly call: (client: LimitsClient, world: LimitsWorld) => Promise<unknown>;
 }
 
@@ -37,8 +39,7 @@ const OF_CONTRACTS: readonly OperationAtLimit[] = [
   {
     operation: 'listInvoices',
     at: 'drafts of the contracts of a customer',
-    call: ({ get }, { contracts: { customer_id } }) =>
-      get(`/v1/customers/${customer_id}/invoices?limit=100`),
+    call: ({ get }, { contracts: { customer_id } }) => get(`/v1/customers/${customer_id}/invoices?limit=100`),
   },
   {
     operation: 'listInvoiceBreakdowns',
@@ -113,7 +114,7 @@ const OF_VALUES: readonly OperationAtLimit[] = [
   {
     operation: 'runSql',
     at: 'a row for each event',
-    call: ({ post }) => post('/v1/sql', { query: 'SELECT * FROM events' }),
+    call: ({ post }) => post('/v1/sql', { sql: 'SELECT customer_id, timestamp, ingested_at FROM events' }),
   },
 ];
 
@@ -177,6 +178,7 @@ const OF_TERMS: readonly OperationAtLimit[] = [
   {
     operation: 'createCustomer',
     at: 'aliases',
+    isDoneOnce: true,
     call: ({ post }, { limits }) =>
       post('/v1/customers', {
         name: 'Aliases',
@@ -203,12 +205,12 @@ const OF_TERMS: readonly OperationAtLimit[] = [
     call: ({ get }, { commits: { customer_id } }) => get(`/v1/customers/${customer_id}/invoices?limit=100`),
   },
   {
-    operation: 'listUsage',
-    at: 'ids of metrics',
-    call: ({ post }, { metric, limits }) =>
-      post('/v1/usage', {
-        ...{ window_size: 'NONE', ...RANGE },
-        billable_metrics: Array.from({ length: limits.rates }, () => ({ id: metric })),
+    operation: 'moveRateCardProducts',
+    at: 'products of a card',
+    call: ({ post }, { card, products }) =>
+      post('/v1/contract-pricing/rate-cards/moveRateCardProducts', {
+        rate_card_id: card,
+        product_moves: products.map((product_id, position) => ({ product_id, position })),
       }),
   },
 ];

@@ -5,6 +5,8 @@ import { created, inParallel, type LimitsClient } from './client.ts';
 export interface LimitsOfWorld {
   /** Values of a property of the events of one customer; lines of an invoice that has one for each. */
   readonly values: number;
+  /** Events with each value of the one customer, in as many hours. */
+  readonly eventsOfValue: number;
   /** Of one customer. */
   readonly contracts: number;
   /** Rates of a call, and products of a card. */
@@ -67,7 +69,8 @@ export async function createWorld(client: LimitsClient, limits: LimitsOfWorld): 
   const card = await created(client, `${CARDS}/create`, { name: 'Large' });
   const wide = await companyOf(client, 'wide', [plain]);
   const long = await companyOf(client, 'long', [byUser]);
-  for (const alias of ['wide', 'long']) await sendValues(client, alias, limits.values);
+  await sendValues(client, 'wide', limits.values, limits.eventsOfValue);
+  await sendValues(client, 'long', limits.values, 1);
   return {
     ...{ limits, metric, wide, long, card, products },
     contracts: await manyContracts(client, plain, limits.contracts),
@@ -106,19 +109,29 @@ async function companyOf(
   return { customer_id, contract_id };
 }
 
-/** An event for each value, over twenty days. */
-async function sendValues(client: LimitsClient, alias: string, values: number): Promise<void> {
+/** Over twenty days. */
+async function sendValues(
+  client: LimitsClient,
+  alias: string,
+  values: number,
+  eventsOfValue: number,
+): Promise<void> {
   const start = Date.parse(MONTH.start);
-  await inParallel(Math.ceil(values / EVENTS_PER_REQUEST), async (request) => {
+  const total = values * eventsOfValue;
+  const eventOf = (index: number) => ({
+    transaction_id: `${alias} ${index}`,
+    customer_id: alias,
+    event_type: 'call',
+    timestamp: new Date(start + ((index * 7) % 450) * 3_600_000).toISOString(),
+    properties: { tokens: String(index + 1), user: `user-${index % values}` },
+  });
+  await inParallel(Math.ceil(total / EVENTS_PER_REQUEST), async (request) => {
     const first = request * EVENTS_PER_REQUEST;
-    const events = Array.from({ length: Math.min(EVENTS_PER_REQUEST, values - first) }, (_, index) => ({
-      transaction_id: `${alias} ${first + index}`,
-      customer_id: alias,
-      event_type: 'call',
-      timestamp: new Date(start + ((first + index) % 400) * 3_600_000).toISOString(),
-      properties: { tokens: String(first + index + 1), user: `user-${first + index}` },
-    }));
-    await client.post('/v1/ingest', events);
+    const length = Math.min(EVENTS_PER_REQUEST, total - first);
+    await client.post(
+      '/v1/ingest',
+      Array.from({ length }, (_, index) => eventOf(first + index)),
+    );
   });
 }
 

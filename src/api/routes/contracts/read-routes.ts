@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { getContract, listContracts } from '../../../billing/contract-views/contracts.ts';
 import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { invalid } from '../../../core/errors.ts';
+import { mapInChunks } from '../../../core/in-chunks.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { contract, contractToWire, contractToWireV2, contractV2, type OutputOptions } from './output.ts';
@@ -65,7 +66,8 @@ function listRoute(deps: BalanceDeps): RouteDefinition {
         isNewestFirst: false,
         withHistory: true,
       });
-      return { data: views.map((view) => contractToWire(view, optionsFromWire(body))) };
+      const shown = optionsFromWire(body);
+      return { data: await mapInChunks(views, (view) => contractToWire(view, shown)) };
     },
   });
 }
@@ -114,7 +116,8 @@ function listRouteV2(deps: BalanceDeps): RouteDefinition {
         isNewestFirst: true,
         withHistory: false,
       });
-      return { data: views.map((view) => contractToWireV2(view, optionsFromWire(body))) };
+      const shown = optionsFromWire(body);
+      return { data: await mapInChunks(views, (view) => contractToWireV2(view, shown)) };
     },
   });
 }

@@ -214,8 +214,14 @@ function listedLinesToWire(invoice: Invoice, view: InvoiceView): ListedLines {
   return lines.length > CHUNK_ITEMS ? new JsonList(lines, write, lineText) : lines.map(write);
 }
 
-function linesToWire(invoice: Invoice, view: InvoiceView): LineItemWire[] {
-  return shownLines(invoice, view).map(lineWriter(invoice, view));
+function* linesToWire(invoice: Invoice, view: InvoiceView): Generator<void, LineItemWire[], undefined> {
+  const write = lineWriter(invoice, view);
+  const lines: LineItemWire[] = [];
+  for (const line of shownLines(invoice, view)) {
+    lines.push(write(line));
+    yield;
+  }
+  return lines;
 }
 
 function lineWriter({ id }: Pick<Invoice, 'id'>, view: InvoiceView): (line: InvoiceLine) => LineItemWire {
@@ -230,9 +236,13 @@ function shownLines({ lines }: Pick<Invoice, 'lines'>, view: InvoiceView): reado
   return lines.filter((line) => isAppliedLine(line) || !line.quantity.eq(ZERO));
 }
 
-export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input<typeof breakdownSchema> {
+/** Yields after each line. */
+export function* breakdownToWire(
+  item: BreakdownItem,
+  view: InvoiceView,
+): Generator<void, z.input<typeof breakdownSchema>, undefined> {
   return {
-    ...fieldsToWire(item, view, linesToWire(item, view)),
+    ...fieldsToWire(item, view, yield* linesToWire(item, view)),
     breakdown_start_timestamp: formatInstant(item.window.start),
     breakdown_end_timestamp: formatInstant(item.window.end),
   };

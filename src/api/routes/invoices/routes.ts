@@ -14,7 +14,7 @@ import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
-import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWireInParts } from '../../wire/paging.ts';
 import { breakdownsCsv, invoicesCsv } from './csv.ts';
 import type { InvoiceView } from './invoice-view.ts';
 import { breakdownSchema, breakdownToWire, invoicePage, invoiceSchema, invoiceToWire } from './output.ts';
@@ -148,7 +148,7 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         order: order[query.sort],
       });
       const view = await viewOf(deps, page.rows, { ...query, areWindows: true });
-      return pageToWire(page, (item) => breakdownToWire(item, view));
+      return await pageToWireInParts(page, (item) => breakdownToWire(item, view));
     },
   });
 }

@@ -8,7 +8,7 @@ import {
 import { invalid } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
-import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { pageOf, pageQuery, pageRequest, pageToWireInParts } from '../../wire/paging.ts';
 import { breakdownPosition, order, sort, viewOf } from './routes.ts';
 import { spendCsv } from './spend-csv.ts';
 import { spendSchema, spendToWire } from './spend-schemas.ts';
@@ -66,7 +66,7 @@ export function spendBreakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         order: order[sent.sort],
       });
       const view = await viewOf(deps, page.rows, { areWindows: true });
-      return pageToWire(page, (item) => spendToWire(item, sent.group_key, view));
+      return await pageToWireInParts(page, (item) => spendToWire(item, sent.group_key, view));
     },
   });
 }

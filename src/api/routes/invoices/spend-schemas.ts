@@ -33,15 +33,23 @@ export const spendSchema = breakdownSchema
 
 export type SpendWire = z.input<typeof spendSchema>;
 
-export function spendToWire(item: SpendItem, properties: readonly string[], view: InvoiceView): SpendWire {
-  const { line_items: lines, ...fields } = breakdownToWire(item, view);
-  return {
-    ...fields,
-    line_items: lines.map((line, index) => ({
-      ...line,
-      groups: (item.groups[index] ?? []).map((group) => groupToWire(group, properties)),
-    })),
-  };
+/** Yields after each group. */
+export function* spendToWire(
+  item: SpendItem,
+  properties: readonly string[],
+  view: InvoiceView,
+): Generator<void, SpendWire, undefined> {
+  const { line_items: lines, ...fields } = yield* breakdownToWire(item, view);
+  const shown: SpendWire['line_items'] = [];
+  for (const [index, line] of lines.entries()) {
+    const groups: SpendWire['line_items'][number]['groups'] = [];
+    for (const group of item.groups[index] ?? []) {
+      groups.push(groupToWire(group, properties));
+      yield;
+    }
+    shown.push({ ...line, groups });
+  }
+  return { ...fields, line_items: shown };
 }
 
 function groupToWire({ shares, quantity, total }: SpendGroup, properties: readonly string[]) {

@@ -5,18 +5,20 @@
  */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
-import { groupBy } from '../../../core/group-by.ts';
+import { addToGroup } from '../../../core/group-by.ts';
+import { groupInChunks, resultInChunks } from '../../../core/in-chunks.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../../core/paging.ts';
+import { sortedInSteps } from '../../../core/sort-in-steps.ts';
 import type { Interval } from '../../../core/time.ts';
 import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
-import { beforeBalances } from '../../../rating/invoices/before-balances.ts';
-import { invoiceTotal, lineWindows } from '../../../rating/invoices/breakdown.ts';
+import { beforeBalances, beforeBalancesInSteps } from '../../../rating/invoices/before-balances.ts';
+import { invoiceTotal, lineWindowsOf } from '../../../rating/invoices/breakdown.ts';
 import {
   type ShareValues,
   type SpendShare,
   shareKey,
-  spendShares,
+  spendSharesInSteps,
 } from '../../../rating/invoices/spend-shares.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
 import { loadInvoiceTerms } from '../../../store/invoices/invoice-terms.ts';
@@ -119,7 +121,7 @@ async function draftItems(
     const places = own[index] ?? [];
     assert(target !== undefined, 'every computed invoice was planned');
     const source = { target, context: planned.context, ingestedUpTo };
-    const hours = hoursIn(lineWindows(invoice.lines), places);
+    const hours = await resultInChunks(hoursIn(lineWindowsOf(invoice.lines), places));
     items.push(...(await itemsOf(deps, invoice, hours, source, places, properties)));
   }
   return items;
@@ -142,7 +144,7 @@ async function issuedItems(
       continue;
     }
     const source = await sourceOf(deps, invoice, bounds.get(invoice.id) ?? null);
-    const hours = hoursIn(frozen.get(invoice.frozen.breakdownId) ?? [], own);
+    const hours = await resultInChunks(hoursIn(frozen.get(invoice.frozen.breakdownId) ?? [], own));
     items.push(...(await itemsOf(deps, invoice, hours, source, own, properties)));
   }
   return items;
@@ -166,8 +168,16 @@ async function sourceOf(
 }
 
 /** The windows that lie in one of the places; a page may have some days of an invoice only. */
-function hoursIn(windows: readonly LineWindow[], places: readonly Place[]): LineWindow[] {
-  return windows.filter(({ window }) => placeOf(window, places) !== undefined);
+function* hoursIn(
+  windows: Iterable<LineWindow>,
+  places: readonly Place[],
+): Generator<void, LineWindow[], undefined> {
+  const hours: LineWindow[] = [];
+  for (const one of windows) {
+    if (placeOf(one.window, places) !== undefined) hours.push(one);
+    yield;
+  }
+  return hours;
 }
 
 function placeOf({ start, end }: Interval, places: readonly Place[]): Place | undefined {
@@ -182,43 +192,71 @@ async function itemsOf(
   places: readonly Place[],
   properties: readonly string[],
 ): Promise<SpendItem[]> {
-  const { lines, hours } = beforeBalances(paid.lines, paidHours);
+  const { lines, hours } = await resultInChunks(beforeBalancesInSteps(paid.lines, paidHours));
   const invoice = { ...paid, lines };
   const weightsOf = await usageWeights(deps.clickhouse, source, { lines, hours }, properties);
-  const shares = groupBy(spendShares(lines, hours, weightsOf), ({ window }) => placeOf(window, places));
-  return places.map((place) => windowItem(invoice, place.window, shares.get(place) ?? []));
+  const all = await resultInChunks(spendSharesInSteps(lines, hours, weightsOf));
+  const shares = await groupInChunks(all, ({ window }) => placeOf(window, places));
+  return await resultInChunks(windowItems(invoice, places, shares));
 }
 
-function windowItem(invoice: Invoice, window: Interval, shares: readonly SpendShare[]): SpendItem {
-  const byLine = [...groupBy(shares, ({ position }) => position)].sort(([a], [b]) => a - b);
-  const shown = byLine.map(([position, own]) => {
+function* windowItems(
+  invoice: Invoice,
+  places: readonly Place[],
+  shares: ReadonlyMap<Place | undefined, readonly SpendShare[]>,
+): Generator<void, SpendItem[], undefined> {
+  const items: SpendItem[] = [];
+  for (const place of places) items.push(yield* windowItem(invoice, place.window, shares.get(place) ?? []));
+  return items;
+}
+
+function* windowItem(
+  invoice: Invoice,
+  window: Interval,
+  shares: readonly SpendShare[],
+): Generator<void, SpendItem, undefined> {
+  const byLine = [...(yield* grouped(shares, ({ position }) => position))].sort(([a], [b]) => a - b);
+  const lines: InvoiceLine[] = [];
+  const groups: SpendGroup[][] = [];
+  for (const [position, own] of byLine) {
     const line = invoice.lines[position];
     assert(line !== undefined, 'a share belongs to a line of the invoice');
-    const groups = groupsOf(own);
-    return { line: { ...line, ...totalOf(groups) }, groups };
-  });
-  const lines = shown.map(({ line }): InvoiceLine => line);
-  return {
-    ...invoice,
-    window,
-    lines,
-    total: invoiceTotal(lines, invoice.creditTypeId),
-    groups: shown.map(({ groups }) => groups),
-  };
+    const ofLine = yield* groupsOf(own);
+    lines.push({ ...line, ...(yield* totalOf(ofLine)) });
+    groups.push(ofLine);
+  }
+  return { ...invoice, window, lines, total: invoiceTotal(lines, invoice.creditTypeId), groups };
+}
+
+function* grouped<Item, Key>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): Generator<void, Map<Key, Item[]>, undefined> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    addToGroup(groups, keyOf(item), item);
+    yield;
+  }
+  return groups;
 }
 
 /** By values, absent ones behind others; what belongs to no events is last. */
-function groupsOf(shares: readonly SpendShare[]): SpendGroup[] {
-  return [...groupBy(shares, (share) => shareKey(share.shares)).values()]
-    .map((own) => ({ shares: own[0]?.shares ?? null, ...totalOf(own) }))
-    .sort((a, b) => compareShares(a.shares, b.shares));
+function* groupsOf(shares: readonly SpendShare[]): Generator<void, SpendGroup[], undefined> {
+  const groups: SpendGroup[] = [];
+  for (const own of (yield* grouped(shares, (share) => shareKey(share.shares))).values()) {
+    groups.push({ shares: own[0]?.shares ?? null, ...(yield* totalOf(own)) });
+  }
+  return yield* sortedInSteps(groups, (a, b) => compareShares(a.shares, b.shares));
 }
 
-function totalOf(parts: readonly Pick<SpendGroup, 'quantity' | 'total'>[]) {
-  return parts.reduce(
-    (sum, { quantity, total }) => ({ quantity: sum.quantity.plus(quantity), total: sum.total.plus(total) }),
-    { quantity: ZERO, total: ZERO },
-  );
+function* totalOf(parts: readonly Pick<SpendGroup, 'quantity' | 'total'>[]) {
+  let [quantity, total] = [ZERO, ZERO];
+  for (const part of parts) {
+    quantity = quantity.plus(part.quantity);
+    total = total.plus(part.total);
+    yield;
+  }
+  return { quantity, total };
 }
 
 function compareShares(a: ShareValues, b: ShareValues): number {

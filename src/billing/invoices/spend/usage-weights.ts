@@ -1,5 +1,5 @@
 /** The events behind the usage lines of one invoice: how much those with the same values contribute, hour by hour. */
-import { groupBy } from '../../../core/group-by.ts';
+import { eachInChunks, groupInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceLine, LineWindow, UsageInvoiceLine } from '../../../core/invoice.ts';
 import { contains, type Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
@@ -28,22 +28,20 @@ export async function usageWeights(
 ): Promise<WeightsOf> {
   const needOf = needsOfLines(source);
   const needs = new Map<string, UsageNeed>();
-  for (const { position, window } of hours) {
+  const within = { start: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY };
+  await eachInChunks(hours, ({ position, window }) => {
+    within.start = Math.min(within.start, window.start);
+    within.end = Math.max(within.end, window.end);
     const line = lines[position];
-    if (line?.type !== 'usage' || line.productType !== 'USAGE') continue;
+    if (line?.type !== 'usage' || line.productType !== 'USAGE') return;
     const need = needOf(line, window);
     if (need !== null) needs.set(needKey(need), need);
-  }
-  const within = {
-    start: Math.min(...hours.map(({ window }) => window.start)),
-    end: Math.max(...hours.map(({ window }) => window.end)),
-  };
+  });
   const weights = new Map<string, Weight[]>();
   for (const [key, need] of needs) {
     const found = await contributionsTo(clickhouse, source, need, within, properties);
-    for (const [place, own] of groupBy(found, ({ groupValues, at }) => placeOf(key, groupValues, at))) {
-      weights.set(place, own);
-    }
+    const own = await groupInChunks(found, ({ groupValues, at }) => placeOf(key, groupValues, at));
+    for (const [place, some] of own) weights.set(place, some);
   }
   return (line, hour) => {
     const need = needOf(line, hour);

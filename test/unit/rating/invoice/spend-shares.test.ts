@@ -1,9 +1,10 @@
 /** How an hour of a line is divided among the values of properties. */
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
+import { resultAtOnce } from '../../../../src/core/in-chunks.ts';
 import type { InvoiceLine, UsageInvoiceLine } from '../../../../src/core/invoice.ts';
 import { HOUR_MS } from '../../../../src/core/time.ts';
-import { spendShares, type Weight } from '../../../../src/rating/invoices/spend-shares.ts';
+import { spendSharesInSteps, type Weight } from '../../../../src/rating/invoices/spend-shares.ts';
 
 const HOUR = { start: 0, end: HOUR_MS };
 
@@ -31,7 +32,7 @@ function hour(position: number, quantity: string, total: string) {
 }
 
 function divided(lines: readonly InvoiceLine[], hours: ReturnType<typeof hour>[], ...weights: Weight[]) {
-  return spendShares(lines, hours, () => weights).map(
+  return resultAtOnce(spendSharesInSteps(lines, hours, () => weights)).map(
     ({ position, shares, quantity, total }) =>
       `${position} ${shares?.[0]} ${quantity.toFixed()} ${total.toFixed()}`,
   );
