@@ -32,7 +32,7 @@ export interface LimitsWorld {
   readonly products: readonly string[];
 }
 
-export interface Company {
+interface Company {
   readonly customer_id: string;
   readonly contract_id: string;
 }
@@ -40,7 +40,7 @@ export interface Company {
 const EVENTS_PER_REQUEST = 100;
 const CARDS = '/v1/contract-pricing/rate-cards';
 const PRODUCTS = '/v1/contract-pricing/products';
-export const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
+const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 
 /** The service's clock stands in this month. */
 export const MONTH = { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' } as const;
