@@ -48,7 +48,7 @@ export async function benchLoop(): Promise<string> {
   }
 }
 
-/** What is done once may be refused when it is done again; the table says so. */
+/** An operation that is done once may be refused when it is repeated; the table states it. */
 async function measured(
   service: TemporaryService,
   client: LimitsClient,

@@ -1,7 +1,7 @@
 /**
- * What is long is done in parts, between which the process answers other requests: each operation at its limits gives its
- * thread away before most of its own work is done. Both are CPU time of the main thread in one run, so other work on the
- * machine changes nothing. `npm run bench -- loop` says for how many milliseconds.
+ * Long work is done in parts, between which the process answers other requests: each operation at its limits gives its
+ * thread away before most of its work is done. Both are CPU time of the main thread in one run, so other work on the
+ * machine changes nothing. `npm run bench -- loop` measures the milliseconds.
  */
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';

@@ -208,7 +208,7 @@ function* firstPlaces(
   return places;
 }
 
-/** The next place of a source, and those behind it. */
+/** The next place of a source, and the following ones. */
 interface Next {
   readonly place: Place;
   readonly rest: Generator<Place, void, undefined>;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { eachInChunks } from '../../core/in-chunks.ts';
 
-/** What is parsed at a time. Shorter answers are parsed in one go. */
+/** The length of a part that is parsed in one go. */
 const PART_BYTES = 65_536;
 
 /**

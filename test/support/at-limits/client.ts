@@ -1,4 +1,4 @@
-/** What drives operations at their limits asks the service through: the answer to a request, or an error for all but 200. */
+/** The client of the driver of operations at their limits: the answer to a request, or an error for all but 200. */
 export interface LimitsClient {
   readonly get: (path: string) => Promise<unknown>;
   readonly post: (path: string, body: unknown) => Promise<unknown>;

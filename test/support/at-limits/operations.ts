@@ -5,9 +5,9 @@ import { addRatesBody, type LimitsWorld, MONTH, NOW } from './world.ts';
 export interface OperationAtLimit {
   /** As in the OpenAPI document. */
   readonly operation: string;
-  /** What of it is at its limit. */
+  /** The part of the request or of the stored objects that is at its limit. */
   readonly at: string;
-  /** What it makes cannot be made again. */
+  /** Whether a repetition is refused. */
   readonly isDoneOnce?: boolean;
   readonly call: (client: LimitsClient, world: LimitsWorld) => Promise<unknown>;
 }
