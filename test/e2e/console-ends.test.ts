@@ -5,6 +5,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isBrowserMissing, launchBrowser, seriousFaults } from '../support/browser.ts';
+import { addManyCustomers } from '../support/console-data.ts';
 import { openConsole, settle } from '../support/console-page.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -47,16 +48,12 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
   });
 
   describe('with 1,000 customers', () => {
-    const names = Array.from({ length: 1_000 }, (_, index) => `Customer ${String(index).padStart(4, '0')}`);
     let card: string;
     let product: string;
     beforeAll(async () => {
-      ({ card, product } = await cardOfMany(at));
-      for (let first = 0; first < names.length; first += 50) {
-        const some = names.slice(first, first + 50);
-        await Promise.all(some.map((name) => customerWithContract(at, name, card)));
-        await at.inProcess.post('/v1/ingest', some.map(oneCall));
-      }
+      product = await addManyCustomers(at, 1_000);
+      const cards = await at.api.post('/v1/contract-pricing/rate-cards/list', {});
+      card = cards.text('data[0].id');
     }, 300_000);
 
     it('finds one of them, and pages through them by number', async () => {
@@ -156,44 +153,6 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
     expect(await seriousFaults(page)).toEqual([]);
   });
 });
-
-/** A card with one product, of which a call costs 3 cents. */
-async function cardOfMany({ inProcess: api }: TestService) {
-  const made = async (path: string, body: object) => (await api.post(path, body)).text('data.id');
-  const metric = await made('/v1/billable-metrics/create', {
-    name: 'Calls of many',
-    aggregation_type: 'COUNT',
-    event_type_filter: { in_values: ['one'] },
-  });
-  const product = await made('/v1/contract-pricing/products/create', {
-    name: 'Calls of many',
-    type: 'USAGE',
-    billable_metric_id: metric,
-  });
-  const card = await made('/v1/contract-pricing/rate-cards/create', { name: 'Many' });
-  const rate = { product_id: product, entitled: true, rate_type: 'FLAT', price: 3 };
-  await api.post('/v1/contract-pricing/rate-cards/addRate', {
-    rate_card_id: card,
-    starting_at: '2026-01-01T00:00:00Z',
-    ...rate,
-  });
-  return { card, product };
-}
-
-function oneCall(name: string) {
-  const alias = name.replace(' ', '-');
-  const timestamp = '2026-11-10T00:00:00Z';
-  return { transaction_id: `one-${alias}`, customer_id: alias, event_type: 'one', timestamp };
-}
-
-async function customerWithContract({ inProcess: api }: TestService, name: string, card: string) {
-  const made = await api.post('/v1/customers', { name, ingest_aliases: [name.replace(' ', '-')] });
-  await api.post('/v1/contracts/create', {
-    customer_id: made.text('data.id'),
-    rate_card_id: card,
-    starting_at: '2026-11-01T00:00:00Z',
-  });
-}
 
 /** A draft with a line for each of 2,000 keys. */
 async function longInvoice({ inProcess: api }: TestService) {

@@ -122,3 +122,48 @@ async function eventsByCustomer(service: Service): Promise<ReadonlyMap<string, n
   const { data } = counted.parse(await request(service, 'POST', '/v1/sql', { sql }));
   return new Map(data.map(({ customer_id, sent }) => [customer_id, sent]));
 }
+
+const CUSTOMERS_AT_ONCE = 20;
+
+/** Customers with a contract since November on a card of their own, and one call each. Returns the product of calls. */
+export async function addManyCustomers(service: Service, count: number): Promise<string> {
+  const made = async (path: string, body: object) =>
+    oneId.parse(await request(service, 'POST', path, body)).data.id;
+  const metric = await made('/v1/billable-metrics/create', {
+    name: 'Calls of many',
+    aggregation_type: 'COUNT',
+    event_type_filter: { in_values: ['one'] },
+  });
+  const product = await made('/v1/contract-pricing/products/create', {
+    name: 'Calls of many',
+    type: 'USAGE',
+    billable_metric_id: metric,
+  });
+  const card = await made('/v1/contract-pricing/rate-cards/create', { name: 'Many' });
+  const rate = { product_id: product, entitled: true, rate_type: 'FLAT', price: 3 };
+  const [since, at] = ['2026-01-01T00:00:00Z', '2026-11-10T00:00:00Z'];
+  await request(service, 'POST', '/v1/contract-pricing/rate-cards/addRate', {
+    rate_card_id: card,
+    starting_at: since,
+    ...rate,
+  });
+  const names = Array.from({ length: count }, (_, index) => `Customer ${String(index).padStart(4, '0')}`);
+  for (let first = 0; first < count; first += CUSTOMERS_AT_ONCE) {
+    const some = names.slice(first, first + CUSTOMERS_AT_ONCE);
+    await Promise.all(
+      some.map(async (name) => {
+        const customer = await made('/v1/customers', { name, ingest_aliases: [name.replace(' ', '-')] });
+        const contract = { customer_id: customer, rate_card_id: card, starting_at: '2026-11-01T00:00:00Z' };
+        await made('/v1/contracts/create', contract);
+      }),
+    );
+    const events = some.map((name) => {
+      const alias = name.replace(' ', '-');
+      return { transaction_id: `one-${alias}`, customer_id: alias, event_type: 'one', timestamp: at };
+    });
+    await request(service, 'POST', '/v1/ingest', events);
+  }
+  return product;
+}
+
+const oneId = z.object({ data: z.object({ id: z.string() }) });

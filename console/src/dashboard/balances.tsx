@@ -92,7 +92,12 @@ function Ledger({ balance, words }: { readonly balance: Balance; readonly words:
   if (entries.length === 0) return <Empty>{words.noEntries}</Empty>;
   const columns: Column<Entry>[] = [
     { title: words.when, cell: ({ timestamp }) => <Day at={timestamp} /> },
-    { title: words.entry, cell: ({ type }) => entryText(type, words) },
+    {
+      title: words.entry,
+      // What lies ahead is of the running draft.
+      cell: ({ type, timestamp }) =>
+        entryText(type, words) + (timestamp > view.now ? ` (${words.states.DRAFT})` : ''),
+    },
     {
       title: words.amount,
       kind: 'number',

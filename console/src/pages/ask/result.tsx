@@ -27,6 +27,7 @@ export function Result({ answer, show }: { readonly answer: Answer; readonly sho
       </p>
       <Table
         label="Rows of the answer"
+        stacks={columns.length > 2}
         columns={columns.map(columnOf)}
         rows={data}
         keyOf={(_row, index) => String(index)}

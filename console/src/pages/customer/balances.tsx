@@ -114,7 +114,9 @@ function Order({
     { title: 'Balance', cell: ({ name, type }) => name ?? type.toLowerCase() },
     {
       title: 'Access (UTC)',
-      cell: ({ starting_at, ending_before }) => periodText(starting_at, ending_before),
+      cell: ({ starting_at, ending_before }) => (
+        <span className="nowrap">{periodText(starting_at, ending_before)}</span>
+      ),
     },
     {
       title: 'Left',

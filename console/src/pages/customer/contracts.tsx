@@ -43,11 +43,10 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
     { title: 'From', cell: ({ from }) => <Day at={from} /> },
     {
       title: 'Until',
-      cell: ({ from, until }) => (
-        <span className="nowrap">
-          {until === undefined ? 'open' : until === from ? '' : lastDayText(until)}
-        </span>
-      ),
+      cell: ({ from, until }) =>
+        until === from ? null : (
+          <span className="nowrap">{until === undefined ? 'open' : lastDayText(until)}</span>
+        ),
     },
     {
       title: `${dayText(scale.start)} – ${lastDayText(scale.end)}`,

@@ -288,7 +288,7 @@ function Totals(props: {
         label="Issued"
         note={<progress aria-label="Progress of the run" value={issued} max={Math.max(1, rows.length)} />}
       >
-        {issued} of {rows.length}
+        {issued.toLocaleString('en-US')} of {rows.length.toLocaleString('en-US')}
       </Fact>
       <Fact label="With warnings">{warned === 0 ? '0' : <span className="warn">{warned}</span>}</Fact>
       <Fact label="Usage missing" note="less than half of the same days before">

@@ -50,7 +50,7 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
           {customer}
         </Link>
       ),
-      foot: `${rows.length} invoices`,
+      foot: `${rows.length.toLocaleString('en-US')} invoices`,
     },
     {
       title: 'Invoice',
