@@ -13,8 +13,8 @@ import { recordedUpTo } from '../../src/metering/ingest/known-ids/run-record.ts'
 import { validateEvents } from '../../src/metering/ingest/validate-events.ts';
 import { fill, idsFrom, type KnownIdsStore, openKnownIdsStore } from '../support/known-ids-store.ts';
 
-const MADE = 'a file of known ids is made';
-const UNUSABLE = 'a file of known ids cannot be used and is made anew';
+const MADE = 'a file of known ids is built';
+const UNUSABLE = 'a file of known ids cannot be used and is built again';
 
 let store: KnownIdsStore;
 beforeEach(async () => {
@@ -109,23 +109,26 @@ describe('the files of known ids', () => {
     },
     { what: 'of another version', damage: (path) => replaceVersion(path) },
   ];
-  it.each(damages)('are made anew from ClickHouse where one is $what', async ({ damage }) => {
-    const ids = await fill(store);
-    const files = await store.files();
-    await store.stop();
-    // The record names them in the order of their times: one of the oldest ids, one of the newest.
-    const recorded = (await store.olderIds.record.read())?.runs ?? [];
-    const [oldest, newest] = [recorded[0]?.name ?? '', recorded.at(-1)?.name ?? ''];
-    expect(files).toContain(oldest);
-    for (const file of [oldest, newest]) await damage(store.path(file));
-    await store.start();
-    expect(store.logged.filter((message) => message === UNUSABLE)).toHaveLength(2);
-    expect(store.logged).toContain(MADE);
-    expect(await store.files()).not.toContain(oldest);
-    expect(await store.files()).not.toContain(newest);
-    await expectKnown(ids);
-    await expectNew(idsFrom(1_000, 10));
-  });
+  it.each(damages)(
+    'files of known ids are built again from ClickHouse where one is $what',
+    async ({ damage }) => {
+      const ids = await fill(store);
+      const files = await store.files();
+      await store.stop();
+      // The record names them in the order of their times: one of the oldest ids, one of the newest.
+      const recorded = (await store.olderIds.record.read())?.runs ?? [];
+      const [oldest, newest] = [recorded[0]?.name ?? '', recorded.at(-1)?.name ?? ''];
+      expect(files).toContain(oldest);
+      for (const file of [oldest, newest]) await damage(store.path(file));
+      await store.start();
+      expect(store.logged.filter((message) => message === UNUSABLE)).toHaveLength(2);
+      expect(store.logged).toContain(MADE);
+      expect(await store.files()).not.toContain(oldest);
+      expect(await store.files()).not.toContain(newest);
+      await expectKnown(ids);
+      await expectNew(idsFrom(1_000, 10));
+    },
+  );
 
   it('that cannot be read later are no answer: ClickHouse is asked', async () => {
     const ids = await fill(store);
@@ -199,7 +202,7 @@ describe('the files of known ids', () => {
     await expectNew(lost);
   });
 
-  it('are made anew where stored events were lost for good', async () => {
+  it('files of known ids are built again where stored events were lost for good', async () => {
     const ids = await fill(store);
     await store.stop();
     await store.clickhouse.command(

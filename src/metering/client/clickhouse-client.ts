@@ -28,7 +28,7 @@ export interface BackendStream extends BackendSelect {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What differs between the embedded engine and a server. */
+/** The differences between the embedded engine and a server. */
 export interface ClickHouseBackend {
   /** Runs a query; the result is complete, or the failure known, when this resolves. */
   select(query: BackendSelect): Promise<AsyncIterable<unknown>>;

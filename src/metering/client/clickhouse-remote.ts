@@ -1,5 +1,5 @@
 /**
- * ClickHouse behind a URL: one node, or a cluster behind any of its nodes.
+ * ClickHouse at a URL: one node, or a cluster that is reached through any of its nodes.
  *
  * An HTTP client for each lane of queries, and one for inserts, DDL and pings. Statements are sent with the settings
  * that their kind needs (`cluster-settings.ts`).
@@ -44,7 +44,7 @@ const WRITE_CONNECTIONS = 8;
 export interface RemoteClickHouseOptions {
   /** The contents of CLICKHOUSE_URL; `clickhouse-url.ts` describes them. */
   readonly url: string;
-  /** Name of the cluster behind it; undefined for a single node. */
+  /** Name of the cluster that the URL leads to; undefined for a single node. */
   readonly cluster?: string | undefined;
 }
 

@@ -2,7 +2,7 @@
  * The one interface through which the service reaches ClickHouse, embedded or remote.
  *
  * Contains types only. `clickhouse-client.ts` holds the code that both share, `clickhouse-remote.ts` the server
- * behind a URL and `embedded/chdb.ts` the engine in this process. Failures of the engine arrive as
+ * at a URL and `embedded/chdb.ts` the engine in this process. Failures of the engine arrive as
  * `ClickHouseError` of `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
  */
 import type { z } from 'zod';
@@ -14,9 +14,9 @@ export type QueryParams = Readonly<Record<string, unknown>>;
 export type QuerySettings = Readonly<Record<string, string | number>>;
 
 /**
- * Which connections a query takes. Slow queries delay only those of their own lane:
+ * Which connections a query takes. Slow queries delay only those of the same lane:
  * - `requests`: drafts, breakdowns, usage and events that somebody asks for;
- * - `finalization`: what invoices are computed from by jobs;
+ * - `finalization`: usage that jobs compute invoices from;
  * - `evaluation`: drafts that are compared with thresholds;
  * - `analysis`: SQL metrics that are created or tried out, and their usage;
  * - `reports`: queries across customers;
@@ -50,7 +50,7 @@ export interface SelectStatement {
   readonly eventsOf?: readonly string[] | undefined;
 }
 
-/** A SELECT without FORMAT and SETTINGS of its own, whose answer is passed on while it is read. */
+/** A SELECT without FORMAT and SETTINGS, whose answer is passed on while it is read. */
 export interface StreamedSelect extends SelectStatement {
   /**
    * JSONEachRow and Parquet show their end in their bytes, so that an answer that breaks off does not look like a whole
@@ -73,7 +73,7 @@ export interface RowsInsert {
 
 export interface ClickHouse {
   /**
-   * Rows of a SELECT that has no FORMAT and no SETTINGS of its own. 64-bit integers and decimals arrive
+   * Rows of a SELECT that has no FORMAT and no SETTINGS. 64-bit integers and decimals arrive
    * as strings. To explain a query, select from it: `SELECT explain FROM (EXPLAIN AST …)`.
    */
   query<Row>(query: SelectStatement & { readonly schema: z.ZodType<Row> }): Promise<Row[]>;
@@ -83,7 +83,7 @@ export interface ClickHouse {
    * The bytes of an answer of any length, a few pieces of which are in memory. The query has its connection until the
    * last piece is taken; it is ended when the reader stops before, or takes nothing for a minute. A failure is thrown
    * after the pieces that came before it; on a server it may also show in the bytes alone, so that the reader checks
-   * that they come to the end of the format (`StreamedSelect.format`).
+   * that they reach the end of the format (`StreamedSelect.format`).
    */
   queryStream(query: StreamedSelect): AsyncGenerator<Buffer, void, undefined>;
   /** DDL and other statements without a result, one at a time. */
@@ -96,11 +96,11 @@ export interface ClickHouse {
   ping(): Promise<void>;
   /** From when on events are kept; null: from the first one. Absent where nothing removes events. */
   readonly keptFrom?: () => Instant | null;
-  /** Lets the merges and mutations go on that a start holds back. Absent where none are (`held-merges.ts`). */
+  /** Resumes the merges and mutations that a start holds back. Absent where none are (`held-merges.ts`). */
   readonly startMerges?: () => Promise<void>;
   /**
-   * Up to which ingestion every event is there for reads, and none comes later: epoch microseconds. Null where it is not
-   * known; absent for a server, to which other processes write.
+   * The ingestion up to which reads see every event, and before which none is added: epoch microseconds. Null where it
+   * is not known; absent for a server, to which other processes write.
    */
   readonly completeUpTo?: () => string | null;
   /** Queries of each lane at this moment. */

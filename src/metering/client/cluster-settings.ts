@@ -13,8 +13,8 @@ export const CLUSTER_INSERT_SETTINGS: Settings = {
   insert_quorum: 'auto',
   // Several processes insert side by side.
   insert_quorum_parallel: '1',
-  // The default is ten minutes, in which nothing else would be written. What it leaves behind when it
-  // runs out is sent again by the client and collapsed by FINAL.
+  // The default is ten minutes, in which nothing else would be written. Rows that are left when it
+  // runs out are sent again by the client and collapsed by FINAL.
   insert_quorum_timeout: '15000',
   distributed_insert_skip_read_only_replicas: '1',
 };

@@ -16,7 +16,7 @@ export interface ConnectionPool<Connection> {
    * and more only while enough others are free. Refuses as overloaded when too many are waiting already.
    */
   withConnection<T>(use: (connection: Connection) => Promise<T>, customer?: string): Promise<T>;
-  /** Refuses those who wait, and everyone who comes later. Running work goes on. */
+  /** Refuses those who wait, and all later ones. Running work continues. */
   refuse(): void;
   /** Takes no new users and resolves when the running and waiting ones are done. */
   drain(): Promise<void>;

@@ -2,7 +2,7 @@
  * An embedded ClickHouse whose merges wait until the service is ready. When the engine starts it takes up the merges
  * that the last process did not finish, on all cores, while a start reads the ids of known events.
  *
- * The engine remembers this in memory only: a process that is killed meanwhile leaves nothing behind. Mutations wait as
+ * The engine remembers this in memory only: a process that is killed meanwhile leaves no trace. Mutations wait as
  * well, so whoever waits for one has to start the merges before.
  */
 import type { ClickHouse } from './clickhouse.ts';

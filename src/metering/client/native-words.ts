@@ -14,9 +14,9 @@ const TEXT_BYTES_MAX = 4_096;
 const BLOCK_ROWS_MAX = 100_000_000;
 
 /**
- * The blocks of an answer that comes in pieces of any size. Throws where the answer is something else, such as the text
- * of an error, and where it ends within a block. It may end between two blocks: whoever sends it has to tell that it is
- * whole.
+ * The blocks of an answer that arrives in pieces of any size. Throws where the answer is something else, such as the
+ * text of an error, and where it ends within a block. It may end between two blocks: whoever sends it has to say that
+ * it is whole.
  */
 export async function* wordBlocks(
   pieces: AsyncIterable<Buffer>,

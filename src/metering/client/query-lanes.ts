@@ -19,7 +19,7 @@ export interface QueryLanes<Connection> {
     use: (pool: ConnectionPool<Connection>, customer?: string) => Promise<T>,
   ): Promise<T>;
   figures(): ReadonlyMap<QueryLane, PoolFigures>;
-  /** Ends what runs, refuses what waits and what comes later; resolves when nothing runs any more. */
+  /** Ends running queries, refuses waiting and later ones; resolves when none runs any more. */
   cancel(): Promise<void>;
   /** Waits for what runs and waits. */
   drain(): Promise<void>;

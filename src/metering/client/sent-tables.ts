@@ -8,7 +8,7 @@ export interface SentTable {
   /** Under which the statement reads it: a word that nothing else in the statement is. */
   readonly name: string;
   readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>;
-  /** As `TabSeparated`, made by `tabSeparated`. */
+  /** As `TabSeparated`, written by `tabSeparated`. */
   readonly rows: Buffer;
 }
 

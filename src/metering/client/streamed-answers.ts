@@ -1,6 +1,6 @@
 /**
  * Answers to queries that are sent on while they are read. Memory holds a few pieces of each, however long it is: the
- * query goes on as fast as its answer is taken. An answer that nobody takes is ended.
+ * query proceeds as fast as its answer is taken. An answer that nobody takes is ended.
  */
 import { PassThrough, type Writable } from 'node:stream';
 import { Refusal } from '../../core/errors.ts';
@@ -25,9 +25,9 @@ const LIMITS: StreamLimits = { idleMs: IDLE_MS_MAX, answerMs: ANSWER_MS_MAX, ope
 
 export interface StreamedAnswers {
   /**
-   * What `write` writes. It is called when the first piece is asked for, and its stream is destroyed when the reader
-   * stops before the end, so that it ends the query. Throws what `write` throws; refuses where too many are under way.
-   * `signal`: that the reader has gone.
+   * The bytes that `write` writes. It is called when the first piece is asked for, and its stream is destroyed when the
+   * reader stops before the end, so that it ends the query. Throws what `write` throws; refuses where too many are
+   * under way. `signal`: that the reader has gone.
    */
   read(
     write: (to: Writable) => Promise<void>,

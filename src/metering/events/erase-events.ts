@@ -4,7 +4,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 
-/** What stays in events of a time. */
+/** The properties that stay in events of a time. */
 export interface KeptProperties {
   readonly within: Interval;
   /** Null: all. */

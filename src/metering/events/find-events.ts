@@ -22,7 +22,7 @@ const SETTINGS = {
 // PREWHERE, because ClickHouse would otherwise begin with the times of all rows in parts without the projection. `has`,
 // because it would look for the ids of an IN in the primary key, which begins with the customer, granule by granule.
 //
-// Copies of one event, which a retry on two processes can leave behind, are one row: the one that FINAL
+// Copies of one event, which a retry on two processes can store, are one row: the one that FINAL
 // would keep.
 const acceptedSql = (hashCondition: string) => `
 SELECT

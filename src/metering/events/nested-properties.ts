@@ -11,10 +11,10 @@ import { createParameters } from '../query/parameters.ts';
 import { propertySql } from '../query/property-sql.ts';
 import type { StoredEvent } from './stored-event.ts';
 
-/** The text of a property of an event, null where it is absent. Knows the names that it was made for. */
+/** The text of a property of an event, null where it is absent. Knows the names that it was created for. */
 export type PropertyReader = (event: StoredEvent, name: string) => string | null;
 
-/** Each path is some 500 characters of query; a server takes 256 KB unless told otherwise. */
+/** Each path is some 500 characters of query; a server takes 256 KB unless configured otherwise. */
 const PATHS_PER_QUERY = 100;
 
 const pathsRow = z.object({

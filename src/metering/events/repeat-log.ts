@@ -25,7 +25,7 @@ const WRITE_INTERVAL_MS = 1_000;
 export interface RepeatLog {
   /** Notes an event that was dropped at `now`. Synchronous and cheap: it reads no more events than it keeps. */
   note(read: () => ReadEvent, now: Instant): void;
-  /** Resolves when what was noted up to now can be found, or could not be written and is lost. */
+  /** Resolves when the repeats recorded so far can be found, or could not be written and are lost. */
   flush(): Promise<void>;
   /** Repeats written, and those over the limits or lost to a failed write. */
   stats(): { written: number; lost: number };

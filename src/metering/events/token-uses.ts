@@ -11,7 +11,7 @@ export interface UsedModel {
   /** Empty where the events have none. */
   readonly provider: string;
   readonly model: string;
-  /** What at least one of the events has. */
+  /** Properties that at least one of the events has. */
   readonly kinds: readonly TokenKind[];
   readonly events: number;
   readonly first: Instant;
@@ -78,7 +78,9 @@ const row = z
     }),
   );
 
-/** At most `limit` of them behind `after`, by the start of their customers' names. `after` null: from the first one on. */
+/**
+ * At most `limit` of them after `after`, by the start of their customers' names. `after` null: from the first one on.
+ */
 export async function usedModels(
   clickhouse: ClickHouse,
   { start, end }: Interval,

@@ -112,7 +112,7 @@ function textBytesMax(length: number): number {
   return lengthBytes(length) + length;
 }
 
-/** ClickHouse has either half of it with its last byte first. Returns the offset behind it. */
+/** ClickHouse has either half of it with its last byte first. Returns the offset after it. */
 function writeUuid(bytes: Buffer, offset: number, uuid: string): number {
   const end = offset + bytes.write(uuid.replaceAll('-', ''), offset, 'hex');
   const half = offset + UUID_BYTES / 2;

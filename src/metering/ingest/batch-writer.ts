@@ -1,6 +1,6 @@
 /**
  * Group commit: rows of many requests become one write. While one batch is being written the next
- * one fills; each caller is told when the batch with its rows is on disk.
+ * one fills; each caller is notified when the batch with its rows is on disk.
  *
  * Responsible for the two buffers, the pace of inserts and the limit on waiting rows. Does not retry: a failed
  * batch fails its callers, and clients send it again (docs/deduplication.md, "What a refusal means").
@@ -12,13 +12,13 @@ export interface BatchWriterOptions {
   /** Writes so many encoded rows; resolves when they are on disk. The buffer is reused after that. */
   readonly insert: (rows: Buffer, count: number) => Promise<void>;
   readonly pace: WritePace;
-  /** Called for every failed batch with the reason, before its callers are told. */
+  /** Called for every failed batch with the reason, before its callers are notified. */
   readonly onFailure: (error: unknown, rows: number) => void;
 }
 
 /** Larger batches make inserts only a little cheaper per row, and all requests in them wait longer. */
 const BATCH_ROWS_MAX = 100_000;
-/** What may wait for the batch before it; with the one being written, twice this is held in memory. */
+/** The most that may wait for the batch before it; with the one being written, twice this is held in memory. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
 /** When a batch is written. */

@@ -7,7 +7,7 @@ import { formatInstant, type Instant } from '../../core/time.ts';
 import { TRANSACTION_ID_CHARACTERS_MAX } from './event-limits.ts';
 import { type BodyTraits, isObject, textProblem } from './property-text.ts';
 
-/** What tells a CloudEvent from others: its source and its id, as the specification has it, or its id alone. */
+/** The identity of a CloudEvent: its source and its id, as the specification states, or its id alone. */
 export type CloudEventIdentity = 'source-and-id' | 'id';
 
 /** More than any batch that collectors send by default. */
@@ -26,7 +26,7 @@ export const CLOUD_EVENT_MEMBERS = {
 
 const JSON_TYPE = /^(?:application\/json|text\/json|[^\s;]+\+json)\s*(?:;|$)/i;
 
-/** What is wrong with an event, beginning with the member that it is about. */
+/** The fault of an event, beginning with the member that has it. */
 export class EventProblem {
   readonly message: string;
 

@@ -50,7 +50,7 @@ const LOAD_AFTER_REBUILD = LOAD_MAX / 1.25;
 
 interface StoredId {
   readonly acceptedSeconds: number;
-  /** By how much its timestamp lies behind that; 0 where it does not. */
+  /** By how much its timestamp is later than that; 0 where it is not. */
   readonly aheadSeconds: number;
 }
 
@@ -66,7 +66,7 @@ export interface DeduplicationIndex {
    * since the epoch; the timestamp lies at most the window back and a day ahead.
    */
   reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
-  /** What `reserve` would answer, the other way round. Nothing is recorded. */
+  /** The opposite of the answer of `reserve`. Nothing is recorded. */
   isKnown(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
   /** Takes back what `reserve` recorded, because the write failed. */
   release(words: Uint32Array, at: number): void;
@@ -178,7 +178,7 @@ class ShardedIndex implements DeduplicationIndex {
   load(count: number, nowSeconds: number, onKnown?: (firstWord: number) => void): IdsByShard {
     for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(count / SHARDS), nowSeconds);
     return collectByShard(count, (ids, from, to) => {
-      // What is left is few: ids that are stored more than once, and those at the end of the window.
+      // Few are left: ids that are stored more than once, and those at the end of the window.
       for (const at of this.#fill(ids, from, to, nowSeconds)) {
         const stored = { acceptedSeconds: ids[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
         if (this.add(ids, at, stored, nowSeconds) !== null) onKnown?.(ids[at] ?? 0);

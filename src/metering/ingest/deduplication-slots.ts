@@ -19,7 +19,7 @@ const SHARD_BITS = 10;
 /** Of the bits that choose the shard: `hash & SHARD_MASK` takes half the time of a remainder. */
 export const SHARD_MASK = SHARDS - 1;
 
-/** What is ahead is rounded up to this. */
+/** Times ahead are rounded up to this. */
 export const AHEAD_UNIT_SECONDS = 90;
 /** The most that a slot can say: 25.6 hours, where ingest allows 24. */
 export const AHEAD_SECONDS_MAX = SHARD_MASK * AHEAD_UNIT_SECONDS;
@@ -141,7 +141,7 @@ export function findSlot(
     if (time > oldest) {
       if (isSame) return offset;
     } else if (!isKept(slots, offset, oldest)) {
-      // A free slot of its own comes first, so that a hash does not come to lie in many.
+      // A free slot with the same hash comes first, so that a hash does not occupy many slots.
       if (isSame || free === -1) free = offset;
     } else if (isSame && reachOf(slots, offset) >= knownFrom) return offset;
     offset += WORDS_PER_SLOT;

@@ -18,7 +18,7 @@ import { missingRows } from './missing-rows.ts';
 export interface EventLog {
   /** Resolves when so many rows are on disk, with the number of their record: one more than that before it. */
   append(rows: Buffer, count: number): Promise<number>;
-  /** What was appended and not removed, in order. */
+  /** The blocks that were appended and not removed, in order. */
   entries(): Iterable<{ readonly number: number; readonly count: number; readonly rows: Buffer }>;
   /** ClickHouse has all records up to this one. */
   removeUpTo(number: number): Promise<void>;
@@ -252,7 +252,7 @@ class LoggedBlocks implements EventBlocks {
     attempt.succeed();
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#onRoom?.();
-    // What stays in the log is found to be stored at the next start.
+    // The next start finds that blocks which stay in the log are stored.
     await log.removeUpTo(block.last).catch((error: unknown) => onFailure?.(error, 0));
     return true;
   }

@@ -31,7 +31,7 @@ class UsageLists {
   readonly kinds: number[] = [];
   readonly amounts: number[] = [];
 
-  /** What is added from now on is of this customer. */
+  /** Properties that are added from now on are of this customer. */
   begin(owner: number): void {
     this.owners.push(owner);
     this.ends.push(this.kinds.length);
@@ -68,7 +68,7 @@ export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageW
     roles = rolesOf(present);
   }
 
-  /** Adds what the reader finds behind the customer. */
+  /** Adds the properties that the reader finds after the customer. */
   function addEvent(bytes: Buffer, reader: RowReader, usage: UsageLists): void {
     const typeLength = reader.length();
     let shape = hashBytes(bytes, reader.offset, reader.offset + typeLength);

@@ -1,4 +1,4 @@
-/** Blocks behind a log that is opened later, because events are missing from it. Until then nothing is appended. */
+/** Blocks with a log that is opened later, because events are missing from it. Until then nothing is appended. */
 import { Refusal } from '../../core/errors.ts';
 import type { EventBlocks } from './event-blocks.ts';
 

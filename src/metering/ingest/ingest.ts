@@ -54,7 +54,7 @@ export interface IngestOptions {
   readonly cluster?: string | undefined;
   /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
-  /** Who is told of new events. */
+  /** The receivers of new events. */
   readonly usageWatch?: UsageWatch;
 }
 
@@ -103,9 +103,9 @@ export interface Ingest {
    */
   tail(): Promise<{ rows: number }>;
   /**
-   * Up to which ingestion every event is known to be there for reads, and none comes later: epoch microseconds. All
-   * events that are acknowledged lie before it. Null where it is not known: without blocks, because others may write
-   * to the same ClickHouse, and before `rebuild`.
+   * The ingestion up to which reads are known to see every event, and before which none is added: epoch microseconds.
+   * All events that are acknowledged lie before it. Null where it is not known: without blocks, because others may
+   * write to the same ClickHouse, and before `rebuild`.
    */
   completeUpTo(): string | null;
   stats(): IngestStats;
@@ -183,7 +183,7 @@ export function createIngest(options: IngestOptions): Ingest {
   let acceptedTotal = 0;
   let duplicatesTotal = 0;
 
-  /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request comes in between. */
+  /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request intervenes. */
   function reserveNew(rows: EventRows, nowSeconds: number, lookedUp: LookedUp | null): NewEvents {
     const fresh: number[] = [];
     const repeats: number[] = [];
@@ -320,7 +320,7 @@ export function createIngest(options: IngestOptions): Ingest {
     ingest,
     admit,
     async rebuild() {
-      // Reconciling waits for mutations, and a start goes on without an index where parts are damaged.
+      // Reconciling waits for mutations, and a start continues without an index where parts are damaged.
       const { lastTick, suspects } = await readStored().finally(clickhouse.startMerges);
       await sharing.reconcile(suspects);
       encoder.startAfter(lastTick);
@@ -337,7 +337,7 @@ export function createIngest(options: IngestOptions): Ingest {
     },
     completeUpTo() {
       if (blocks === undefined || !isReady) return null;
-      // What is on its way to the log may still fail, or become readable between two queries of one answer.
+      // Events on their way to the log may still fail, or become readable between two queries of one answer.
       const oldest = writer.oldest();
       return String(oldest === null ? encoder.pass(clock.now()) : tickAt(oldest, 0) - 1);
     },
@@ -358,7 +358,7 @@ export function createIngest(options: IngestOptions): Ingest {
       clearInterval(tidying);
       await writer.close();
       await sharing.close();
-      // What ClickHouse refuses stays in the log.
+      // Blocks that ClickHouse refuses stay in the log.
       await blocks?.visible(null).catch(() => {});
       await knownIds.close();
     },

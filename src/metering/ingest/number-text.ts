@@ -31,7 +31,7 @@ export function extractNumbers(json: string): { json: string; numbers: string[] 
 
 /**
  * Canonical text of a number that `JSON.parse` returned. With `sources` the number is an index into
- * the list that `extractNumbers` made. Null when it needs more than `NUMBER_DIGITS_MAX` digits.
+ * the list that `extractNumbers` returned. Null when it needs more than `NUMBER_DIGITS_MAX` digits.
  */
 export function numberText(value: number, sources: readonly string[] | null): string | null {
   if (sources !== null) return plainDecimal(sources[value] ?? '');

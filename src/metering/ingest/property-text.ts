@@ -12,7 +12,7 @@ import {
 } from './event-limits.ts';
 import { numberText } from './number-text.ts';
 
-/** What is known about the whole body, so that the common case skips work per string. */
+/** The known facts about the whole body, so that the common case skips work per string. */
 export interface BodyTraits {
   /** The body has `\u`, the only way to a NUL or to half of a surrogate pair. */
   readonly hasUnicodeEscapes: boolean;
@@ -20,7 +20,7 @@ export interface BodyTraits {
   readonly numbers: readonly string[] | null;
 }
 
-/** What came of it: `problem` is null exactly when `members` are good. */
+/** The result: `problem` is null exactly when `members` are good. */
 export interface PropertiesResult {
   /** Names and texts in turn. */
   members: string[];

@@ -5,7 +5,7 @@ import type { EventBlocks } from './event-blocks.ts';
 
 /**
  * Every statement that names the table of events waits for the blocks with rows of its customers (`eventsOf`), or for
- * all where it does not say whose events it reads. The others go on.
+ * all where it does not say whose events it reads. The others continue.
  */
 export function withAcknowledgedEvents(
   clickhouse: ClickHouse,

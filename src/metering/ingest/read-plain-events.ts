@@ -64,7 +64,7 @@ interface PlainReaderContext {
 /** Reads the events of a plain body into `rows`. False where the body is not plain: then the rows are not to be used. */
 export type PlainEventReader = (body: Buffer, rows: EventRows, context: PlainReaderContext) => boolean;
 
-/** A reader with memory of its own, which one call at a time uses. */
+/** A reader with separate memory, which one call at a time uses. */
 export function createPlainEventReader(form: PlainForm = PLAIN_EVENTS): PlainEventReader {
   const scan = new Scan(form);
   return (body, rows, context) => isAscii(body) && scan.read(body, rows, context);
@@ -72,7 +72,7 @@ export function createPlainEventReader(form: PlainForm = PLAIN_EVENTS): PlainEve
 
 const TEXT_LENGTHS_MAX = [TRANSACTION_ID_CHARACTERS_MAX, CUSTOMER_ID_LENGTH_MAX, EVENT_TYPE_LENGTH_MAX];
 
-/** What is not plain ends the pass: every step returns whether it goes on. */
+/** Text that is not plain ends the pass: every step returns whether to continue. */
 class Scan {
   #body: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -84,7 +84,7 @@ class Scan {
   readonly #members = new Uint32Array(4 * MEMBERS_MAX);
   readonly #nameMarks = new Uint32Array(MEMBERS_MAX);
   #count = 0;
-  /** What the texts of the properties take in the row, and what they count for the limit. */
+  /** The bytes that the texts of the properties take in the row, and those that count for the limit. */
   #memberBytes = 0;
   readonly #codeUnits = new Uint16Array(TRANSACTION_ID_CHARACTERS_MAX);
 
@@ -183,7 +183,7 @@ class Scan {
     return true;
   }
 
-  /** To behind the closing quote. */
+  /** Moves past the closing quote. */
   #skipText(): boolean {
     const body = this.#body;
     for (let at = this.#at; at < body.length; at += 1) {
@@ -339,7 +339,7 @@ class Scan {
     return length > TRANSACTION_ID_CHARACTERS_MAX ? 0 : length;
   }
 
-  /** Reads the text of a member behind so many characters; the length of all, of which no more are read than fit. */
+  /** Reads the text of a member after so many characters; the length of all, of which no more are read than fit. */
   #readUnits(member: number, before: number): number {
     const body = this.#body;
     const start = this.#spans[2 * member] ?? 0;

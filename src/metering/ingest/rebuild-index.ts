@@ -21,7 +21,7 @@ const SUMMARY_ROW = z.object({
   last_tick: z.coerce.number(),
 });
 
-/** By how many seconds a row is dated behind its acceptance, as UInt32. */
+/** By how many seconds a row is dated after its acceptance, as UInt32. */
 export const AHEAD_SECONDS_SQL =
   'toUInt32(greatest(toUnixTimestamp(timestamp) - toUnixTimestamp(ingested_at), 0))';
 
@@ -63,7 +63,7 @@ interface ColumnsSelect {
   readonly columns: number;
 }
 
-/** What was found besides the ids. */
+/** The findings besides the ids. */
 export interface Rebuilt {
   /** Of ingestion, in microseconds; 0 when nothing is stored. */
   readonly lastTick: number;

@@ -116,7 +116,7 @@ function partitionOf({ timestamp_ms }: StoredCopy): string {
 
 /**
  * Sorting key and tick name the rows, so of the parts of their month only those that hold one are written
- * anew. Without the month, ClickHouse would go through all parts that there are.
+ * again. Without the month, ClickHouse would read through all parts.
  */
 function removal(copies: readonly StoredCopy[], partition: string, cluster: string | undefined): string {
   const table =

@@ -11,12 +11,12 @@ export function textBytesMax(codeUnits: number): number {
   return LENGTH_BYTES_MAX + 3 * codeUnits;
 }
 
-/** What a length takes. */
+/** The most bytes of a length. */
 export function lengthBytes(length: number): number {
   return length <= LOW_BITS ? 1 : length < 1 << 14 ? 2 : length < 1 << 21 ? 3 : LENGTH_BYTES_MAX;
 }
 
-/** Writes a length and returns the offset behind it. */
+/** Writes a length and returns the offset after it. */
 export function writeLength(bytes: Buffer, offset: number, length: number): number {
   let rest = length;
   let end = offset;
@@ -29,7 +29,7 @@ export function writeLength(bytes: Buffer, offset: number, length: number): numb
   return end + 1;
 }
 
-/** Writes a text and returns the offset behind it; there must be room for `textBytesMax`. */
+/** Writes a text and returns the offset after it; there must be room for `textBytesMax`. */
 export function writeText(bytes: Buffer, offset: number, text: string): number {
   const start = writeLength(bytes, offset, Buffer.byteLength(text));
   return start + bytes.write(text, start, 'utf8');

@@ -104,7 +104,7 @@ class FollowedInserts implements Sharing {
     for (const hash of hashes) this.#suspects.add(hash);
   }
 
-  /** Reconciles what is suspected, after what is being reconciled. What fails stays suspected. */
+  /** Reconciles suspected copies, after those that are being reconciled. Copies that fail stay suspected. */
   #reconcileSuspects(): Promise<void> {
     const reconciled = this.#reconciling.then(async () => {
       const hashes = this.#suspects;

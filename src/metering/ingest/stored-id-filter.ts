@@ -24,7 +24,7 @@ const BYTES_PER_ID = 1.75;
 const ROOM_WISHED = 2;
 /** Of the filter of what is stored at the beginning: 600 million ids at least. */
 const BYTES_MAX = 1024 * 1024 * 1024;
-/** What is stored meanwhile goes into filters of their own, each half as large as all before it. */
+/** Ids that are stored meanwhile go into separate filters, each half as large as all before it. */
 const NEXT_IDS_MIN = 1_000_000;
 const QUERY_SECONDS_MAX = 3_600;
 

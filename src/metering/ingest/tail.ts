@@ -16,9 +16,9 @@ import { AHEAD_SECONDS_SQL } from './rebuild-index.ts';
 import { wordsOf } from './row-words.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 
-/** What every look covers: clocks that differ by a little, inserts of usual length. */
+/** The time that every look covers: clocks that differ by a little, inserts of usual length. */
 const NEAR_MS = 10_000;
-/** What every wide look covers: longer than the longest insert, which is given up after 11 minutes. */
+/** The time that every wide look covers: longer than the longest insert, which is given up after 11 minutes. */
 const FAR_MS = 15 * 60_000;
 /** Of how many looks one is wide. At one look a second a late row is known within a minute. */
 const LOOKS_PER_WIDE_LOOK = 60;
@@ -73,7 +73,7 @@ export function createTail(options: TailOptions): Tail {
 
 class SecondsTail implements Tail {
   readonly #options: TailOptions;
-  /** What was read of each second, as `rows` and `mark` of that time. */
+  /** The rows that were read of each second, as `rows` and `mark` of that time. */
   readonly #read = new Map<number, string>();
   #looks = 0;
   /** Where the clock stood at the last look and the last wide one: a sandbox clock may jump between two. */

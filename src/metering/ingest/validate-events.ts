@@ -100,13 +100,13 @@ function readerOf(readPlain: PlainEventReader, form: BodyForm): EventReader {
 interface BodyForm {
   readonly eventsMin: number;
   readonly eventsMax: number;
-  /** What it has to be, for people. */
+  /** The requirement, in words for people. */
   readonly name: string;
   /** The events of a parsed body; null where it has another form. */
   eventsOf(parsed: unknown): readonly unknown[] | null;
   /** The event in the members of `POST /v1/ingest`, or an `EventProblem`. */
   usageEvent(candidate: unknown, now: Instant): unknown;
-  /** What a member of `POST /v1/ingest` is called. */
+  /** The name of a member of `POST /v1/ingest`. */
   memberName(member: string): string;
 }
 
@@ -232,7 +232,7 @@ function inWordsOf({ memberName }: BodyForm, problem: string): string {
   return problem.replace(/^[a-z_]+(?=[.:])/, memberName);
 }
 
-/** Adds the event to the rows. What is wrong with it starts with the name of the field; null where nothing is. */
+/** Adds the event to the rows. Returns its fault, which starts with the name of the field; null where it has none. */
 function readEvent(candidate: unknown, check: EventCheck, rows: EventRows): string | null {
   if (!isObject(candidate)) return 'the event must be an object';
   const { transaction_id: transactionId, customer_id: customerRef, event_type: eventType } = candidate;

@@ -1,6 +1,6 @@
 /**
- * The identity of a call to a model: what the spans of one call have in common, whoever made them. An SDK, a gateway
- * and a retry of either tell of the same call; the id of the answer is the same in all of them.
+ * The identity of a call to a model: the part that the spans of one call share, whoever sent them. An SDK, a gateway
+ * and a retry of either report the same call; the id of the answer is the same in all of them.
  *
  * Short ids are none: servers such as Ollama count up from 1 and begin again. Their spans, and those without an id, are
  * calls by trace and span.
@@ -18,7 +18,7 @@ const RESPONSE_ID_CHARACTERS_MIN = 20;
 /** How OpenRouter names the attempts of one generation after it. */
 const ATTEMPT = /:attempt-\d+$/;
 
-/** The id of the answer by which a call is told from others; null where the span has none. */
+/** The id of the answer that distinguishes a call from others; null where the span has none. */
 export function responseIdOf(attributes: Attributes): string | null {
   const id = textOf(attributes, RESPONSE_ID).replace(ATTEMPT, '');
   // Half of a pair counts as a character here, which ingestion refuses.

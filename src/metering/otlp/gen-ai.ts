@@ -1,6 +1,6 @@
 /**
  * The names that the OpenTelemetry conventions for generative AI give to what billing needs, older names after the
- * present one. Instrumentation that was written for an older version goes on to use those.
+ * present one. Instrumentation that was written for an older version still uses those.
  */
 import type { Attributes } from './span.ts';
 
@@ -57,7 +57,7 @@ export const MODEL_CALLS: ReadonlySet<string> = new Set([
 
 /**
  * Operations around model calls. Where they have token counts, these are the sums of the calls inside, which have
- * spans of their own: billing both would bill every token twice.
+ * separate spans: billing both would bill every token twice.
  */
 const AROUND_MODEL_CALLS: ReadonlySet<string> = new Set([
   'create_agent',

@@ -2,8 +2,8 @@
  * Stores the events of spans, the billable ones of a request although others are refused: an exporter does not send a
  * refused span again, and its other spans are not its fault.
  *
- * Uses the road of `POST /v1/ingest` with its limits, its deduplication and its durability. A request that fails
- * halfway is sent again by the exporter as a whole; what was stored of it is a duplicate then.
+ * Uses the path of `POST /v1/ingest` with its limits, its deduplication and its durability. A request that fails
+ * halfway is sent again by the exporter as a whole; the events that were stored are duplicates then.
  */
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
@@ -54,7 +54,7 @@ export interface SpanIngest {
 export interface SpanIngestOptions {
   readonly ingestEvents: IngestEvents;
   readonly rules: SpanRules;
-  /** Told of spans that are billed although they look wrong, some of them: `warned` counts all. */
+  /** Called with some of the spans that are billed although they look wrong: `warned` counts all. */
   readonly onWarning?: (span: NotedSpan, warned: number) => void;
 }
 

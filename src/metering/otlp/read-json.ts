@@ -46,7 +46,7 @@ export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
   return spans;
 }
 
-/** Gateways push sums over intervals to the same address: no call can be told from another in them. */
+/** Gateways push sums over intervals to the same address: they do not distinguish calls. */
 function requireSpans(json: unknown): void {
   if (!isObject(json) || json.resourceSpans !== undefined) return;
   const others = ['resourceMetrics', 'resourceLogs'].find((name) => json[name] !== undefined);

@@ -2,7 +2,8 @@
  * Tells the spans of a request that restate what others count: a workflow or a generation with the sums of its calls,
  * and an attempt without counts beside the call that has them.
  *
- * Looks at the spans of one request. What says by its attributes that it is no call (`gen-ai.ts`) is known without.
+ * Looks at the spans of one request. Spans whose attributes say that they are no call (`gen-ai.ts`) are recognised
+ * without this.
  */
 import { isAttempt, responseIdOf } from './call-identity.ts';
 import { isAroundCalls } from './gen-ai.ts';
@@ -71,7 +72,7 @@ function addToOuter(call: Call, calls: ReadonlyMap<string, Call>): void {
 function isRestated({ span, counts, input, output, isBesideCounts }: Call): boolean {
   if (counts === 'wrong') return false;
   if (counts === null) return isBesideCounts || isAttempt(span);
-  // A span with an answer of its own is a call, and the same call as others with that answer.
+  // A span with an answer is a call, and the same call as others with that answer.
   if (input + output === 0n || responseIdOf(span.attributes) !== null) return false;
   return (counts.get('input_tokens') ?? 0n) === input && (counts.get('output_tokens') ?? 0n) === output;
 }

@@ -24,7 +24,7 @@ import { billedCounts, countWarnings, sentCounts, type TokenCounts } from './tok
 import { isUsageName } from './token-names.ts';
 import { Unbillable } from './unbillable.ts';
 
-/** What the operator says about spans. */
+/** The operator's settings for spans. */
 export interface SpanRules {
   /** Names of attributes with the customer's id or alias; the first one that a span or its resource has counts. */
   readonly customerAttributes: readonly string[];
@@ -56,7 +56,7 @@ export function wantedAttributes({ customerAttributes, cachedBeside }: SpanRules
   return { has: (name) => names.has(name) || isUsageName(name) };
 }
 
-/** What becomes of a span that does not restate others of its request. */
+/** The event of a span that does not restate others of its request, or why there is none. */
 export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
   if (isAroundCalls(span.attributes)) return IGNORED;
   try {

@@ -1,4 +1,4 @@
-/** What is read of an OpenTelemetry span, the same from either encoding of an export request. */
+/** The parts of an OpenTelemetry span that are read, the same from either encoding of an export request. */
 import { Refusal } from '../../core/errors.ts';
 
 /** An attribute's value. A number is plain decimal text with every digit; `other` is what billing has no use for. */
@@ -15,7 +15,7 @@ export interface WantedAttributes {
   has(name: string): boolean;
 }
 
-/** The library that made a span. Texts are empty where it does not say. */
+/** The library that recorded a span. Texts are empty where it does not say. */
 export interface SpanScope {
   readonly name: string;
   readonly version: string;
@@ -33,7 +33,7 @@ export interface Span {
   /** Whether its status is an error. */
   readonly isFailed: boolean;
   readonly attributes: Attributes;
-  /** Those of the program that made the span. */
+  /** Those of the program that recorded the span. */
   readonly resource: Attributes;
   readonly scope: SpanScope;
 }

@@ -2,7 +2,7 @@
  * How many tokens of each kind a span counts. Pure.
  *
  * A token is of one kind: those that a cache served or kept are taken out of the input, which includes them by the
- * conventions. Senders that leave them out of it are told apart (`core/cached-beside-input.ts`).
+ * conventions. Senders that leave them out of it are distinguished (`core/cached-beside-input.ts`).
  */
 import type { TokenKind } from '../../core/token-billing.ts';
 import type { Attributes } from './span.ts';
@@ -46,7 +46,7 @@ export function billedCounts(sent: TokenCounts, isCachedBeside: boolean): TokenC
   return new Map([...wholes, ...parts].filter(([, count]) => count > 0n));
 }
 
-/** What looks wrong about the counts of a span that is billed all the same. */
+/** The doubts about the counts of a span that is billed all the same. */
 export function countWarnings(attributes: Attributes, sent: TokenCounts): string[] {
   const warnings = [...attributes.keys()]
     .filter(isUnknownCacheName)

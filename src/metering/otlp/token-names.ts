@@ -7,7 +7,9 @@
  */
 import type { TokenKind } from '../../core/token-billing.ts';
 
-/** A part of the tokens of the prompt, or of the answer, by what they are. Parts are told, and priced with the whole. */
+/**
+ * A part of the tokens of the prompt, or of the answer, by their kind. Parts are reported, and priced with the whole.
+ */
 const MODALITIES = ['audio', 'image', 'text', 'video'] as const;
 
 type PartKind =
@@ -15,7 +17,7 @@ type PartKind =
   | 'cached_input_audio_tokens'
   | `${'input' | 'output'}_${(typeof MODALITIES)[number]}_tokens`;
 
-/** What an attribute counts, which is also the name of the event's property. */
+/** The kind of tokens that an attribute counts, which is also the name of the event's property. */
 export type CountKind = TokenKind | PartKind;
 
 interface NamedCounts {
@@ -127,14 +129,14 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set(
 
 const USAGE_PREFIX = 'gen_ai.usage.';
 
-/** Whether an attribute counts tokens, or might: usage that is not known is read too, to be told. */
+/** Whether an attribute counts tokens, or might: unknown usage is read too, to be reported. */
 export function isUsageName(name: string): boolean {
   return KNOWN_NAMES.has(name) || isUnknownCacheName(name);
 }
 
 /**
  * Whether this is usage of a cache under a name that nobody knows here: the tokens would be billed as plain input.
- * What it cost in money is no count.
+ * A cost in money is no count.
  */
 export function isUnknownCacheName(name: string): boolean {
   return (

@@ -45,7 +45,7 @@ export interface HashedRowKey {
 /** Bytes of the values as JSON up to which they stand in the cursor, which is then below 600 characters. */
 const GROUP_BYTES_MAX = 300;
 
-/** The cursor of the page behind this row. */
+/** The cursor of the page after this row. */
 export function cursorAfter({ windowStart, group }: GroupRowKey, ingestedUpTo: string): UsageGroupCursor {
   return Buffer.byteLength(JSON.stringify(group)) <= GROUP_BYTES_MAX
     ? { windowStart, group: [...group], ingestedUpTo }

@@ -1,4 +1,4 @@
-/** The query behind `readUsageGroups`: one page of (window, group) rows, in order, each aggregated on its own. */
+/** The query of `readUsageGroups`: one page of (window, group) rows, in order, each aggregated separately. */
 import type { StreamingMetric } from '../../core/metric.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';
@@ -14,7 +14,7 @@ import { type UsageWindowSize, windowLength } from './usage-windows.ts';
 export interface GroupsQuery {
   readonly metric: StreamingMetric;
   readonly refs: readonly string[];
-  /** What is left of the requested range: from the cursor's window on. */
+  /** The rest of the requested range: from the cursor's window on. */
   readonly range: Interval;
   readonly windowSize: UsageWindowSize;
   /** Sorted property names. */

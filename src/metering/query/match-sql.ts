@@ -60,7 +60,7 @@ function needsProperty({ aggregation, aggregationKey }: StreamingMetric, name: s
 export function inCondition(parameters: Parameters, name: string, values: readonly string[]): string {
   const { value, text, isPresent, isPath } = propertySql(parameters, name);
   const list = parameters.bind('values', 'Array(String)', values);
-  // What reads a path is long, so it is written once; NULL is in no list, and holds for no event.
+  // The expression for a path is long, so it is written once; NULL is in no list, and holds for no event.
   if (isPath) return `${value} IN ${list}`;
   // An absent property reads as empty text, so presence matters only where that is in the list.
   return values.includes('') ? `(${isPresent} AND ${text} IN ${list})` : `${text} IN ${list}`;
@@ -89,7 +89,7 @@ function eventTypeConditions(parameters: Parameters, { eventTypeFilter }: Stream
 function filterConditions(parameters: Parameters, filter: PropertyFilter, isNeeded: boolean): string[] {
   const { name, exists, inValues, notInValues } = filter;
   const conditions: string[] = [];
-  // What is in a list is there.
+  // A value in a list is present.
   if (exists === true && inValues === null && !isNeeded)
     conditions.push(propertySql(parameters, name).isPresent);
   if (exists === false) conditions.push(`NOT ${propertySql(parameters, name).isPresent}`);
@@ -107,7 +107,7 @@ function keySql(
   if (reads === 'nothing' || aggregationKey === null) return { definitions: [], conditions: [] };
   const { text, isPresent } = propertySql(parameters, aggregationKey);
   if (reads === 'text') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
-  // Text that is empty or absent is no number, so presence needs no condition of its own.
+  // Text that is empty or absent is no number, so presence needs no separate condition.
   const isNumber = AGGREGATES[aggregation].takesNumberAsText ? 'value_is_number' : 'isNotNull(value_number)';
   const condition = numbers === 'whole' ? "value_text != ''" : isNumber;
   return { definitions: numberDefinitions(text, numbers), conditions: [condition] };

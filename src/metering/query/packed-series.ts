@@ -37,11 +37,11 @@ export interface LineTexts extends Pick<PackedLine, 'groupValues' | 'count'> {
 export interface PackedSeries {
   /** Values of all lines together. */
   readonly valueCount: number;
-  /** The series, made anew by each call. */
+  /** The series, built again by each call. */
   unpack(): UsageSeries[];
 }
 
-/** What all lines of an answer have in common. */
+/** The part that all lines of an answer share. */
 interface LineForm {
   readonly aggregation: Aggregation;
   /** The names of the group values. */

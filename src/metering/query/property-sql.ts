@@ -48,15 +48,15 @@ function pathOf(name: string): { readonly head: string; readonly steps: readonly
 
 /**
  * The text of a property if it is a JSON object, with every number in quotes, because ClickHouse reads JSON numbers as doubles
- * and would lose digits. Empty for any other text: most values are none, and are told so by their first
- * character.
+ * and would lose digits. Empty for any other text: most values are none, which their first
+ * character shows.
  *
  * Only text that consists of whole tokens has its numbers quoted. There each match of the second pattern ends
- * at the first number behind the last one, so the work is linear in the text. On text with, say, a quotation
+ * at the first number after the last one, so the work is linear in the text. On text with, say, a quotation
  * mark that is never closed, every match would look through all that follows, which is quadratic.
  *
  * The second pattern steps over whole strings, so that digits inside them stay as they are; the number put
- * behind the text makes it reach the end, and is taken off again.
+ * after the text makes it reach the end, and is taken off again.
  */
 export function documentSql(parameters: Parameters, property: string): string {
   return documentOfTextSql(`properties[${parameters.bind('property', 'String', property)}]`);
@@ -75,7 +75,7 @@ const STRING_WITHOUT_NUL = String.raw`"(?:[^"\\]|\\(?:[^u]|u0{0,3}[1-9a-fA-F]))*
 const NUMBER = '-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?';
 
 /**
- * Strings, numbers and other characters behind an opening brace. A number must be a value: quoted as the name
+ * Strings, numbers and other characters after an opening brace. A number must be a value: quoted as the name
  * of a member it would be a string, and the text valid JSON that it was not. The rest is for the parser to say.
  */
 const TOKENS = `(?:[^"0-9-]|${STRING_WITHOUT_NUL}|${NUMBER}${SPACE}[],}])*$`;

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { GroupRowKey, HashedRowKey } from './group-cursor.ts';
 import type { Parameters } from './parameters.ts';
 
-/** Which rows of usage groups are wanted: all, those behind a row, or the one whose values have a hash. */
+/** Which rows of usage groups are wanted: all, those after a row, or the one whose values have a hash. */
 export type RowPlace = { readonly behind: GroupRowKey } | { readonly only: HashedRowKey } | null;
 
 /** Conditions on the rows. `window` is its start in unix seconds, `groups` the columns of the values. */
@@ -19,7 +19,7 @@ export function placeConditions(
     : onlyConditions(parameters, window, groups, place.only);
 }
 
-/** Rows behind this one: a null sorts after every text. */
+/** Rows after this one: a null sorts after every text. */
 function behindCondition(
   parameters: Parameters,
   window: string,

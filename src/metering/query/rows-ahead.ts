@@ -1,6 +1,6 @@
 /**
  * Rows of usage groups that were read ahead: every page of a long list aggregates all of the customer's events, so the
- * second page reads many more rows than it shows, and the pages behind it are found in memory.
+ * second page reads many more rows than it shows, and the pages after it are found in memory.
  *
  * All pages show the usage of the moment of the first one, so that what was read for one page is right for the next.
  * Kept for a moment, by the cursor of the page that begins there; another process, or one that has forgotten them, reads
@@ -8,7 +8,7 @@
  */
 import type { UsageGroupCursor } from './group-cursor.ts';
 
-/** Rows that the second page reads, and each page behind the last of them. */
+/** Rows that the second page reads, and each page after the last of them. */
 export const ROWS_AHEAD = 5_000;
 /** Of a client that reads page after page. */
 const KEPT_MS = 30_000;
@@ -25,9 +25,9 @@ interface Stretch<Row> {
 }
 
 export interface RowsAhead<Row> {
-  /** Up to `limit` rows behind the cursor; null where they are not all here. */
+  /** Up to `limit` rows after the cursor; null where they are not all here. */
   behind(list: string, cursor: UsageGroupCursor, limit: number): readonly Row[] | null;
-  /** Keeps rows that lie behind a cursor. */
+  /** Keeps rows that lie after a cursor. */
   keep(list: string, cursor: UsageGroupCursor, rows: readonly Row[]): void;
   /** The page that began at `cursor` had so many rows, and the next one begins at `next`. */
   goOn(list: string, cursor: UsageGroupCursor, shown: number, next: UsageGroupCursor): void;

@@ -1,5 +1,5 @@
 /**
- * The query behind `readUsageSeries`: one row for each line, with the windows in which there was usage.
+ * The query of `readUsageSeries`: one row for each line, with the windows in which there was usage.
  * COUNT, SUM, MAX and LATEST aggregate each window; UNIQUE counts values in the window in which they
  * were first seen. `series-fold.ts` makes V(t) from either.
  *
@@ -108,7 +108,7 @@ export function compileSeriesSizes(request: UsageSeriesRequest): CompiledQuery {
   return { sql, parameters };
 }
 
-/** What is aggregated: which events match depends on the metric alone. */
+/** The aggregated events: which of them match depends on the metric alone. */
 export function aggregationOf({ metric, countsEvents = false }: UsageSeriesRequest): Aggregation {
   return countsEvents ? 'COUNT' : metric.aggregation;
 }
@@ -154,7 +154,7 @@ export interface LineEvents {
   readonly conditions: readonly string[];
 }
 
-/** The matching events that belong to a line: those with every property that lines are made of. */
+/** The matching events that belong to a line: those with every property that a line key contains. */
 export function lineEvents(
   parameters: Parameters,
   request: Omit<UsageSeriesRequest, 'boundaries'>,

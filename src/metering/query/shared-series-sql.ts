@@ -1,5 +1,5 @@
 /**
- * The query behind `readSharedSeries`: the series of several metrics in one statement, which reads each event once. A row
+ * The query of `readSharedSeries`: the series of several metrics in one statement, which reads each event once. A row
  * for each line and window in which an event matched a metric; empty text for the metrics that none matched.
  */
 import { assert } from '../../core/errors.ts';
@@ -78,7 +78,7 @@ export function compileSharedSeries(request: SharedSeriesRequest, reader: Number
 /** How the numbers of the metrics are read. */
 interface NumbersSql {
   readonly definitions: readonly string[];
-  /** What else an event needs to match. */
+  /** Further conditions for an event to match. */
   conditions(metric: SharingMetric): string[];
   /** Of an event that matches; anything of others. */
   number(metric: SharingMetric, match: string): string;

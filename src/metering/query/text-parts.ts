@@ -8,7 +8,7 @@
 const TEXT_CHARACTERS_MAX = 400_000;
 const AROUND_EACH = 3;
 
-/** The items in their order, each in one part. An item with more references than that is a part of its own. */
+/** The items in their order, each in one part. An item with more references than that is a separate part. */
 export function inTextParts<Item>(
   items: readonly Item[],
   refsOf: (item: Item) => readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The query behind `readUsageBatch`: one metric, any number of customers, each window aggregated on its
- * own; with a group key both the whole of every window and each of its groups, in one pass over the events.
+ * The query of `readUsageBatch`: one metric, any number of customers, each window aggregated
+ * separately; with a group key both the whole of every window and each of its groups, in one pass over the events.
  */
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';

@@ -37,7 +37,7 @@ export interface UsageGroupsRequest {
   readonly limit: number;
   /** The `next` of the page before, asked with the same request. */
   readonly cursor: UsageGroupCursor | null;
-  /** Events ingested later are left out, epoch microseconds. Else it is as the cursor says, or as of now. */
+  /** Events ingested later are left out, epoch microseconds. Else the cursor decides, or the present. */
   readonly ingestedUpTo?: string | null;
 }
 
@@ -141,7 +141,7 @@ function listOf({
   return JSON.stringify([metric, refs, range, windowSize, groupKey, groupFilters, ingestedUpTo]);
 }
 
-/** The rows of the page behind a cursor, and one more where there is one. */
+/** The rows of the page after a cursor, and one more where there is one. */
 async function rowsBehind(
   clickhouse: ClickHouse,
   query: PagedQuery,

@@ -61,7 +61,7 @@ interface RowsOfLine {
 
 interface Keys {
   readonly owners: Uint32Array;
-  /** For each group where the text of each row begins, and behind them the end. */
+  /** For each group where the text of each row begins, and after them the end. */
   readonly groups: readonly Uint32Array[];
   readonly offsets: Uint32Array;
 }
@@ -84,7 +84,7 @@ function stretchesOf(
     const owner = owners[row] ?? 0;
     const groupValues = groups.map((starts) => reader.textAt(starts[row] ?? 0));
     const last = lines.at(-1);
-    // The last line of the block before may go on.
+    // The last line of the previous block may continue.
     if (row === 0 && last?.owner === owner && hasValues(last, groupValues)) last.stretches.push(current);
     else lines.push({ owner, groupValues, stretches: [current] });
   }
@@ -161,7 +161,7 @@ class NativeReader {
     return words;
   }
 
-  /** Where each text begins, and behind them the end. */
+  /** Where each text begins, and after them the end. */
   texts(rowCount: number): Uint32Array {
     this.#column('String');
     const starts = new Uint32Array(rowCount + 1);
@@ -234,7 +234,7 @@ class NativeReader {
     assert(false, 'a count of an answer is a number');
   }
 
-  /** The place behind so many bytes, where it is now. */
+  /** The place after so many bytes, where it is now. */
   #skip(bytes: number): number {
     this.#at += bytes;
     assert(this.#at <= this.text.length, 'an answer ends with a whole block');

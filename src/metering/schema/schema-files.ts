@@ -17,8 +17,8 @@ const DDL_FOLDER = join(PACKAGE_ROOT, 'clickhouse');
 const CLUSTER_ONLY = '-- only on a cluster';
 
 /**
- * Where Keeper knows a table by, the same on all replicas of a shard and at every start. The default has
- * an id in it that a later `CREATE ... ON CLUSTER` makes anew, so a node that is added or replaced would
+ * The path by which Keeper knows a table, the same on all replicas of a shard and at every start. The default has
+ * an id in it that a later `CREATE ... ON CLUSTER` replaces, so a node that is added or replaced would
  * not find the others.
  */
 const REPLICA_PATH = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";

@@ -64,7 +64,7 @@ const nameRow = z.object({ name: z.string() });
 
 /**
  * Tables of applied files that the database does not have: their definitions were lost with files of ClickHouse. They
- * are made anew, empty, where all files are applied again; what they held is then missed (`stored-parts`).
+ * are created again, empty, where all files are applied again; their lost rows are then found missing (`stored-parts`).
  */
 export async function findMissingTables(
   clickhouse: ClickHouse,

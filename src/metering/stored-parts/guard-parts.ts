@@ -19,7 +19,7 @@ export interface PartsGuard {
   damaged(part: DamagedPart): void;
 }
 
-/** The service's own checks and the rebuilding of the index go on. */
+/** The service's own checks and the rebuilding of the index continue. */
 const OPEN_LANES: ReadonlySet<QueryLane> = new Set(['ingest', 'verification']);
 
 export function guardParts(clickhouse: ClickHouse, guard: PartsGuard): ClickHouse {
@@ -66,7 +66,7 @@ export function requireNoLoss({ problem }: Pick<PartsGuard, 'problem'>): void {
   if (text !== null) throw new Refusal('unavailable', `stored events are missing: ${text}`);
 }
 
-/** What ClickHouse says of files that are shorter than they should be, changed, or not there. */
+/** The errors of ClickHouse about files that are shorter than they should be, changed, or missing. */
 const DAMAGE_TYPES = new Set([
   'ATTEMPT_TO_READ_AFTER_EOF',
   'CANNOT_DECOMPRESS',

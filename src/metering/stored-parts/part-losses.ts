@@ -1,5 +1,5 @@
 /**
- * What is missing from the stored events: compares the parts that ClickHouse has with the parts that were there
+ * The stored events that are missing: compares the parts that ClickHouse has with the parts that were there
  * before. Pure.
  *
  * A part is a directory with rows, named after the insert blocks that it holds: `202611_1_5_1` holds the blocks 1 to
@@ -21,7 +21,7 @@ interface PartBlocks {
 export interface StoredPart extends PartBlocks {
   readonly name: string;
   readonly rows: number;
-  /** Of the table: another one means that the table was made anew, and blocks were counted from the start. */
+  /** Of the table: another one means that the table was created again, and blocks were counted from the start. */
   readonly tableId: string;
 }
 
@@ -51,7 +51,7 @@ export interface Loss {
   readonly rows: number | null;
 }
 
-/** What is lost, given what was there before, what is there, and what was set aside. */
+/** The losses, given the parts that were there before, those that are there, and those that were set aside. */
 export function lossesOf(
   recorded: readonly StoredPart[],
   active: readonly StoredPart[],
@@ -72,7 +72,7 @@ export function lossesOf(
   return [...broken, ...gone, ...missingPartitions(replaced, active)];
 }
 
-/** A table that was made anew, by a restore for example, has to have as many rows of every partition as before. */
+/** A table that was created again, by a restore for example, has to have as many rows of every partition as before. */
 function missingPartitions(recorded: readonly StoredPart[], active: readonly StoredPart[]): Loss[] {
   const partitions = new Map(
     recorded.map(({ table, partition }) => [`${table} ${partition}`, { table, partition }]),

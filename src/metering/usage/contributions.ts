@@ -1,6 +1,6 @@
 /**
- * Which events made the usage of a line: what events with the same values of properties contribute to a metric, by hour
- * (docs/spend-breakdowns.md).
+ * The events of the usage of a line: the contributions of events with the same values of properties to a metric, by
+ * hour (docs/spend-breakdowns.md).
  */
 import { z } from 'zod';
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
@@ -81,7 +81,7 @@ async function readStreaming(
   }));
 }
 
-/** Each combination of values is an evaluation of its own. */
+/** Each combination of values is a separate evaluation. */
 const COMBINATIONS_MAX = 100;
 const VALUES_MAX = 100_000;
 

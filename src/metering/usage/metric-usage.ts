@@ -27,11 +27,11 @@ export interface MetricSeriesRequest
   readonly rowsMax: number;
 }
 
-/** What metering knows of the usage of one customer, until it is used. */
+/** The known usage of one customer, until it is used. */
 export interface PackedUsage {
   /** Values of all series together. */
   readonly valueCount: number;
-  /** The series, made anew by each call. */
+  /** The series, built again by each call. */
   unpack(): MeteredSeries;
 }
 

@@ -220,7 +220,7 @@ const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
   {
     name: 'external_issued_at',
-    description: 'When it was made final there.',
+    description: 'When it was finalized there.',
     value: ({ invoice }) => invoice.external_invoice?.issued_at_timestamp,
   },
   {

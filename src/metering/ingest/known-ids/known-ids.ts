@@ -1,7 +1,7 @@
 /**
- * The ids accepted within the window, of which memory holds the newest exactly and a filter of the others. What a filter
- * cannot exclude has to be looked up in its file before it can be said whether the id is known. docs/deduplication.md
- * describes it.
+ * The ids accepted within the window, of which memory holds the newest exactly and a filter of the others. An id that a
+ * filter cannot exclude has to be looked up in its file before it can be said whether the id is known.
+ * docs/deduplication.md describes it.
  *
  * `unsure` comes first and changes nothing. `reserve` is for ids that are not unsure, and records: both run without a
  * pause, so that of two requests with one id exactly one takes it as new.
@@ -28,7 +28,7 @@ export interface OlderIds {
   readonly recentMax: number;
   /** Names the files that belong to the stored events. */
   readonly record: RunRecord;
-  /** What the stored events are; where it has changed, all files are made anew. */
+  /** The identity of the stored events; where it has changed, all files are built again. */
   readonly storeState: () => Promise<string>;
   /** How long ids stay in memory whatever their number. */
   readonly recentSeconds: number;
@@ -50,7 +50,7 @@ export interface KnownIdsOptions {
   };
 }
 
-/** What was found out about ids that were unsure. */
+/** The findings about ids that were unsure. */
 export interface LookedUp {
   readonly version: number;
   /** By the places of the hashes. */
@@ -74,7 +74,7 @@ export interface KnownIdFigures {
 export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add'> {
   /**
    * Those of the first `count` hashes of which it cannot be said yet whether they are known; null for none. To be called
-   * before they are reserved. What was looked up is for the same words.
+   * before they are reserved. The findings are for the same words.
    */
   unsure(
     words: Uint32Array,
@@ -248,7 +248,7 @@ class TieredIds implements KnownIds {
     this.#options.startAfter(seconds);
   }
 
-  /** What was found out about an id; null where nothing was, or where it is not certain any more. */
+  /** The finding about an id; null where there is none, or where it is not certain any more. */
   #foundAt(at: number, lookedUp: LookedUp | null): readonly Acceptance[] | null {
     if (lookedUp === null || lookedUp.version !== this.#runs.version) return null;
     return lookedUp.acceptances.get(at) ?? null;
@@ -264,9 +264,9 @@ class TieredIds implements KnownIds {
     const options = {
       ...{ ...older, clickhouse, windowDays, now },
       onUnusable: (file: string, error: unknown) =>
-        log.warn?.({ err: error, file }, 'a file of known ids cannot be used and is made anew'),
+        log.warn?.({ err: error, file }, 'a file of known ids cannot be used and is built again'),
       onMade: (ids: number, { from, to }: { readonly from: number; readonly to: number }) =>
-        log.info?.({ ids, from, to }, 'a file of known ids is made'),
+        log.info?.({ ids, from, to }, 'a file of known ids is built'),
       onSuspects: (hashes: ReadonlySet<number>) => {
         for (const hash of hashes) suspects.add(hash);
       },

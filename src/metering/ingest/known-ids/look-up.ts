@@ -1,6 +1,6 @@
 /**
  * Lookups of ids in the files of runs, of many requests together: while one group is looked up the next one collects.
- * What a file cannot say ClickHouse is asked for. A lookup that fails, or is late, refuses its requests, of which nothing
+ * ClickHouse is asked where a file cannot tell. A lookup that fails, or is late, refuses its requests, of which nothing
  * is stored.
  */
 import { Refusal } from '../../../core/errors.ts';

@@ -7,7 +7,7 @@ import { mergeRuns } from './merge-runs.ts';
 import type { Merge } from './merging-thread.ts';
 import { openRun, type Run, type RunSummary } from './run.ts';
 
-/** A program of its own (scripts/build.mjs). */
+/** A separate program (scripts/build.mjs). */
 const BUILT = join(PACKAGE_ROOT, 'dist/metering/ingest/known-ids/merging-thread.js');
 /** Fewer take less time than a thread needs to start. */
 const IDS_MIN = 200_000;

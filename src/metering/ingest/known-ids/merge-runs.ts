@@ -12,7 +12,7 @@ import { createRunWriter } from './run-writer.ts';
 const SHARE_OF_WINDOW_MAX = 1 / 6;
 /** Newer runs that have so many times the ids of an older one are merged with it: each id is merged two or three times. */
 const NEWER_IDS_MIN = 2;
-/** What is merged without a pause: a few milliseconds. */
+/** The most that is merged without a pause: a few milliseconds. */
 const IDS_PER_SLICE = 10_000;
 
 type Sized = Pick<Run, 'from' | 'to' | 'ids'>;
@@ -131,5 +131,5 @@ class RunCursor {
   }
 }
 
-/** Words behind the last slot of a page. */
+/** Words after the last slot of a page. */
 const REST_OF_PAGE = WORDS_PER_PAGE - SLOTS_PER_PAGE * WORDS_PER_SLOT;

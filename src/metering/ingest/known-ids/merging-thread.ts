@@ -1,4 +1,4 @@
-/** The thread that merges runs: it does what it was started for and says which run it has made. */
+/** The thread that merges runs: it does the work that it was started for and reports the run that it has built. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../../core/errors.ts';
 import { mergeRuns } from './merge-runs.ts';
@@ -24,6 +24,6 @@ async function merge({ directory, runs, oldestSeconds }: Merge): Promise<RunSumm
 }
 
 const port = parentPort;
-assert(port !== null, 'this module runs on a thread of its own');
+assert(port !== null, 'this module runs on a separate thread');
 // A failure ends the thread, which says so.
 void merge(workerData).then((run) => port.postMessage(run));

@@ -1,6 +1,6 @@
 /**
- * Pages of runs to read, as words that go to another thread cheaply, and what they say. Reading is synchronous: it is done
- * on a thread of its own (`reading-thread.ts`), so that neither the event loop nor inserts wait for it.
+ * Pages of runs to read, as words that go to another thread cheaply, and the ids in them. Reading is synchronous: it is
+ * done on a separate thread (`reading-thread.ts`), so that neither the event loop nor inserts wait for it.
  */
 import { readSync } from 'node:fs';
 import { assert } from '../../../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads pages of known ids on a thread of their own, which the whole process shares. It starts with the first lookup, or before, and
- * again after it has ended. It keeps no process alive but while it is asked.
+ * Reads pages of known ids on a separate thread, which the whole process shares. It starts with the first lookup, or
+ * before, and again after it has ended. It keeps no process alive but while it is asked.
  */
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import { startThread } from '../../../core/start-thread.ts';
 import type { PageReads, PagesRead } from './page-reads.ts';
 import type { PagesAnswer, PagesQuestion } from './reading-thread.ts';
 
-/** A program of its own (scripts/build.mjs). */
+/** A separate program (scripts/build.mjs). */
 const BUILT = join(PACKAGE_ROOT, 'dist/metering/ingest/known-ids/reading-thread.js');
 
 interface Asked {

@@ -14,7 +14,7 @@ export interface PagesAnswer {
 }
 
 const port = parentPort;
-assert(port !== null, 'this module runs on a thread of its own');
+assert(port !== null, 'this module runs on a separate thread');
 port.on('message', ({ number, reads }: PagesQuestion) => {
   const answer: PagesAnswer = { number, read: readPages(reads) };
   port.postMessage(answer);

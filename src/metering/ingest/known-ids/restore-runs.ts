@@ -1,6 +1,6 @@
 /**
  * The runs at a start: those of the record whose files are whole, and new ones, from ClickHouse, for the times of
- * acceptance that none of them covers. What is left for the index in memory are the newest ids.
+ * acceptance that none of them covers. The newest ids are left for the index in memory.
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { DAY_MS, type Instant } from '../../../core/time.ts';
@@ -24,7 +24,7 @@ export interface RestoreOptions {
   /** The newest ids that stay in memory whatever their number: those of so many seconds. */
   readonly recentSeconds: number;
   readonly now: Instant;
-  /** Called for a file that cannot be used, and for every run that was made anew. */
+  /** Called for a file that cannot be used, and for every run that was built again. */
   readonly onUnusable: (file: string, error: unknown) => void;
   readonly onMade: (ids: number, seconds: Seconds) => void;
   /** Called with the first hash words of ids that were stored more than once, as far as they are in one new run. */
@@ -141,7 +141,7 @@ async function countSpans(options: RestoreOptions, { from, to }: Seconds) {
   return { width, spans: await countAccepted(options.clickhouse, { from, to }, width) };
 }
 
-/** What an earlier process left behind. */
+/** Files that an earlier process left. */
 async function removeOthers(directory: string, runs: readonly Run[]): Promise<void> {
   const names = new Set(runs.map(({ name }) => name));
   for (const file of await readdir(directory)) {

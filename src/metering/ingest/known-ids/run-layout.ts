@@ -73,12 +73,12 @@ export function pageOffset(page: number): number {
   return (1 + page) * PAGE_BYTES;
 }
 
-/** What slots are sorted by: exact, because it is below 2^53. */
+/** The sort key of slots: exact, because it is below 2^53. */
 export function sortKey(shard: number, b: number): number {
   return shard * 0x1_0000_0000 + b;
 }
 
-/** What is kept in memory of a run to find an id in it. */
+/** The part of a run that is kept in memory to find an id in it. */
 export interface Directory {
   /** The number of slots before each shard, and at last of all. */
   readonly starts: Uint32Array;
@@ -86,7 +86,7 @@ export interface Directory {
   readonly firstKeys: Float64Array;
 }
 
-/** Behind the filter, which is whole cache lines. */
+/** After the filter, which is whole cache lines. */
 export function tailBytes(ids: number, filterWords: number): number {
   return filterWords * 4 + STARTS_BYTES + pagesOf(ids) * 8;
 }

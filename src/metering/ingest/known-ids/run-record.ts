@@ -8,7 +8,10 @@ import type { ClickHouse } from '../../client/clickhouse.ts';
 import type { RunSummary } from './run.ts';
 
 export interface RecordedRuns {
-  /** What the stored events were when the runs were made; ids are read from ClickHouse again where it has changed. */
+  /**
+   * The identity of the stored events when the runs were built; ids are read from ClickHouse again where it has
+   * changed.
+   */
   readonly state: string;
   /** Ids that were accepted before this second are not known any more. */
   readonly coveredFrom: number;

@@ -1,5 +1,5 @@
 /**
- * The runs of a window, oldest first, each for the seconds of acceptance behind those of the one before it. Says which
+ * The runs of a window, oldest first, each for the seconds of acceptance after those of the one before it. Says which
  * ids cannot be in any of them, and reads the others from their pages.
  *
  * Does not decide what an acceptance means for an event (`known-ids.ts`), or which runs there are (`spill.ts`,

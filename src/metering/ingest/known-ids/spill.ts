@@ -9,7 +9,7 @@ import type { Run } from './run.ts';
 import { WORDS_PER_SLOT } from './run-layout.ts';
 import { createRunWriter } from './run-writer.ts';
 
-/** What is gone through without a pause: some milliseconds. */
+/** The most that is searched without a pause: some milliseconds. */
 const SHARDS_PER_SLICE = 8;
 /** Seconds of acceptance are counted in so many equal spans of time. */
 const SPANS = 4_096;

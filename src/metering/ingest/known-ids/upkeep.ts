@@ -3,7 +3,7 @@
  * many, runs are merged, and those past the window are removed. One step at a time; a step that fails leaves everything
  * as it was and is tried again.
  *
- * An id leaves memory only when its run is on disk and recorded, and a run is only made of ids whose events are in
+ * An id leaves memory only when its run is on disk and recorded, and a run only contains ids whose events are in
  * ClickHouse.
  */
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /** The table of aggregate functions. All skip NULL, and take FILTER (WHERE …) or the suffix -If. */
 
-/** What a call of it becomes. */
+/** The SQL of a call of it. */
 export type AggregateKind =
   | 'count'
   | 'sum'
@@ -29,7 +29,7 @@ export interface AggregateFunction {
   readonly note?: string;
   readonly kind: AggregateKind;
   readonly operands: number;
-  /** Whether its states can be merged along the hours; otherwise a query with it is evaluated anew at each. */
+  /** Whether its states can be merged along the hours; otherwise a query with it is evaluated again at each. */
   readonly isHourly: boolean;
   /** Of a quantile: where its level stands. */
   readonly level?: 'parameter' | 'half' | 'first';

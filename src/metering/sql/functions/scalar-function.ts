@@ -1,4 +1,4 @@
-/** What the table of functions says of a function of one row. */
+/** The entry of the table of functions for a function of one row. */
 import type { NameSource } from '../values/definitions.ts';
 import type { ValueType } from '../values/value.ts';
 
@@ -27,14 +27,14 @@ export interface ScalarFunction {
   readonly synonyms?: readonly string[];
   readonly signature: string;
   readonly example: string;
-  /** What the name does not say. */
+  /** An explanation beyond the name. */
   readonly note?: string;
   readonly least: number;
   readonly most: number;
   readonly plan: ScalarPlan | null;
 }
 
-/** How a call is written; null in the table where the writer has a rule of its own. */
+/** How a call is written; null in the table where the writer has a separate rule. */
 export interface ScalarPlan {
   /** The kind of each argument; the last one goes for all further ones. */
   readonly takes: readonly ArgumentKind[];

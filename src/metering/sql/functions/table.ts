@@ -53,7 +53,7 @@ export interface DocumentedFunction {
   readonly signature: string;
   readonly example: string;
   readonly note: string | null;
-  /** Whether a query with it is carried along the hours; otherwise it is evaluated anew at each. */
+  /** Whether a query with it is carried along the hours; otherwise it is evaluated again at each. */
   readonly isHourly: boolean;
 }
 

@@ -77,7 +77,7 @@ function clock(name: string, written: string, sql: string, synonyms: readonly st
   );
 }
 
-/** What a query across customers may ask of the time. */
+/** The functions of the present time that a query across customers may use. */
 const CLOCKS: readonly ScalarFunction[] = [
   clock('NOW', 'now', NOW_SQL, ['now64', 'GETDATE', 'SYSDATE']),
   clock('TODAY', 'today', truncatedSql(NOW_SQL, 'day'), []),

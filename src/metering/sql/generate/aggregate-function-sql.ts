@@ -68,7 +68,7 @@ export function writeOperands(
 export function writeAggregate(written: WrittenCall, input: Writer, { names, compute }: Output): Value {
   const { call, position, filter } = written;
   const condition = filter === null ? null : requireBoolean(filter, call.filter?.position ?? position);
-  // What a filter leaves out is NULL, which all of them skip.
+  // A filter turns the rows that it leaves out into NULL, which all of them skip.
   const filtered: Compute = (name, argument, by) =>
     compute(name, condition === null ? argument : `if(${condition}, ${argument}, NULL)`, by);
   return writeKind(written, input, { names, compute: filtered });
@@ -138,7 +138,7 @@ function writeKind({ call, position, operands }: WrittenCall, input: Writer, out
   }
 }
 
-/** What is computed may be larger than a property can be. */
+/** A computed value may be larger than a property can be. */
 function summand(names: NameSource, operand: Value, number: string): string {
   return operand.type === 'property' ? number : checkedSql(names, number, SUMMAND_DIGITS_MAX);
 }

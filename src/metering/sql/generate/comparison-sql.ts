@@ -35,7 +35,7 @@ export interface ComparisonWith extends Place {
 
 /**
  * An expression over several comparisons of `value`, which is computed once: where it is more than a column
- * it gets a name, because ClickHouse would plan it anew for each comparison.
+ * it gets a name, because ClickHouse would plan it again for each comparison.
  */
 export function writeComparisons(
   writer: Writer,
@@ -116,7 +116,7 @@ function listSql(
     const list = literals.map(({ sql }) => sql).join(', ');
     return { sql: toNumber(writer, operand, position), list: `(${list})` };
   }
-  // What is left are booleans: with a property they are the texts true and false.
+  // The rest are booleans: with a property they are the texts true and false.
   if (operand.type !== 'property') throw incomparable(position, operand.type, 'boolean');
   return { sql: operand.sql, list: `(${literals.map((literal) => toText(writer, literal)).join(', ')})` };
 }

@@ -29,7 +29,7 @@ import {
 } from './function-sql.ts';
 import type { Subqueries } from './subqueries.ts';
 
-/** What names mean at a place of the query. */
+/** The meaning of names at a place of the query. */
 export interface Scope extends Writer {
   column(expression: Extract<Expression, { kind: 'column' }>): Value;
   property(expression: Extract<Expression, { kind: 'property' }>): Value;

@@ -1,4 +1,4 @@
-/** Writes calls of scalar functions: those of the table by their plan, the others by a rule of their own. */
+/** Writes calls of scalar functions: those of the table by their plan, the others by separate rules. */
 import { documentOfTextSql } from '../../query/property-sql.ts';
 import { doubleSql } from '../functions/number-functions.ts';
 import { type ArgumentKind, type ScalarPlan, wholeResult } from '../functions/scalar-function.ts';

@@ -139,7 +139,7 @@ function startGrouping(
 }
 
 /**
- * Columns that HAVING reads by their names. They are computed in a SELECT of their own below, so that each is
+ * Columns that HAVING reads by their names. They are computed in a separate SELECT below, so that each is
  * planned once, however often HAVING reads it.
  */
 interface AliasedColumns {

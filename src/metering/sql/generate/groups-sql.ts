@@ -89,7 +89,7 @@ function writePlainGroups(grouping: Grouping, rows: RowsLayer): Groups {
   return { from: `(\n${sql}\n)`, conditions: [], part, until: null };
 }
 
-/** Groups of events within each hour, whose states are merged for every part behind it. */
+/** Groups of events within each hour, whose states are merged for every later part. */
 function writeSpreadGroups(grouping: Grouping, rows: RowsLayer, ends: string): Groups {
   const { part, context } = grouping;
   const states = statesOf(grouping);

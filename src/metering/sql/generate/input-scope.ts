@@ -1,4 +1,4 @@
-/** What a SELECT reads: the names it may use below GROUP BY, its joins, and the lists it takes apart. */
+/** The input of a SELECT: the names it may use below GROUP BY, its joins, and the lists it expands. */
 
 import { suggestion } from '../syntax/did-you-mean.ts';
 import type { Expression } from '../syntax/query-syntax.ts';
@@ -11,7 +11,7 @@ import type { Relation, StatementContext } from './relation.ts';
 import { createSide, type Side, type SideInput } from './source-side.ts';
 import type { Subqueries } from './subqueries.ts';
 
-/** What is joined with the rows before it. */
+/** The input that is joined with the rows before it. */
 interface JoinedInput {
   readonly kind: 'inner' | 'left';
   readonly input: SideInput;
@@ -20,14 +20,14 @@ interface JoinedInput {
   readonly position: number;
 }
 
-/** What a SELECT reads. The rest says of the rows what the first side does. */
+/** The input of a SELECT. Facts about the rows are those of the first side. */
 export interface Input extends SideInput {
   readonly joins: readonly JoinedInput[];
 }
 
 /** Names as they are understood below GROUP BY: the columns of what is read. */
 export interface InputScope extends Scope {
-  /** What to read, once everything is written that reads it. */
+  /** The columns to read, once everything is written that reads them. */
   source(keep?: readonly string[]): Pick<Relation, 'from' | 'conditions'>;
 }
 
@@ -84,7 +84,7 @@ export function inputScope(
     window: null,
     subqueries,
   };
-  // A condition of a join has no WITH of its own.
+  // A condition of a join has no WITH.
   const inline: Scope = { ...scope, definitions: inlineDefinitions(context), subqueries: null };
   const conditions = input.joins.map((join, index) => joinCondition(inline, sides, join, index + 1));
   return {

@@ -1,5 +1,6 @@
 /**
- * ORDER BY with LIMIT: the first rows of each part. Rows with equal keys are told apart, so the result is always the same.
+ * ORDER BY with LIMIT: the first rows of each part. Rows with equal keys are distinguished, so the result is always the
+ * same.
  *
  * Rows are numbered by a window function. Where the order goes by a window function itself, they are numbered one SELECT
  * above, because ClickHouse has none within another one.
@@ -12,7 +13,7 @@ import { orderKeys, orderOf, type WindowRows } from './window-sql.ts';
 
 export interface RowNumber {
   readonly name: string;
-  /** What the SELECT whose rows are numbered has for it. */
+  /** The columns that the SELECT whose rows are numbered has for it. */
   readonly columns: readonly string[];
   /** The number, in a SELECT above that has a column with the part; null: it is among the columns. */
   readonly above: ((part: string) => string) | null;

@@ -26,7 +26,7 @@ export interface TimeSql {
   readonly hourly: HourlyParts | null;
 }
 
-/** For groups of events that are aggregated within each hour first, and then for every part behind it. */
+/** For groups of events that are aggregated within each hour first, and then for every later part. */
 interface HourlyParts {
   /** End of an event's hour. Int64. */
   readonly eventHour: string;
@@ -35,7 +35,7 @@ interface HourlyParts {
   readonly ends: string;
 }
 
-/** What all SELECTs of one statement share. */
+/** The state that all SELECTs of one statement share. */
 export interface StatementContext {
   readonly parameters: Parameters;
   readonly names: NameSource;
@@ -61,7 +61,7 @@ export interface RelationColumn {
 
 /** Rows that a SELECT reads, or gives. */
 export interface Relation {
-  /** What stands after FROM. */
+  /** The text after FROM. */
   readonly from: string;
   /** The names of everything in it that may be read. */
   readonly names: readonly string[];
@@ -76,7 +76,7 @@ export interface Relation {
   readonly partSql: string | null;
   /** Null where rows hold for good, or where parts do not overlap. */
   readonly until: string | null;
-  /** What events are ordered by, as a tuple; null where rows are no events. */
+  /** The order of events, as a tuple; null where rows are no events. */
   readonly eventOrder: string | null;
   /** Of the query whose order the statement keeps: the number of a row. */
   readonly rowNumber?: string | null;
@@ -89,7 +89,7 @@ const EVENT_COLUMNS = ['event_type', 'timestamp', 'ingested_at', 'transaction_id
 
 /**
  * The deduplicated events, restricted to what the evaluation may see. Nothing else reads a table. Where they are joined
- * with events again, every read gives its columns names of their own.
+ * with events again, every read gives its columns separate names.
  */
 export function eventsRelation({ scope, time, isByPart, names }: StatementContext): Relation {
   const [eventType, timestamp, ingestedAt, transactionId] = EVENT_COLUMNS.map((column) =>
@@ -114,7 +114,7 @@ export function eventsRelation({ scope, time, isByPart, names }: StatementContex
   };
 }
 
-/** What a SELECT without FROM reads. */
+/** The input of a SELECT without FROM. */
 export function oneRow({ names, time }: StatementContext): Relation {
   const part = names.fresh('p');
   return relationOf(`SELECT ${time.eventPart} AS ${part}`, [], { part, until: null, eventOrder: null });

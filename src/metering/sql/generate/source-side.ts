@@ -6,7 +6,7 @@ import { createDefinitions } from '../values/definitions.ts';
 import type { Value } from '../values/value.ts';
 import { named, type Relation, type StatementContext } from './relation.ts';
 
-/** What a SELECT reads, and how it may call it. */
+/** The input of a SELECT, and the names that it may use for it. */
 export interface SideInput extends Relation {
   readonly qualifier: string | null;
 }
@@ -17,14 +17,14 @@ export interface Side {
   column(name: string): Value | null;
   /** Only where the side has properties. */
   property(name: string): Value;
-  /** What to read, once everything is written that reads it. `keep` are further columns of the input. */
+  /** The columns to read, once everything is written that reads them. `keep` are further columns of the input. */
   source(keep?: readonly string[]): Pick<Relation, 'from' | 'conditions'>;
 }
 
 /**
- * Properties and the numbers in them are read in a SELECT of their own below, where anything asks for them:
+ * Properties and the numbers in them are read in a separate SELECT below, where anything asks for them:
  * so each is written once, and is a plain column to everything that computes with it. The numbers are one
- * array, because what reads a number is long, and planning it anew for each would take most of the time.
+ * array, because the expression for a number is long, and planning it for each would take most of the time.
  */
 export function createSide(context: StatementContext, input: SideInput): Side {
   const below = createDefinitions(context.names);
@@ -85,7 +85,7 @@ export function createSide(context: StatementContext, input: SideInput): Side {
   };
 }
 
-/** What is read, with the nested values that paths lead into, each made ready once for all paths. */
+/** The columns that are read, with the nested values that paths lead into, each prepared once for all paths. */
 function withDocuments(
   { parameters }: StatementContext,
   input: SideInput,

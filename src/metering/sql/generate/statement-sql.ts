@@ -53,7 +53,7 @@ export interface CompiledStatement {
   readonly parameters: Parameters;
 }
 
-/** What rows of windows are narrowed to and how they are cut into pages. */
+/** The restriction of rows of windows, and how they are cut into pages. */
 export interface WindowPage {
   readonly size: UsageWindowSize;
   /** By index of the group: only these values; empty for all. */
@@ -181,7 +181,7 @@ function windowStartsSql(parameters: Parameters, size: UsageWindowSize, range: I
 
 /**
  * Rows `part` (end of an hour), `group_values`, `value`: V itself at each of `ends`, which are ascending. Every event
- * is read once and counts for each end behind it.
+ * is read once and counts for each later end.
  */
 export function compileEnds(
   query: WrittenQuery,
@@ -277,7 +277,7 @@ export function compileEventHours(scope: EventScope): CompiledStatement {
 
 interface StartedStatement {
   readonly relation: WrittenRelation;
-  /** What stands after FROM. */
+  /** The text after FROM. */
   readonly from: string;
   /** Writes into the SELECT around the query. */
   readonly output: Writer;

@@ -18,7 +18,7 @@ export interface Subqueries {
   scalar(query: SelectQuery, position: number): Value;
   /** Whether the query has this value; unknown as in the SQL standard. */
   contains(query: SelectQuery, value: Value, position: number): Value;
-  /** What to join with the rows whose part is `part`. */
+  /** The input to join with the rows whose part is `part`. */
   joins(part: string): readonly string[];
 }
 

@@ -10,7 +10,7 @@ import type { Relation, RelationColumn, StatementContext } from './relation.ts';
 /** A row of a view, with a text or NULL for each column: plain decimals, epoch milliseconds, `true`, `false`. */
 export type ViewRow = ReadonlyArray<string | null>;
 
-/** What a reference in events means: whose it is. A reference has one owner; a customer's own id is its own. */
+/** The owner of a reference in events. A reference has one owner; a customer's id belongs to that customer. */
 export interface EventOwner {
   readonly ref: string;
   readonly customerId: string;

@@ -1,4 +1,4 @@
-/** Writes window functions: each looks only at rows of its own part. */
+/** Writes window functions: each looks only at rows of its part. */
 
 import { findWindowFunction } from '../functions/table.ts';
 import type { Expression, OrderItem, WindowFrame } from '../syntax/query-syntax.ts';
@@ -53,7 +53,7 @@ export function writeWindow(scope: Scope, expression: WindowExpression, rows: Wi
     value.type === 'null' || (value.type === 'property' && isNumberWanted(more[1])) ? 'number' : value.type;
   const argument = type === 'number' ? toNumber(inner, value, operand.position) : value.sql;
   const further = furtherArguments(inner, more, type);
-  // Where there is no such row, a column that is never NULL would have a value of its own, such as 1970.
+  // Where there is no such row, a column that is never NULL would have a default value, such as 1970.
   const sql = `${own.engine}(${[`toNullable(${argument})`, ...further].join(', ')}) OVER (${over})`;
   return { sql: scope.definitions.define(sql), type };
 }

@@ -10,7 +10,7 @@ import { createNames } from '../values/definitions.ts';
 import type { RelationColumn, TimeSql } from './relation.ts';
 import { writeSelect } from './select-sql.ts';
 
-/** What stands for the parts that every evaluation fills in. No name and no operator has a `$`. */
+/** The placeholders of the parts that every evaluation fills in. No name and no operator has a `$`. */
 export const OPEN_PARTS = {
   scope: '$scope$',
   eventPart: '$event_part$',
@@ -24,7 +24,7 @@ export const OPEN_PARTS = {
 
 /** The rows of a query, for one way of evaluating it. */
 export interface WrittenRelation {
-  /** What stands after FROM, with open parts. */
+  /** The text after FROM, with open parts. */
   readonly from: string;
   readonly columns: readonly RelationColumn[];
   readonly part: string;
@@ -38,7 +38,7 @@ export interface WrittenQuery {
   readonly columnNames: ReadonlyArray<string | null>;
   /** Whether one aggregate reads another. */
   readonly readsGroups: boolean;
-  /** `along_hours`: states are carried along; `at_each_hour`: it is evaluated anew at every hour asked for. */
+  /** `along_hours`: states are carried along; `at_each_hour`: it is evaluated again at every requested hour. */
   readonly mode: 'along_hours' | 'at_each_hour';
   /** The texts of the query. Their names begin with `q_`, so that those of an evaluation are free. */
   readonly parameters: QueryParams;
@@ -54,7 +54,7 @@ export function writeQuery(query: SelectQuery): WrittenQuery {
   const parameters: Parameters = {
     ...values,
     bind: (name, type, value) => {
-      // A name of its own each time: a free one is not searched for.
+      // A separate name each time: a free one is not searched for.
       bound += 1;
       return values.bind(`q_${name}_${bound}`, type, value);
     },

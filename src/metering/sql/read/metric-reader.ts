@@ -14,7 +14,7 @@ import type { CheckedSqlMetric } from './read-metric.ts';
 import type { CheckedReport } from './read-report.ts';
 import type { ReadAnswer, ReadQuestion } from './reading-thread.ts';
 
-/** A program of its own (scripts/build.mjs). */
+/** A separate program (scripts/build.mjs). */
 const BUILT_THREAD = join(PACKAGE_ROOT, 'dist/metering/sql/read/reading-thread.js');
 
 /** A text that was read. */
@@ -22,7 +22,7 @@ interface ReadText {
   readonly sql: string;
 }
 
-/** What reads texts of one kind. `sql` identifies what was read. */
+/** A reader for texts of one kind. `sql` identifies the result. */
 export interface MetricReader<Read extends ReadText = CheckedSqlMetric> {
   /**
    * As `readSqlMetric`. Refuses also a text that meets a limit (`invalid`), and where too many texts wait
@@ -58,7 +58,7 @@ export function createMetricReader(
   );
 }
 
-/** Reads queries across customers, on a thread of its own; they are seldom asked twice, so nothing is kept. */
+/** Reads queries across customers, on a separate thread; they are seldom asked twice, so nothing is kept. */
 export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader<CheckedReport> {
   const nothing = { find: () => null, keep: () => undefined };
   return createReader(

@@ -1,8 +1,8 @@
 /**
  * Reads the definition of a SQL metric (docs/sql-metrics.md).
  *
- * The text never reaches ClickHouse. It is read by a grammar of its own (`parse-query.ts`) that knows only
- * what is allowed, typed and written anew as SQL; ClickHouse's own parse tree of what was written is checked
+ * The text never reaches ClickHouse. It is read by a separate grammar (`parse-query.ts`) that knows only
+ * allowed constructs, typed and written again as SQL; ClickHouse's own parse tree of that SQL is checked
  * against a list (`parse-tree.ts`) before it runs.
  */
 
@@ -23,7 +23,7 @@ export interface CheckedSqlMetric {
   readonly valueColumn: number;
   /** The other named columns: what usage can be grouped by. */
   readonly groupColumns: readonly string[];
-  /** What ClickHouse has to be able to read before the metric is stored. */
+  /** The statement that ClickHouse has to be able to read before the metric is stored. */
   readonly patterns: readonly TextPattern[];
 }
 
@@ -49,7 +49,7 @@ export function readSqlMetric(sql: string): CheckedSqlMetric {
   });
 }
 
-/** Each different name and text travels in a field of its own, and a server takes 1,000 fields with a statement. */
+/** Each different name and text travels in a separate field, and a server takes 1,000 fields with a statement. */
 const VALUES_MAX = 800;
 
 function refuseTooManyValues(query: SelectQuery, { parameters }: WrittenQuery): void {

@@ -25,7 +25,7 @@ interface ReportColumn {
 export interface CheckedReport {
   /** As the analyst wrote it. */
   readonly sql: string;
-  /** What stands after FROM, with placeholders for the views' rows. */
+  /** The text after FROM, with placeholders for the views' rows. */
   readonly from: string;
   readonly columns: readonly ReportColumn[];
   /** The column by which rows are ordered; null: in no order. */

@@ -10,7 +10,7 @@ export interface ReadQuestion {
   readonly isAcross: boolean;
 }
 
-/** What the thread says: first that it is ready, then one answer to each text, in order. */
+/** The messages of the thread: first that it is ready, then one answer to each text, in order. */
 export type ReadAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'metric'; readonly metric: CheckedSqlMetric }
@@ -36,7 +36,7 @@ function answerTo({ sql, isAcross }: ReadQuestion): ReadAnswer {
 }
 
 const port = parentPort;
-assert(port !== null, 'this module runs on a thread of its own');
+assert(port !== null, 'this module runs on a separate thread');
 const send = (answer: ReadAnswer) => port.postMessage(answer);
 port.on('message', (question: ReadQuestion) => send(answerTo(question)));
 send({ kind: 'ready' });

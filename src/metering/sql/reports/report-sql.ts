@@ -23,7 +23,7 @@ export function textStatement(report: CheckedReport): ReportStatement {
 
 /**
  * Columns with types and the analyst's names, which are bound like all of the analyst's texts. They are given outside of
- * the statement, because inside they could be names of its own.
+ * the statement, because inside they could clash with its names.
  */
 export function typedStatement(report: CheckedReport): ReportStatement {
   const { columns, order } = report;

@@ -1,4 +1,4 @@
-/** Runs a query across customers: verified, in a lane of its own, within limits. */
+/** Runs a query across customers: verified, in a separate lane, within limits. */
 import { ClickHouseError } from '@clickhouse/client';
 import { invalid, type Refusal } from '../../../core/errors.ts';
 import type { ClickHouse, QueryParams, QuerySettings, StreamedSelect } from '../../client/clickhouse.ts';
@@ -50,7 +50,7 @@ export async function closeReportReader(): Promise<void> {
   await reader.close();
 }
 
-/** What a query reads besides events. */
+/** The input of a query besides events. */
 export interface CopiedRows {
   readonly params: QueryParams;
   readonly tables: readonly SentTable[];

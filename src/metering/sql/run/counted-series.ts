@@ -1,7 +1,7 @@
 /**
  * Usage of a SQL metric for invoices, without the events that it cannot be evaluated with: an invoice is not withheld
- * because of them. What is left out depends on the events alone (docs/sql-metrics.md, "Events that cannot be
- * counted").
+ * because of them. The choice of events to leave out depends on the events alone (docs/sql-metrics.md, "Events that
+ * cannot be counted").
  */
 import { Refusal } from '../../../core/errors.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
@@ -13,7 +13,7 @@ import { readSqlSeries, type SqlSeriesRequest } from './read-series.ts';
 import { BILLING_LIMITS, createStatementRunner, isOverflow, type StatementRunner } from './run-statement.ts';
 import { outputColumns } from './sql-metric.ts';
 
-/** Of the events that are left out, the ids of so many are told. */
+/** Of the events that are left out, the ids of so many are listed. */
 const NAMED_EVENTS_MAX = 100;
 
 /** As `readSqlSeries`, customer by customer. Throws a `too_large` refusal beyond `rowsMax` values of a customer. */

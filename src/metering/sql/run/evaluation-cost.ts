@@ -1,4 +1,4 @@
-/** What an evaluation of a SQL metric costs, for who tries one out. */
+/** The cost of an evaluation of a SQL metric, for users who try one out. */
 import type { Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
 import { ANALYSIS_LIMITS } from '../../query/query-limits.ts';

@@ -2,7 +2,7 @@
  * Finds the events over which a query cannot be evaluated, such as one whose numbers overflow when multiplied.
  *
  * An event is found if the query over it alone cannot be evaluated. The search halves the events, first by time, then
- * by id, and goes on in the order of time, so the same events give the same result. It has limits of steps and of
+ * by id, and continues in the order of time, so the same events give the same result. It has limits of steps and of
  * events: beyond them, all events from the first part that was not searched on are left out.
  */
 import { z } from 'zod';

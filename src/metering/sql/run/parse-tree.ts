@@ -13,15 +13,15 @@ import type { ClickHouse, QueryParams } from '../../client/clickhouse.ts';
 
 export interface ParseNode {
   readonly kind: string;
-  /** What the line says besides: a name or a literal. */
+  /** The rest of the line: a name or a literal. */
   readonly detail: string;
   readonly children: ParseNode[];
 }
 
-/** What ClickHouse writes for a SELECT without FROM. */
+/** The table that ClickHouse writes for a SELECT without FROM. */
 const NO_TABLE = 'system.one';
 
-/** Nodes without rules of their own. */
+/** Nodes without separate rules. */
 const PLAIN_KINDS = new Set([
   'ExpressionList',
   'Identifier',
@@ -37,10 +37,11 @@ const PLAIN_KINDS = new Set([
 /** How often a statement may read the events. */
 const READS_MAX = 8;
 
-/** What a statement may read. */
+/** The tables that a statement may read. */
 export interface TreeRules {
   /**
-   * Each table, and the column by which every read of it names what it reads; null for one that comes with the statement.
+   * Each table, and the column by which every read of it names the rows that it reads; null for one that is sent with
+   * the statement.
    */
   readonly tables: ReadonlyMap<string, string | null>;
   /** How often it reads tables, at least. */
@@ -159,7 +160,9 @@ function keyOfTable({ children }: ParseNode, { tables }: TreeRules): string | nu
   return names.find((key) => key != null) ?? null;
 }
 
-/** What stands behind the tables of a SELECT first is its WHERE: one of its conditions names the customers, or what else is the key. */
+/**
+ * The first node after the tables of a SELECT is its WHERE: one of its conditions names the customers, or another key.
+ */
 function verifyKey({ children }: ParseNode, key: string): void {
   const tables = children.findIndex(({ kind }) => kind === 'TablesInSelectQuery');
   const where = children[tables + 1];
@@ -205,7 +208,7 @@ function verifyNode(node: ParseNode, { tables }: TreeRules): void {
   }
 }
 
-/** What is joined are SELECTs: the events are alone in the SELECT that reads them. */
+/** Joined inputs are SELECTs: the events are alone in the SELECT that reads them. */
 function verifyTables(elements: readonly ParseNode[]): void {
   const tables = elements.map(({ children }) => withoutJoin(children)[0]);
   assert(

@@ -66,6 +66,6 @@ function refuseTooMuch(events: number, ends: number): void {
   if (rows <= EVALUATED_ROWS_MAX) return;
   throw invalid(
     ['sql'],
-    `the query is evaluated anew at ${ends} hours over up to ${events} events, more than ${EVALUATED_ROWS_MAX} rows: bill it with a product whose granularity is service_period`,
+    `the query is evaluated again at ${ends} hours over up to ${events} events, more than ${EVALUATED_ROWS_MAX} rows: bill it with a product whose granularity is service_period`,
   );
 }

@@ -99,7 +99,7 @@ async function readCustomer(
   return [...groupItems(rows, lineOf).values()].map((line) => newSeries(groupBy, line, stepsOf(line)));
 }
 
-/** V at each of the instants, by line: every instant is a query of its own over the events before it. */
+/** V at each of the instants, by line: every instant is a separate query over the events before it. */
 async function readInstants(
   runner: StatementRunner,
   { metric, columns, scope, slice, instants }: InstantsRequest,

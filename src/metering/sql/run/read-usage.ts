@@ -184,7 +184,7 @@ function requireFittingCursor(
 
 const watermarkRow = z.object({ ingested_up_to: z.string() });
 
-/** What this and all further pages see. Epoch microseconds; '0' where there is no event yet. */
+/** The watermark of this and all further pages. Epoch microseconds; '0' where there is no event yet. */
 async function readWatermark(runner: StatementRunner, { refs, range }: SqlUsageRequest): Promise<string> {
   const [row] = await runner.run(compileWatermark(refs, range), watermarkRow);
   return row?.ingested_up_to ?? '0';

@@ -123,7 +123,7 @@ export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal 
   }
 }
 
-/** What RE2 says of a pattern: "missing )". */
+/** The complaint of RE2 about a pattern: "missing )". */
 export function patternProblem(message: string): string {
   return /(?:error|valid re2 pattern): ([^:\n]{1,100}):/.exec(message)?.[1] ?? 'invalid pattern';
 }

@@ -1,7 +1,7 @@
 /** The known name that an unknown one is probably a slip of. */
 import { nearestName } from '../../../core/nearest-name.ts';
 
-/** Of three letters every other one is a word of its own: POW is not near now, but name is near nam. */
+/** Of three letters every other one is another word: POW is not near now, but name is near nam. */
 const LETTERS_PER_SLIP = 4;
 
 /** ` : did you mean x?`, or nothing where no name is near. `names` are shown as they are given. */

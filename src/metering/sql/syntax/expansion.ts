@@ -68,7 +68,7 @@ function refuseLarge({ position }: SelectQuery, size: number): void {
 
 function sizeOf(expression: Expression, columns: ColumnSizes): number {
   if (expression.kind === 'column') return columns.get(expression.name) ?? 1;
-  // What aggregates compute stays above them, and so do the conditions on it.
+  // Results of aggregates stay above them, and so do the conditions on these.
   if (expression.aggregateAt !== null) return 1;
   return total([ownSize(expression), ...partsOf(expression).map((part) => sizeOf(part, columns))]);
 }

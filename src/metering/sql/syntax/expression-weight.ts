@@ -19,7 +19,7 @@ export function build(reader: TokenReader, position: number, form: ExpressionFor
   return node(reader, position, form);
 }
 
-/** A node that weighs nothing of its own. */
+/** A node without weight. */
 export function node(reader: TokenReader, position: number, form: ExpressionForm): Expression {
   const first = partsOf(form).find(({ aggregateAt }) => aggregateAt !== null);
   return {

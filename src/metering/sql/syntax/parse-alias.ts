@@ -11,7 +11,7 @@ export function parseAlias(reader: TokenReader): string | null {
   return text;
 }
 
-/** Names that have a meaning of their own everywhere in a query. */
+/** Names with a fixed meaning everywhere in a query. */
 export function refuseReservedName(name: string, position: number): void {
   if (['events', 'properties'].includes(name.toLowerCase())) {
     throw new QueryProblem(position, `the name ${name} is taken: choose another`);

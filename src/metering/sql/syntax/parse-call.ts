@@ -1,4 +1,4 @@
-/** The grammar of calls of functions. What is not in the table of functions is refused. */
+/** The grammar of calls of functions. Functions that are not in the table are refused. */
 
 import {
   findAggregate,

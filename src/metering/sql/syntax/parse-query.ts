@@ -235,7 +235,7 @@ function parseItems(reader: TokenReader, columnsMax: number): SelectItem[] {
   return items;
 }
 
-/** What a column is called that was given no name. */
+/** The name of a column that was given none. */
 function nameOf(expression: Expression): string | null {
   return expression.kind === 'column' || expression.kind === 'property' ? expression.name : null;
 }

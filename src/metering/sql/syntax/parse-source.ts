@@ -35,7 +35,7 @@ interface SourcePlace extends Place {
   readonly closeSubquery: (reader: TokenReader) => void;
 }
 
-/** What a column of a UNION is called inside: as in the first query, or by its place. */
+/** The inner name of a column of a UNION: as in the first query, or by its place. */
 export function unionColumn(name: string | null, index: number): string {
   return name?.toLowerCase() ?? `column ${index + 1}`;
 }
@@ -88,7 +88,7 @@ function parseTable(place: SourcePlace): Source {
   return alias === null ? source : { ...source, qualifier: alias.toLowerCase() };
 }
 
-/** What may be read, in words. */
+/** The sources that may be read, in words. */
 function only(tables: readonly string[]): string {
   return tables.length === 1 ? `the only table is ${tables[0]}` : `the views are ${tables.join(', ')}`;
 }
@@ -102,7 +102,7 @@ function refuseOtherSource(
   if (reader.isSymbol('(')) {
     const hint =
       text.toUpperCase() === 'UNNEST'
-        ? ': a list stands behind events, as in FROM events, UNNEST(…) AS x'
+        ? ': a list stands after events, as in FROM events, UNNEST(…) AS x'
         : '';
     throw new QueryProblem(position, `the table function ${text} is not available; ${only(tables)}${hint}`);
   }

@@ -8,7 +8,7 @@ import type { ParseOperand, TokenReader } from './token-reader.ts';
 /** Rows of a frame before or after the current one: each row looks at all of them. */
 const FRAME_ROWS_MAX = 100;
 
-/** What stands after ORDER BY. NULL is last unless it says otherwise. */
+/** The text after ORDER BY. NULL is last unless it says otherwise. */
 export function parseOrder(reader: TokenReader, parseOperand: ParseOperand): OrderItem[] {
   const items: OrderItem[] = [];
   do {

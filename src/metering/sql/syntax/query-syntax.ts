@@ -40,7 +40,7 @@ export interface OrderItem {
   readonly areNullsFirst: boolean;
 }
 
-/** What an expression is, without its place. */
+/** An expression without its place. */
 export type ExpressionForm =
   /** Plain decimal digits, checked to fit. */
   | { readonly kind: 'number'; readonly digits: string }
@@ -73,7 +73,7 @@ export type ExpressionForm =
     }
   | {
       readonly kind: 'case';
-      /** What each WHEN is compared with; null where each WHEN is a condition. */
+      /** The value that each WHEN is compared with; null where each WHEN is a condition. */
       readonly compared: Expression | null;
       readonly branches: readonly CaseBranch[];
       readonly otherwise: Expression | null;

@@ -4,7 +4,7 @@ import type { Expression, SelectQuery } from './query-syntax.ts';
 import type { Token } from './tokens.ts';
 
 /**
- * What all parts may weigh together, in units that take ClickHouse two or three milliseconds to plan. No limit
+ * The most that all parts may weigh together, in units that take ClickHouse two or three milliseconds to plan. No limit
  * ends the planning of a query once it has begun, so this has to. It is far beyond a metric that a person wrote.
  */
 const QUERY_WEIGHT_MAX = 300;
@@ -94,7 +94,7 @@ export class TokenReader {
     return this.take();
   }
 
-  /** A problem with the token that comes next. */
+  /** A problem with the next token. */
   unexpected(expected: string): QueryProblem {
     const { kind, text, position } = this.next;
     const found = kind === 'end' ? 'the end of the query' : `"${text}"`;

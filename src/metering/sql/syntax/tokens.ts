@@ -24,7 +24,7 @@ const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const SYMBOL = /->>|->|<>|!=|<=|>=|::|\|\||[-+*/%=<>(),.;[\]]/y;
 
-/** What does not belong into a text even in quotes: half of a character, and the end mark of C. */
+/** Characters that do not belong into a text even in quotes: half of a character, and the end mark of C. */
 const UNFIT_TEXT = /[\p{Surrogate}\0]/u;
 
 /** Throws a `QueryProblem` at the first character that cannot begin a token. */

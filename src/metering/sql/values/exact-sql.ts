@@ -93,7 +93,7 @@ export function quotientSql(names: NameSource, dividend: string, divisor: string
   });
 }
 
-/** What a division to a whole number leaves: exact. NULL where an operand is NULL or the divisor is 0. */
+/** The exact remainder of a division to a whole number. NULL where an operand is NULL or the divisor is 0. */
 export function remainderSql(names: NameSource, dividend: string, divisor: string): string {
   return bind(names, [dividend, divisor], ([a = '', b = '']) => {
     const isNumber = `isNotNull(${a}) AND ifNull(${b} != 0, 0)`;

@@ -95,7 +95,7 @@ export function timePartSql(time: string, part: string): string | null {
 /** When the query is asked, by the clock of the service. */
 export const NOW_SQL = "fromUnixTimestamp64Milli({s_now:Int64}, 'UTC')";
 
-/** What clocks in a zone show at `time`, as a time in UTC. `time` may be repeated. */
+/** The local time in a zone at `time`, as a time in UTC. `time` may be repeated. */
 export function inZoneSql(time: string, zone: string): string {
   return `addSeconds(${time}, timeZoneOffset(toTimeZone(${time}, ${zone})))`;
 }

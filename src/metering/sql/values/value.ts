@@ -1,5 +1,5 @@
 /**
- * The types of a SQL metric. A property has no type of its own: it is a number where a number is needed
+ * The types of a SQL metric. A property has no fixed type: it is a number where a number is needed
  * and text where text is.
  */
 import type { Decimal } from '../../../core/decimal.ts';
@@ -16,7 +16,7 @@ export type ValueType = 'property' | 'text' | 'number' | 'boolean' | 'timestamp'
 export interface Value {
   readonly sql: string;
   readonly type: ValueType;
-  /** What a literal says. */
+  /** The value of a literal. */
   readonly literal?: Decimal | string;
   /** Of a column, a property or a literal: can be repeated at no cost, also as a number. */
   readonly isPlain?: true;
@@ -24,7 +24,7 @@ export interface Value {
   readonly number?: () => string;
 }
 
-/** What it takes to write expressions into one SELECT. */
+/** The state for writing expressions into one SELECT. */
 export interface Writer {
   readonly parameters: Parameters;
   readonly definitions: Definitions;

@@ -1,6 +1,6 @@
 /** The views that queries across customers read, column by column (docs/sql.md). */
 
-/** What a column holds. A `number` is an exact decimal of up to 30 places. */
+/** The type of a column. A `number` is an exact decimal of up to 30 places. */
 type ViewColumnType = 'text' | 'number' | 'timestamp' | 'boolean';
 
 export interface ViewColumn {
@@ -71,7 +71,7 @@ const VIEWS = {
     text('billing_provider', 'where it is delivered to; NULL: nowhere'),
     text('external_invoice_id', 'its id there; NULL until it is known'),
     text('external_status', '`external_status` of the API'),
-    timestamp('external_issued_at', 'when it was made final there'),
+    timestamp('external_issued_at', 'when it was finalized there'),
     timestamp('external_paid_at', 'when it was paid'),
     text('external_payment_id', 'the payment there'),
     text('external_pdf_url', 'its PDF there'),
@@ -123,7 +123,7 @@ const VIEWS = {
     timestamp('issued_at', 'when it is expected to be finalized'),
     text('credit_type_id', 'the currency or pricing unit of the total'),
     text('credit_type', 'its name, such as `USD (cents)`'),
-    number('total', 'as of now, exact: US cents, whole units of all others'),
+    number('total', 'at present, exact: US cents, whole units of all others'),
     number('warning_count', 'how many warnings it has'),
     number('previous_total', 'of the finalized invoice before it; NULL without one'),
   ],
