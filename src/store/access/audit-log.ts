@@ -45,7 +45,7 @@ export async function insertAuditEntry(db: Database | Transaction, entry: AuditE
  * A page of the log in the order of recording, without the rows of the last moment.
  *
  * A row gets its place shortly before it is committed, so a later place may be seen before it. A reader that continues
- * behind its last row would miss it. So rows are shown only when every transaction that is running has begun after
+ * after its last row would miss it. So rows are shown only when every transaction that is running has begun after
  * them: then nothing can be added before them any more.
  */
 export async function listAuditEntries(
@@ -85,7 +85,7 @@ function behindPosition({ recordedAt, id }: AuditPosition, order: 'asc' | 'desc'
 
 /**
  * The beginning of the oldest transaction of this service that is running, at most a second ago. Read before the rows:
- * what commits in between is then either visible or behind it.
+ * a transaction that commits in between is then either visible or after it.
  */
 async function settledUntil(db: Database): Promise<string> {
   const [row] = await db.execute<{ until: string }>(sql`

@@ -28,7 +28,7 @@ export interface StoredKey {
 const CLAIM = sql`clock_timestamp() + interval '60 seconds'`;
 
 /**
- * Claims a key that is free: unknown, older than `expiredAt`, or left behind by a process that has died. Returns
+ * Claims a key that is free: unknown, older than `expiredAt`, or left by a process that has died. Returns
  * whether it was.
  */
 export async function claimKey(

@@ -27,7 +27,7 @@ export interface SystemChange {
 }
 
 /**
- * Adds a row for each change; they share a request id, made anew. `at`: by the clock of the service. Call it last in
+ * Adds a row for each change; they share a new request id. `at`: by the clock of the service. Call it last in
  * the transaction, as for requests.
  */
 export async function recordSystemChanges(

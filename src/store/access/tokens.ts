@@ -20,7 +20,7 @@ export interface Token {
   readonly scope: TokenScope;
   readonly origin: TokenOrigin;
   readonly createdAt: Instant;
-  /** Valid before this instant; null for ever. */
+  /** Valid before this instant; null: without an end. */
   readonly expiresAt: Instant | null;
   readonly revokedAt: Instant | null;
   /** A few seconds late; null if it was never used. */
@@ -50,7 +50,7 @@ export async function lockToken(tx: Transaction, id: string): Promise<Token | nu
   return rows[0] ?? null;
 }
 
-/** In the order in which they were made. */
+/** In the order in which they were created. */
 export async function listTokens(db: Database | Transaction, page: PageRequest): Promise<Page<Token>> {
   const rows = await db
     .select()
@@ -125,7 +125,7 @@ export async function noteUses(db: Database, uses: ReadonlyMap<string, Instant>)
     where ${tokens.id} = used.id`);
 }
 
-/** Of all tokens that this service has made, revoked ones too. */
+/** Of all tokens that this service has created, revoked ones too. */
 export async function countIssuedTokens(db: Database | Transaction): Promise<number> {
   const rows = await db.select({ tokens: count() }).from(tokens).where(eq(tokens.origin, 'issued'));
   return rows[0]?.tokens ?? 0;

@@ -46,10 +46,10 @@ export const alertStates = pgTable(
     customerId: uuid('customer_id')
       .notNull()
       .references(() => customers.id),
-    /** What the alarm is about: a value, or the id of a segment, contract or invoice. */
+    /** The subject of the alarm: a value, or the id of a segment, contract or invoice. */
     target: text('target').notNull(),
     state: text('state', { enum: ALERT_STATES }).notNull(),
-    /** Whether the alarm was told, so that its end is told too. */
+    /** Whether the alarm was reported, so that its end is reported too. */
     isTold: boolean('is_told').notNull(),
     /** The start of the period that it was evaluated for; null where there are no periods. */
     since: instant('since'),

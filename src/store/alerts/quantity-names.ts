@@ -24,8 +24,8 @@ const OF_METRICS = sql`
   where ${IS_COUNTED} and (filter->'in_values' <> 'null' or filter->'not_in_values' <> 'null')`;
 
 /**
- * What a contract bills, and at which price. Values that balances and overrides name beside these are not looked for:
- * there may be a million of them, and these names are read every few seconds.
+ * The names that decide which usage a contract bills, and at which price. Values that balances and overrides name
+ * beside these are not looked for: there may be a million of them, and these names are read every few seconds.
  */
 const OF_TERMS = sql`
   select unnest(pricing_group_key) as name from ${productVersions}
@@ -39,8 +39,8 @@ const OF_ALERTS = sql`
   where archived_at is null and ${inArray(alerts.type, alertTypesTaking('seatFilter'))}`;
 
 /**
- * What metrics add up, and what metrics, terms and alerts tell usage apart by. Without what SQL metrics look at. Of more
- * than `QUANTITY_NAMES_MAX` names the first.
+ * The properties that metrics add up, and those by which metrics, terms and alerts distinguish usage, without those of
+ * SQL metrics. Of more than `QUANTITY_NAMES_MAX` names the first.
  */
 export async function loadQuantityNames(db: Database): Promise<QuantityNames> {
   const names = async (found: SQL) => {

@@ -40,7 +40,7 @@ const hierarchyColumns = () => ({
   childContractIds: uuid('child_contract_ids').array().notNull(),
 });
 
-/** What a unit of a recurring term granted before the term was changed: what has begun keeps it. */
+/** The amount that a unit of a recurring term granted before the term was changed: grants that have begun keep it. */
 export const recurringUnitPrices = pgTable(
   'recurring_unit_prices',
   {

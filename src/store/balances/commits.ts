@@ -83,7 +83,7 @@ export interface CommitFilter {
   readonly invoicedOn?: readonly string[];
   /** Of the customers themselves and of their contracts. */
   readonly customerIds?: readonly string[];
-  /** What has rolled over from these. */
+  /** The amounts that have rolled over from these. */
   readonly rolledOverFrom?: readonly string[];
   readonly includeArchived: boolean;
 }

@@ -4,8 +4,8 @@ import { COMMIT_TYPES } from '../../core/terms/commits.ts';
 import { exact, instant } from '../base/columns.ts';
 
 /**
- * What is left of commits and credits, for clients that read it here (docs/sql.md, "How balances get there"). A copy:
- * the service reads nothing back from it. Without foreign keys, so that it locks no row of a commit.
+ * The remaining amounts of commits and credits, for clients that read it here (docs/sql.md, "How balances get there").
+ * A copy: the service reads nothing back from it. Without foreign keys, so that it locks no row of a commit.
  */
 export const publishedBalances = pgTable(
   'published_balances',
@@ -25,9 +25,12 @@ export const balancePublication = pgTable(
   'balance_publication',
   {
     id: integer('id').primaryKey().default(1),
-    /** What was committed before this instant of the service's clock is published. Null: no pass has ended yet. */
+    /**
+     * Changes that were committed before this instant of the service's clock are published. Null: no pass has ended
+     * yet.
+     */
     asOf: instant('as_of'),
-    /** What `asOf` becomes when the pass under way ends. Null: none is under way. */
+    /** The next `asOf`, when the pass under way ends. Null: none is under way. */
     passAsOf: instant('pass_as_of'),
     /** The last commit that the pass has published; both null: none yet. */
     afterCustomerId: uuid('after_customer_id'),

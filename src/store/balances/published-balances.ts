@@ -91,13 +91,13 @@ export async function endPass(tx: Transaction, { asOf }: PublishingPass): Promis
     .set({ asOf, passAsOf: null, afterCustomerId: null, afterCommitId: null });
 }
 
-/** Behind `after`, up to and with `until`; null: without that bound. */
+/** After `after`, up to and with `until`; null: without that bound. */
 export interface PublishedRange {
   readonly after: CommitPlace | null;
   readonly until: CommitPlace | null;
 }
 
-/** The commit or credit that is `count` places behind `after`, of those that are not archived; null: there are fewer. */
+/** The commit or credit that is `count` places after `after`, of those that are not archived; null: there are fewer. */
 export async function placeBehind(
   tx: Transaction,
   after: CommitPlace | null,
@@ -150,7 +150,10 @@ export async function commitsToPublish(
     .limit(limit);
 }
 
-/** Publishes these balances of the range, and removes those of archived commits from it. What is the same is not written. */
+/**
+ * Publishes these balances of the range, and removes those of archived commits from it. Unchanged balances are not
+ * written.
+ */
 export async function replacePublished(
   tx: Transaction,
   range: PublishedRange,

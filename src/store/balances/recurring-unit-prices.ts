@@ -1,4 +1,4 @@
-/** What units of recurring terms granted before the terms were changed. */
+/** The amounts that units of recurring terms granted before the terms were changed. */
 import { asc } from 'drizzle-orm';
 import { groupBy } from '../../core/group-by.ts';
 import type { FormerUnitPrice, RecurringCommit } from '../../core/terms/recurring-commits.ts';

@@ -23,7 +23,7 @@ export const microsecond = customType<{ data: string; driverData: string }>({
   fromDriver: microsecondsFromPostgres,
 });
 
-/** The digits behind the seconds may be six. */
+/** There may be six digits after the seconds. */
 const FRACTION = /(?:\.(\d{1,6}))?\+00$/;
 
 /** Reads what Postgres prints for a timestamp as epoch microseconds: `2026-11-20 00:00:00.000071+00`. */
@@ -32,7 +32,7 @@ export function microsecondsFromPostgres(text: string): string {
   return `${seconds}${(FRACTION.exec(text)?.[1] ?? '').padEnd(6, '0')}`;
 }
 
-/** A decimal of any size and scale; every digit comes back as it was stored. */
+/** A decimal of any size and scale; every digit is read as it was stored. */
 export const exact = customType<{ data: Decimal; driverData: string }>({
   dataType: () => 'numeric',
   toDriver: (value) => value.toFixed(),

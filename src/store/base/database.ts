@@ -3,7 +3,7 @@
  *
  * Drizzle changes the parsers of the client it wraps (dates become strings, Date parameters throw), so
  * the client never leaves this file: everything goes through `db`, raw SQL as `sql` templates with ISO
- * text for instants. `migrate.ts` opens a client of its own.
+ * text for instants. `migrate.ts` opens a separate client.
  */
 import { sql } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -27,7 +27,7 @@ export interface DatabasePool {
 
 /** Enough for the changes and the jobs of one process; a server's default limit of 100 carries several. */
 const CONNECTIONS_MAX = 10;
-/** For requests that only read, so that they do not take the others. Made when they are needed. */
+/** For requests that only read, so that they do not take the others. Opened when they are needed. */
 const READ_CONNECTIONS_MAX = 6;
 /** For the lookup of a token that each request begins with. Lookups that meet are sent together. */
 const IDENTIFICATION_CONNECTIONS_MAX = 2;
@@ -36,7 +36,7 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const CLOSE_TIMEOUT_SECONDS = 5;
 
-/** Opens a pool; connections are made when first needed. */
+/** Opens a pool; connections are opened when first needed. */
 export function createDatabase(connection: PostgresConnection): DatabasePool {
   const clientOf = (max: number) =>
     connectPostgres(connection, {

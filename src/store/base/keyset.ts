@@ -11,7 +11,7 @@ interface KeysetColumns {
   readonly id: AnyColumn;
 }
 
-/** The rows behind `after`, or all of them. */
+/** The rows after `after`, or all of them. */
 export function behind(columns: KeysetColumns, after: KeysetPosition | null): SQL | undefined {
   if (after === null) return undefined;
   return or(gt(columns.createdAt, after.at), and(eq(columns.createdAt, after.at), gt(columns.id, after.id)));

@@ -1,7 +1,7 @@
 /**
- * Listens to a channel of PostgreSQL (`LISTEN`), on a connection of its own, for as long as the process runs.
+ * Listens to a channel of PostgreSQL (`LISTEN`), on a separate connection, for as long as the process runs.
  *
- * What is announced while the connection is lost is missed: `onConnected` is called after every connection, for the
+ * Announcements while the connection is lost are missed: `onConnected` is called after every connection, for the
  * listener to forget what it can no longer trust.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const CLOSE_TIMEOUT_SECONDS = 1;
 
 export type Listen = (channel: string, listener: Listener) => Subscription;
 
-/** Returns at once; the connection is made, and made again, in the background. */
+/** Returns at once; the connection is opened, and opened again, in the background. */
 export function listenTo(connection: PostgresConnection, channel: string, listener: Listener): Subscription {
   const closing = new AbortController();
   const running = keepListening(connection, channel, listener, closing.signal);
@@ -45,7 +45,7 @@ async function keepListening(
   }
 }
 
-/** Resolves when the connection is lost, cannot be made, or is not needed any more. */
+/** Resolves when the connection is lost, cannot be opened, or is not needed any more. */
 async function listenOnce(
   connection: PostgresConnection,
   channel: string,

@@ -15,7 +15,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 type Database = PostgresJsDatabase;
 type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
-/** Runs on the transaction of the request, or in one of its own. */
+/** Runs on the transaction of the request, or in a separate one. */
 type Write = (tx: Transaction) => Promise<void>;
 
 export interface RequestUnit {
@@ -47,7 +47,7 @@ export function afterCommit(work: () => void): void {
 }
 
 /**
- * Runs a request that only reads on connections of its own: however many there are, and however slow, those that
+ * Runs a request that only reads on separate connections: however many there are, and however slow, those that
  * change something and the jobs do not wait for them.
  */
 export function asRead<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -55,7 +55,7 @@ export function asRead<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Looks up who sends a request, on connections of its own, because every request begins with it: it does not wait for
+ * Looks up who sends a request, on separate connections, because every request begins with it: it does not wait for
  * what others ask.
  */
 export function asIdentification<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-/** How a value that was made from rows tells whether they are still the same. */
+/** How a value that was built from rows shows whether they are still the same. */
 import { type SQL, sql } from 'drizzle-orm';
 
 /**

@@ -11,7 +11,7 @@ export const billingConnections = pgTable(
     deliveryMethod: text('delivery_method', { enum: DELIVERY_METHODS }).notNull(),
     /** Holds secrets; never returned unfiltered. */
     configuration: jsonb('configuration').notNull(),
-    /** One id for provider, method and configuration together: the same connection is not made twice. */
+    /** One id for provider, method and configuration together: the same connection is not created twice. */
     key: uuid('key').notNull(),
     createdAt: instant('created_at').notNull(),
     /** Then nothing is delivered through it any more. */

@@ -1,4 +1,4 @@
-/** The service's own connections to billing providers. What is read here holds secrets. */
+/** The service's own connections to billing providers. The rows that are read here hold secrets. */
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingProvider, DeliveryMethod } from '../../core/billing-providers.ts';
@@ -134,7 +134,7 @@ export async function saveDefaultConnection(
     await db.update(billingConnections).set({ archivedAt }).where(isStored);
     return;
   }
-  // What is learned of the account stays until it is learned anew.
+  // Facts about the account stay until they are read again.
   const merged = sql`${billingConnections.configuration} || excluded.configuration`;
   await db
     .insert(billingConnections)

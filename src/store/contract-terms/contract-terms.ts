@@ -1,6 +1,6 @@
 /**
- * Contracts with all their terms: reads them with one query per kind, and writes the differences that a change has
- * made. Use cases change plain values and pass the states before and after to `saveContract`.
+ * Contracts with all their terms: reads them with one query per kind, and writes the differences of a
+ * change. Use cases change plain values and pass the states before and after to `saveContract`.
  */
 import { groupBy } from '../../core/group-by.ts';
 import { eachInChunks } from '../../core/in-chunks.ts';

@@ -27,7 +27,7 @@ export async function insertContractEdits(tx: Transaction, edits: readonly Contr
   return rows.length === edits.length;
 }
 
-/** The edit that was made with the uniqueness key. */
+/** The edit that was submitted with the uniqueness key. */
 export async function editWithKey(db: Database | Transaction, uniquenessKey: string): Promise<string | null> {
   const [row] = await db
     .select({ id: contractEdits.id })

@@ -20,8 +20,8 @@ import { rateCards } from '../rate-cards/rate-cards.tables.ts';
 import { packages } from './packages.tables.ts';
 
 /**
- * The header of a contract as it is now. Its terms (commits, overrides, charges, …) have tables of their
- * own that point here.
+ * The header of a contract as it is now. Its terms (commits, overrides, charges, …) have separate tables
+ * that point here.
  */
 export const contracts = pgTable(
   'contracts',
@@ -45,7 +45,7 @@ export const contracts = pgTable(
     }).notNull(),
     /** Set for CUSTOM_DATE only. */
     statementAnchor: instant('statement_anchor'),
-    /** Usage invoices for periods that start before this instant are not made. */
+    /** Usage invoices for periods that start before this instant are not issued. */
     invoiceGenerationStartingAt: instant('invoice_generation_starting_at'),
     netPaymentTermsDays: integer('net_payment_terms_days'),
     multiplierPrioritization: text('multiplier_prioritization', {

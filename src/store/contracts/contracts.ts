@@ -1,4 +1,4 @@
-/** Contract headers. Their terms are in modules of their own; contract-terms.ts reads and writes them together. */
+/** Contract headers. Their terms are in separate modules; contract-terms.ts reads and writes them together. */
 import { and, asc, eq, gt, gte, inArray, isNull, lte, or } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
 import type { Contract } from '../../core/terms/contract.ts';
@@ -120,7 +120,7 @@ export async function loadContracts(db: Database | Transaction, filter: Contract
   return rows.map(fromRow);
 }
 
-/** The contracts that are not archived by id, those behind `after`. */
+/** The contracts that are not archived by id, those after `after`. */
 export async function listContracts(
   db: Database | Transaction,
   { after, limit }: { readonly after: string | null; readonly limit: number },
@@ -134,7 +134,7 @@ export async function listContracts(
   return rows.map(fromRow);
 }
 
-/** Customers with contracts on a rate card that are not archived, by id, those behind `after`. */
+/** Customers with contracts on a rate card that are not archived, by id, those after `after`. */
 export async function customersOfRateCard(
   db: Database | Transaction,
   rateCardId: string,

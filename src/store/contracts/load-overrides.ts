@@ -124,7 +124,7 @@ interface PlacedOverride {
   readonly override: Override;
 }
 
-/** What was read, with what was known; keeps those of contracts that have many. */
+/** The overrides that were read and those that were kept; keeps those of contracts that have many. */
 function joined(
   rows: readonly ReadRow[],
   read: readonly PlacedOverride[],

@@ -35,7 +35,7 @@ export const overrides = pgTable(
   (table) => [index('overrides_contract').on(table.contractId, table.sequence)],
 );
 
-/** What an override targets; its specifiers are ORed, the columns of one are ANDed. */
+/** The target of an override; its specifiers are ORed, the columns of one are ANDed. */
 export const overrideSpecifiers = pgTable(
   'override_specifiers',
   {

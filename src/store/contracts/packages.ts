@@ -11,7 +11,7 @@ import { jsonbInParts } from '../stored-documents/jsonb-in-parts.ts';
 import { contracts } from './contracts.tables.ts';
 import { packageAliases, packages } from './packages.tables.ts';
 
-/** The assignment of an alias to a package, as it was made. */
+/** The assignment of an alias to a package, as it was submitted. */
 export interface PackageAliasAssignment {
   readonly name: string;
   readonly packageId: string;

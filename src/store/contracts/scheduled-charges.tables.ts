@@ -22,7 +22,7 @@ export const scheduledCharges = pgTable(
     /** Not printed; the API shows it on lines. */
     description: text('description'),
     creditTypeId: uuid('credit_type_id').notNull(),
-    /** Whether it joins a usage invoice although the contract has its charges on invoices of their own. */
+    /** Whether it joins a usage invoice although the contract has its charges on separate invoices. */
     onUsageInvoice: boolean('on_usage_invoice').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     createdBy: text('created_by').notNull(),

@@ -82,7 +82,7 @@ export async function loadSubscriptions(
   );
 }
 
-/** As one JSON text for each subscription: 100,000 rows of their own take the driver a second. */
+/** As one JSON text for each subscription: 100,000 separate rows take the driver a second. */
 async function loadSeatChanges(
   db: Database | Transaction,
   subscriptionIds: readonly string[],

@@ -31,7 +31,7 @@ export async function loadCreditTypes(
   return known;
 }
 
-/** The custom pricing units in the order in which they were made. */
+/** The custom pricing units in the order in which they were created. */
 export async function listCustomCreditTypes(
   db: Database | Transaction,
   page: PageRequest,

@@ -42,7 +42,7 @@ const TEMPLATE_LISTS = {
   package_subscription: 'subscriptions',
 } as const;
 
-/** The entities whose objects are rows of their own that never go away. */
+/** The entities whose objects are separate rows that are never removed. */
 export type StoredEntity = keyof typeof TABLES | keyof typeof PARTS;
 export type TemplateEntity = keyof typeof TEMPLATE_LISTS;
 

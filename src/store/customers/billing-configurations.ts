@@ -53,7 +53,7 @@ export async function holdBillingConfiguration(
   return row === undefined ? null : fromRow(row);
 }
 
-/** The configurations of a customer in the order in which they were made. */
+/** The configurations of a customer in the order in which they were created. */
 export async function listBillingConfigurations(
   db: Database | Transaction,
   customerId: string,

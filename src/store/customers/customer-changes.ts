@@ -16,7 +16,7 @@ export interface CustomerChange {
   readonly customerId: string;
 }
 
-/** Rows behind `after`, ascending. Rows of transactions that committed late may appear below the last one read. */
+/** Rows after `after`, ascending. Rows of transactions that committed late may appear below the last one read. */
 export async function loadCustomerChanges(
   db: Database,
   after: number,

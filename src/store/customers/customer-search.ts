@@ -83,7 +83,7 @@ function rankOf(column: AnyColumn): SQL {
     when starts_with(lower(${column}), whole) then ${RANKS.beginning}::int else ${RANKS.part}::int end`;
 }
 
-/** A range of the index: no text that begins with `whole` comes behind `whole` and the last character that there is. */
+/** A range of the index: no text that begins with `whole` sorts after `whole` with the highest character. */
 function begins(column: AnyColumn): SQL {
   const folded = sql`(lower(${column})) collate "C"`;
   return sql`${folded} >= whole and ${folded} < whole || U&'\\+10FFFF'`;

@@ -66,7 +66,7 @@ export const customerBillingConfigurations = pgTable(
       .references(() => customers.id),
     billingProvider: text('billing_provider', { enum: BILLING_PROVIDERS }).notNull(),
     deliveryMethod: text('delivery_method', { enum: DELIVERY_METHODS }).notNull(),
-    /** Null where the service has no connection of its own to the provider. */
+    /** Null where the service has no connection to the provider. */
     connectionId: uuid('connection_id').references(() => billingConnections.id),
     taxProvider: text('tax_provider', { enum: TAX_PROVIDERS }),
     configuration: jsonb('configuration').notNull(),

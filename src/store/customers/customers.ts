@@ -216,7 +216,7 @@ export async function listCustomers(
   return keysetPage(await withAliases(db, rows), page.limit);
 }
 
-/** What a list of customers is restricted to. */
+/** The restrictions of a list of customers. */
 export function filterConditions(db: Database | Transaction, filter: CustomerFilter): (SQL | undefined)[] {
   const { archived, ids, crmAccountIds, ingestAlias } = filter;
   return [

@@ -51,7 +51,7 @@ export async function activeCustomerIds(
   return rows.map(({ id }) => id);
 }
 
-/** Ids of customers behind `after`, ascending; archived ones too, whose invoices remain. */
+/** Ids of customers after `after`, ascending; archived ones too, whose invoices remain. */
 export async function customerIdsAfter(
   db: Database | Transaction,
   after: string | null,
@@ -66,7 +66,7 @@ export async function customerIdsAfter(
   return rows.map(({ id }) => id);
 }
 
-/** How many customers there are behind `after`. */
+/** How many customers there are after `after`. */
 export async function countCustomersAfter(db: Database | Transaction, after: string): Promise<number> {
   const [row] = await db.select({ customers: count() }).from(customers).where(gt(customers.id, after));
   return row?.customers ?? 0;

@@ -33,7 +33,7 @@ export async function eraseHeader(tx: Transaction, id: string, now: Instant): Pr
   await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, id));
 }
 
-/** What billing providers know it by. */
+/** The ids by which billing providers know it. */
 export async function eraseConfigurations(tx: Transaction, customerId: string, now: Instant): Promise<void> {
   const { archivedAt } = customerBillingConfigurations;
   await tx
@@ -74,7 +74,7 @@ export async function eraseAlerts(tx: Transaction, customerId: string, now: Inst
     .where(eq(alerts.customerId, customerId));
 }
 
-/** Messages about it, also those that are not delivered yet, and those that are told later. */
+/** Messages about it, also those that are not delivered yet, and those that are sent later. */
 export async function eraseMessages(tx: Transaction, customerId: string): Promise<void> {
   await tx.delete(scheduledMessages).where(eq(scheduledMessages.customerId, customerId));
   await tx.delete(webhookMessages).where(eq(webhookMessages.customerId, customerId));

@@ -1,8 +1,8 @@
 /**
  * From when on events are kept (docs/events.md, "Retention"). Everything before is gone, or about to go.
  *
- * What needs events of the past holds the row (`for share`) until its transaction ends; moving it waits for them, and
- * then sees what they have written.
+ * Work that needs events of the past holds the row (`for share`) until its transaction ends; moving it waits for them,
+ * and then sees what they have written.
  */
 import { and, asc, eq, gt, isNotNull, isNull, lt, notExists, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
@@ -83,7 +83,7 @@ export async function firstRegenerable(
   return row === undefined ? null : { id: row.id, countedFrom: row.countedFrom ?? row.periodStart };
 }
 
-/** Ids of the contracts behind `after` that bill usage, ascending. */
+/** Ids of the contracts after `after` that bill usage, ascending. */
 export async function billedContractIds(
   tx: Transaction,
   after: string | null,

@@ -3,7 +3,7 @@ import { bigint, boolean, check, integer, pgTable } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
 /**
- * What is known of the log of events in front of an embedded ClickHouse, one row: to notice a log that was removed or
+ * The state of the log of events in front of an embedded ClickHouse, one row: to notice a log that was removed or
  * replaced. Absent until there is a log.
  */
 export const eventLog = pgTable(

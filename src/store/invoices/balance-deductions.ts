@@ -1,4 +1,4 @@
-/** What issued invoices took from the balances of commits and credits. */
+/** The amounts that issued invoices took from the balances of commits and credits. */
 import { and, eq, inArray, isNull, notInArray, sql } from 'drizzle-orm';
 import type { Decimal } from '../../core/decimal.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
@@ -41,7 +41,7 @@ export async function loadDeductedAmounts(
   return new Map(rows.map((row) => [row.segmentId, row.total]));
 }
 
-/** What an issued invoice took from segments, a voided one too. */
+/** The amounts that an issued invoice took from segments, a voided one too. */
 export async function loadInvoiceDeductions(
   db: Database | Transaction,
   invoiceId: string,

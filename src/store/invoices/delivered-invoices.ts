@@ -20,7 +20,7 @@ interface DeliveredFilter {
   readonly customerId: string | null;
 }
 
-/** Those behind `after`, at most `limit`. */
+/** Those after `after`, at most `limit`. */
 export async function listDelivered(
   db: Database,
   filter: DeliveredFilter,

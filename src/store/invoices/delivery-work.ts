@@ -49,7 +49,7 @@ function until(leaseMs: number) {
   return sql`clock_timestamp() + ${`${leaseMs} milliseconds`}::interval`;
 }
 
-/** What a step changes. */
+/** The changes of a step. */
 export interface DeliveryChange
   extends Partial<Pick<Row, 'method' | 'mappedAt' | 'isDoubtful' | 'sentAt' | 'deliveredAt' | 'voidEnded'>> {
   readonly external?: Partial<ExternalInvoice> | undefined;
@@ -88,7 +88,7 @@ export interface AttemptEnd extends DeliveryChange {
 }
 
 /**
- * Ends an attempt and the lease. If the delivery was made due meanwhile, it stays so. Null: the lease had ended.
+ * Ends an attempt and the lease. If the delivery became due meanwhile, it stays so. Null: the lease had ended.
  */
 export async function endAttempt(
   tx: Transaction,
@@ -179,7 +179,7 @@ export async function loadDeliveryFigures(db: Database): Promise<DeliveryFigures
   };
 }
 
-/** Notes an event of a provider. False: it was noted before. */
+/** Records an event of a provider. False: it was recorded before. */
 export async function noteProviderEvent(
   tx: Transaction,
   event: { readonly connectionId: string; readonly eventId: string; readonly receivedAt: Instant },

@@ -1,4 +1,4 @@
-/** The usage invoices that consolidated invoices are made of. Written once with the consolidated invoice. */
+/** The usage invoices that consolidated invoices consist of. Written once with the consolidated invoice. */
 import { and, asc, eq } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { groupBy } from '../../core/group-by.ts';

@@ -38,7 +38,7 @@ export const invoiceDeliveries = pgTable(
     /** The commit whose balance waits for the payment of this invoice. */
     gatedCommitId: uuid('gated_commit_id'),
     status: text('status', { enum: EXTERNAL_STATUSES }).notNull().default('QUEUED'),
-    /** What it is at the provider; decided before the first call. */
+    /** Its kind at the provider; decided before the first call. */
     method: text('method', { enum: ['invoice', 'payment_intent', 'webhook'] }),
     /** When the first call began, in real time: from then on the provider may have it. */
     mappedAt: instant('mapped_at'),
@@ -79,7 +79,7 @@ export const invoiceDeliveries = pgTable(
   },
   (table) => [
     foreignKey({
-      // The name that would be made is longer than PostgreSQL's names may be.
+      // The generated name would be longer than PostgreSQL's names may be.
       name: 'invoice_deliveries_configuration_fk',
       columns: [table.configurationId],
       foreignColumns: [customerBillingConfigurations.id],

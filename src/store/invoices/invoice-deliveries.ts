@@ -92,7 +92,7 @@ export async function loadExternalInvoices(
 
 /**
  * Queues a delivery again. With the configuration that its contract has now, unless the provider may have it already, or an
- * attempt is running. One that was deleted there is made anew.
+ * attempt is running. One that was deleted there is created again.
  */
 export async function restartDelivery(
   tx: Transaction,
@@ -100,7 +100,7 @@ export async function restartDelivery(
   now: Instant,
   { isDeletedThere }: { readonly isDeletedThere: boolean },
 ): Promise<void> {
-  // What was refused without a doubt is not there.
+  // An invoice that was certainly refused is not there.
   const isFree = sql`((d.lease_until is null or d.lease_until <= clock_timestamp()) and (
     ${isDeletedThere} or d.mapped_at is null or
     (d.external_id is null and not d.is_doubtful and d.status = 'INVALID_REQUEST_ERROR')))`;
@@ -126,8 +126,8 @@ export async function restartDelivery(
 }
 
 /**
- * Writes down what a system has told of an invoice that it got. An attempt that is running, and knows less, ends with nothing
- * written, and is made again.
+ * Records the report of a system about an invoice that it received. A running attempt, which knows less, ends with
+ * nothing written, and is repeated.
  */
 export async function tellExternal(
   tx: Transaction,
@@ -177,7 +177,7 @@ export async function queueGatedPayments(tx: Transaction, gated: readonly GatedP
   }
 }
 
-/** What the provider of payments has of invoices that it has decided at once. Nothing is due, and nothing is sent. */
+/** The state at the payment provider of invoices that it has decided at once. Nothing is due, and nothing is sent. */
 export async function insertCollected(
   tx: Transaction,
   collected: readonly (GatedPayment & { readonly external: ExternalInvoice })[],
@@ -206,7 +206,7 @@ export async function unqueueDeliveries(tx: Transaction, invoiceIds: readonly st
   await tx.delete(invoiceDeliveries).where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
 }
 
-/** What these invoices are voided for here is to be voided there too. Those that nobody has are done with at once. */
+/** Queues the void of these voided invoices at their providers. Those that no provider has are finished at once. */
 export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
   if (invoiceIds.length === 0) return;
   const isMapped = sql`${invoiceDeliveries.mappedAt} is not null`;

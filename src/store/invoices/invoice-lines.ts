@@ -34,7 +34,7 @@ export async function insertInvoiceLines(
   await insertRows(tx, invoiceLineItems, rows);
 }
 
-/** Memory of a line: its row, and what is made of it. */
+/** Memory of a line: its row, and the objects built from it. */
 const LINE_BYTES = 4_096;
 
 /** Invoice id → its lines in their order; invoices without lines are absent. */
@@ -64,7 +64,7 @@ const tierColumn = z.object({
 
 type NewLineRow = typeof invoiceLineItems.$inferInsert;
 
-/** What lines of some types have not: the rows of all have the same columns. */
+/** The columns that lines of some types lack: the rows of all have the same columns. */
 const NOTHING_ELSE = {
   productId: null,
   productType: null,
@@ -177,7 +177,7 @@ function fromRow(row: LineRow): InvoiceLine {
   const { type } = row;
   assert(
     type === 'usage' || type === 'minimum' || type === 'applied',
-    `a line of type ${type} has a shape of its own`,
+    `a line of type ${type} has a different shape`,
   );
   return {
     type,

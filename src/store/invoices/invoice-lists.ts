@@ -28,7 +28,7 @@ export interface InvoicePageRequest extends PageRequest {
   readonly order: 'ascending' | 'descending';
 }
 
-/** The issued invoices behind `after`, at most `limit`, without their lines. */
+/** The issued invoices after `after`, at most `limit`, without their lines. */
 export async function listInvoiceHeads(
   db: Database | Transaction,
   filter: InvoiceFilter,

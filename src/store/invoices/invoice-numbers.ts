@@ -18,7 +18,7 @@ interface Issued {
 }
 
 /**
- * Queues the numbering of invoices that this transaction issues. Every transaction queues a job of its own, so that
+ * Queues the numbering of invoices that this transaction issues. Every transaction queues a separate job, so that
  * concurrent invoice runs do not wait for each other here.
  */
 export async function queueNumbering(tx: Transaction, issued: readonly Issued[]): Promise<void> {

@@ -15,7 +15,7 @@ export async function insertInvoicedItems(
   issued: readonly Pick<Invoice, 'id' | 'lines'>[],
 ): Promise<void> {
   const items = issued.flatMap(({ id, lines }) => {
-    // What balances pay of a charge has lines of its own.
+    // The part of a charge that balances pay has separate lines.
     const ids = new Set(lines.flatMap((line) => ('scheduleItemId' in line ? line.scheduleItemId : [])));
     return [...ids].map((itemId) => ({ itemId, invoiceId: id }));
   });
@@ -67,7 +67,7 @@ export async function loadInvoicedItems(
   return new Map(rows.map(({ itemId, ...invoice }) => [itemId, invoice]));
 }
 
-/** What a finalized invoice bills for an item. */
+/** The amount that a finalized invoice bills for an item. */
 export interface InvoicedAmount {
   readonly invoiceId: string;
   readonly contractId: string;

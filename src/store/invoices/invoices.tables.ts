@@ -21,7 +21,7 @@ import { contracts } from '../contracts/contracts.tables.ts';
 import { customers } from '../customers/customers.tables.ts';
 
 /**
- * What issued invoices were computed from besides the events: the terms of a rate card or of a contract
+ * The input of issued invoices besides the events: the terms of a rate card or of a contract
  * (core/invoice-terms.ts), or balances (core/invoice-balances.ts). The id is derived from the content, so terms shared by many invoices are stored once.
  */
 export const invoiceTerms = pgTable('invoice_terms', {
@@ -68,7 +68,7 @@ export const invoices = pgTable(
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
     /** The balances that it found. Null: none, or issued by an earlier version. */
     balancesId: uuid('balances_id').references(() => invoiceTerms.id),
-    /** Made from quantities of the client, not from events. */
+    /** Computed from quantities of the client, not from events. */
     isHistorical: boolean('is_historical').notNull().default(false),
     /** Whether commits and credits paid for its usage. False: issued by a version that did not draw them down. */
     drawsOnBalances: boolean('draws_on_balances').notNull().default(false),
@@ -96,7 +96,7 @@ export const invoices = pgTable(
   ],
 );
 
-/** The usage invoices that a consolidated invoice is made of. It has their lines, and none of its own. */
+/** The usage invoices that a consolidated invoice consists of. It has their lines, and no others. */
 export const invoiceConstituents = pgTable(
   'invoice_constituents',
   {
@@ -206,8 +206,8 @@ export const invoiceLineItems = pgTable(
 );
 
 /**
- * What issued invoices took from the balances of commits and credits: the sums of their applied lines. A voided invoice
- * keeps its rows; `credited_at` is when it gave them back.
+ * The amounts that issued invoices took from the balances of commits and credits: the sums of their applied lines. A
+ * voided invoice keeps its rows; `credited_at` is when it gave them back.
  */
 export const balanceDeductions = pgTable(
   'balance_deductions',

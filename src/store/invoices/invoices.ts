@@ -11,7 +11,7 @@ import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { invoices } from './invoices.tables.ts';
 
-/** What was frozen with a usage invoice. */
+/** The data that was frozen with a usage invoice. */
 interface FrozenUsage extends InvoiceTermsIds {
   /** Of its hourly lines in ClickHouse. */
   readonly breakdownId: string;

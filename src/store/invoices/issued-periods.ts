@@ -10,7 +10,7 @@ const regenerated = alias(invoices, 'regenerated');
 
 /**
  * For each contract that has issued usage invoices: where the last issued period ends. Historical ones do not count:
- * billing from events starts behind them, where the contract says so. Of an invoice that was
+ * billing from events starts after them, where the contract says so. Of an invoice that was
  * regenerated, only the new one counts: its period is shorter if the contract now ends within it.
  */
 export async function lastIssuedPeriodEnds(
@@ -38,7 +38,7 @@ export async function lastIssuedPeriodEnds(
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
 
-/** What a usage invoice billed that took nothing from balances. */
+/** The usage that an invoice billed without taking anything from balances. */
 export interface UndrawnPeriod {
   readonly customerId: string;
   readonly contractId: string;
@@ -116,7 +116,7 @@ export async function usageInvoiceIn(
 
 /**
  * Whether something was invoiced since a renewal began, and not voided: anything of the newer contract; of the older one
- * what reaches the renewal or is dated later. Historical invoices were made elsewhere.
+ * what reaches the renewal or is dated later. Historical invoices were issued elsewhere.
  */
 export async function hasInvoiceSince(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Voiding finalized invoices. What was voided is returned, without its lines. */
+/** Voiding finalized invoices. The voided invoices are returned, without their lines. */
 import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../base/database.ts';
@@ -46,7 +46,10 @@ export async function voidInvoicesOfItems(
   return voidInvoices(tx, inArray(invoices.id, ids), now);
 }
 
-/** What they took from balances is given back, and what a billing provider has of them is voided. Consolidated invoices that they are on are voided with them. */
+/**
+ * The amounts that they took from balances are given back, and their copies at a billing provider are voided.
+ * Consolidated invoices that they are on are voided with them.
+ */
 async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<IssuedHead[]> {
   const voided = await tx
     .update(invoices)

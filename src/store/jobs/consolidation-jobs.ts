@@ -41,7 +41,7 @@ export async function queueConsolidations(
   );
 }
 
-/** What is queued for these parents. */
+/** The jobs that are queued for these parents. */
 export async function queuedConsolidations(
   db: Database | Transaction,
   contractIds: readonly string[],

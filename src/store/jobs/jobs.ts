@@ -1,4 +1,4 @@
-/** The queue of due work: queued once by key, deleted when done. Which job comes next is in job-order.ts. */
+/** The queue of due work: queued once by key, deleted when done. job-order.ts decides which job is next. */
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -31,7 +31,7 @@ export async function enqueueJobs(db: Database | Transaction, newJobs: readonly 
     });
 }
 
-/** The keys of queued jobs of a kind behind `after`, in their order. */
+/** The keys of queued jobs of a kind after `after`, in their order. */
 export async function listJobKeys(
   tx: Transaction,
   kind: string,

@@ -8,7 +8,7 @@ import type { Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 import { scheduledMessages } from './scheduled-messages.tables.ts';
 
-/** What is told of which events: the events themselves without `offsetId`. */
+/** The messages of an event: those at the event itself without `offsetId`. */
 export interface Notification {
   readonly type: string;
   readonly offsetId: string | null;
@@ -16,8 +16,8 @@ export interface Notification {
 }
 
 /**
- * Schedules what is told after `now`, of all events of the type whose instants are stored. When something was edited
- * is not: an edit is told by notifications that were there before it.
+ * Schedules the messages that are due after `now`, of all events of the type whose instants are stored. The time of an
+ * edit is not stored: notifications that existed before an edit report it.
  */
 export async function scheduleExisting(
   tx: Transaction,
@@ -30,13 +30,13 @@ export async function scheduleExisting(
     insert into ${scheduledMessages}
       (type, offset_id, subject_id, customer_id, contract_id, commit_id, segment_id, event_at, fire_at)
     select ${type}, ${offsetId}::uuid, subject_id, customer_id, contract_id, commit_id, segment_id, event_at, fire_at
-    from (select *, ${shifted(sql`event_at`, offset)} as fire_at from (${events}) as events) as told
+    from (select *, ${shifted(sql`event_at`, offset)} as fire_at from (${events}) as events) as due
     where fire_at > ${formatInstant(now)}::timestamptz and fire_at < ${formatInstant(CLOCK_BOUNDS.end)}::timestamptz
     order by fire_at, event_at, subject_id
     on conflict do nothing`);
 }
 
-/** Moves what is scheduled to another offset, and drops what would have been told by `now`. */
+/** Moves scheduled messages to another offset, and drops those that would have been due by `now`. */
 export async function moveScheduled(
   tx: Transaction,
   { offsetId, offset }: Notification,
@@ -51,7 +51,7 @@ export async function moveScheduled(
   await tx.delete(scheduledMessages).where(sql`${isIts} and ${fireAt} <= ${formatInstant(now)}::timestamptz`);
 }
 
-/** As `addDuration`: months are clamped to the length of the month, then comes the rest. */
+/** As `addDuration`: months are clamped to the length of the month, then the rest is added. */
 function shifted(at: SQL, { months, milliseconds }: SignedDuration): SQL {
   return sql`${at} + make_interval(months => ${months}::int) + ${milliseconds}::bigint * interval '1 millisecond'`;
 }
@@ -64,7 +64,7 @@ function eventsOf(type: string): SQL | null {
   return event.startsWith('segment.') ? segmentEvents(event, isKind) : commitEvents(event, isKind);
 }
 
-/** What is archived has no other events any more. */
+/** An archived object has no other events any more. */
 const LIVES: Readonly<Record<string, { readonly at: string; readonly isArchived: boolean }>> = {
   start: { at: 'starting_at', isArchived: false },
   end: { at: 'ending_before', isArchived: false },

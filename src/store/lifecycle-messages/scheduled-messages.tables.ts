@@ -14,7 +14,7 @@ export const offsetNotifications = pgTable(
     uniquenessKey: text('uniqueness_key'),
     createdAt: instant('created_at').notNull(),
     createdBy: text('created_by').notNull(),
-    /** When the offset was last set: what was due before is not told. */
+    /** When the offset was last set: messages that were due before are not sent. */
     changedAt: instant('changed_at').notNull(),
     archivedAt: instant('archived_at'),
   },
@@ -25,7 +25,7 @@ export const offsetNotifications = pgTable(
 );
 
 /**
- * Messages of lifecycle events that are told at an instant of the service's clock. A row is deleted in the transaction
+ * Messages of lifecycle events that are sent at an instant of the service's clock. A row is deleted in the transaction
  * that writes its message, so that a crash leaves either of them.
  */
 export const scheduledMessages = pgTable(
@@ -45,7 +45,7 @@ export const scheduledMessages = pgTable(
     segmentId: uuid('segment_id'),
     /** When the event takes place. */
     eventAt: instant('event_at').notNull(),
-    /** When it is told. */
+    /** When it is sent. */
     fireAt: instant('fire_at').notNull(),
   },
   (table) => [

@@ -1,4 +1,4 @@
-/** Messages that are told at an instant of the service's clock. */
+/** Messages that are sent at an instant of the service's clock. */
 import { and, asc, eq, gt, inArray, isNull, lte, min, type SQL, sql } from 'drizzle-orm';
 import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
@@ -26,7 +26,7 @@ export interface DatedEvent extends LifecycleSubject {
 }
 
 export interface NewScheduledMessage extends DatedEvent {
-  /** Null: the event itself is told. */
+  /** Null: the message of the event itself. */
   readonly offsetId: string | null;
   readonly fireAt: Instant;
 }
@@ -36,7 +36,7 @@ export interface ScheduledMessage extends NewScheduledMessage {
   readonly id: string;
 }
 
-/** Keeps what is told as it is until the transaction ends: what is on, and offset notifications. */
+/** Locks the settings of messages until the transaction ends: which events are on, and offset notifications. */
 export async function holdWanted(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.wantedMessages})`);
 }
@@ -58,7 +58,7 @@ export async function insertScheduled(tx: Transaction, rows: readonly NewSchedul
   }
 }
 
-/** Takes away what would have been told of subjects. */
+/** Removes the scheduled messages of subjects. */
 export async function removeOfSubjects(tx: Transaction, subjectIds: readonly string[]): Promise<void> {
   for (let from = 0; from < subjectIds.length; from += CHUNK_ITEMS) {
     const ids = subjectIds.slice(from, from + CHUNK_ITEMS);
@@ -66,7 +66,7 @@ export async function removeOfSubjects(tx: Transaction, subjectIds: readonly str
   }
 }
 
-/** Takes away what would have been told of events that do not take place. */
+/** Removes the scheduled messages of events that do not take place. */
 export async function removeOfEvents(tx: Transaction, events: readonly DatedEvent[]): Promise<void> {
   for (const { subjectId, type, eventAt } of events) {
     await tx
@@ -81,7 +81,9 @@ export async function removeOfEvents(tx: Transaction, events: readonly DatedEven
   }
 }
 
-/** Takes away what an offset notification would have told, or without one the events of a type themselves. */
+/**
+ * Removes the scheduled messages of an offset notification, or without one those of the events of a type themselves.
+ */
 export async function removeOfNotification(
   tx: Transaction,
   { offsetId, type }: { readonly offsetId: string | null; readonly type: string },
@@ -92,8 +94,8 @@ export async function removeOfNotification(
 }
 
 /**
- * Takes away what would be told after `now` of commits and credits that these contracts have not created. What is due
- * stays.
+ * Removes the messages after `now` of commits and credits that these contracts have not created. Due messages
+ * stay.
  */
 export async function removeUncreated(
   tx: Transaction,

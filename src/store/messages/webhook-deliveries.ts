@@ -81,7 +81,7 @@ export async function insertMessages(
   for (const chunk of rowsPerInsert(deliveries)) await tx.insert(webhookDeliveries).values(chunk);
 }
 
-/** What is to be sent to an endpoint now, the longest due first. */
+/** The messages to send to an endpoint now, the longest due first. */
 export async function dueDeliveries(db: Database, endpointId: string, limit: number): Promise<DueDelivery[]> {
   return db
     .select({
@@ -158,7 +158,7 @@ export async function listDeliveries(
   return cutPage(rows, page.limit, ({ sequence }) => ({ before: sequence }));
 }
 
-/** Sends one message to the endpoint again, whatever became of it. Returns how many were queued: 0 or 1. */
+/** Sends one message to the endpoint again, whatever its outcome. Returns how many were queued: 0 or 1. */
 export function requeueMessage(
   tx: Transaction,
   endpointId: string,

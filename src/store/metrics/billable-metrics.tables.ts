@@ -3,7 +3,7 @@ import { check, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { AGGREGATIONS } from '../../core/metric.ts';
 import { instant } from '../base/columns.ts';
 
-/** What is measured. Only the name and `archived_at` ever change: the definition is the metric's identity. */
+/** The definition of a metric. Only the name and `archived_at` ever change: the definition is the metric's identity. */
 export const billableMetrics = pgTable(
   'billable_metrics',
   {

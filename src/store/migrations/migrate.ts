@@ -2,7 +2,7 @@
  * Applies the generated migrations in drizzle/ and records them in `drizzle.applied_migrations`. All pending ones run
  * in one transaction, so a failing one leaves the database as it was.
  *
- * Earlier versions look into `drizzle.__drizzle_migrations`. What they find there makes each of them refuse to start
+ * Earlier versions look into `drizzle.__drizzle_migrations`. Its rows make each of them refuse to start
  * (`migration-record.ts`).
  */
 import { readFile } from 'node:fs/promises';
@@ -82,7 +82,7 @@ export async function findPendingMigrations(
 export async function applyMigrations(db: Database, pending: readonly PostgresMigration[]): Promise<void> {
   if (pending.length === 0 && (await isRecordMoved(db))) return;
   try {
-    // One transaction: until all of it is done, the version before can go on with the data.
+    // One transaction: until all of it is done, the earlier version can continue with the data.
     await db.transaction(async (tx) => {
       await moveRecord(tx);
       for (const { statements, checksum, createdAt } of pending) {

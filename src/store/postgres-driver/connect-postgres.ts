@@ -17,9 +17,9 @@ function backoff(attempts: number): number {
 }
 
 /**
- * What postgres.js had not sent when a connection was lost it keeps, and then sends the first message of the next one
- * only if both have 1,024 bytes together. So this message alone has them: PostgreSQL ignores the spaces. It refuses the
- * connection that begins with what was kept, and the driver makes another one at once.
+ * postgres.js keeps the bytes that were not sent when a connection was lost, and then sends the first message of the
+ * next one only if both have 1,024 bytes together. So this message alone has them: PostgreSQL ignores the spaces. It
+ * refuses the connection that begins with the kept bytes, and the driver opens another one at once.
  */
 const FIRST_MESSAGE_BYTES_MIN = 1_024;
 

@@ -37,7 +37,7 @@ export function guardTransactions(
   const guardedBegin = (work: Work) => {
     const connection = watchConnection(keepsStatements);
     const transaction = begin((sql) =>
-      // What was asked beside a statement that failed may go on asking, in what is then somebody else's transaction.
+      // Callers beside a failed statement may send further ones, in a transaction that is then somebody else's.
       guardedWork(work, sql, connection).finally(() =>
         connection.lose(new Error('the transaction has ended')),
       ),
@@ -53,8 +53,8 @@ export function guardTransactions(
 }
 
 /**
- * What Drizzle calls for a statement outside a transaction. The driver's `begin` calls it too, without parameters: that
- * is a simple query, which is not kept.
+ * The function that Drizzle calls for a statement outside a transaction. The driver's `begin` calls it too, without
+ * parameters: that is a simple query, which is not kept.
  */
 function keptStatements(client: postgres.Sql): postgres.Sql['unsafe'] {
   const unsafe = client.unsafe.bind(client);
@@ -102,8 +102,8 @@ function watchConnection(keepsStatements: boolean): WatchedConnection {
 }
 
 /**
- * What Drizzle uses of a transaction: a statement with its parameters, and its rows as objects or as lists; and
- * savepoints, whose failed statements the driver does not count as failures of the transaction.
+ * The part of a transaction that Drizzle uses: a statement with its parameters, and its rows as objects or as lists;
+ * and savepoints, whose failed statements the driver does not count as failures of the transaction.
  */
 function guardedSql(sql: TransactionSql, connection: WatchedConnection): TransactionSql {
   const unsafe = (...[text, parameters = [], options]: Parameters<TransactionSql['unsafe']>) => {

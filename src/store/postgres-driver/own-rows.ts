@@ -1,10 +1,10 @@
 /**
- * Answers of PostgreSQL that hold the rows of their own statement, from their first place on.
+ * Answers of PostgreSQL that hold exactly the rows of their statement, from the first place on.
  *
- * postgres.js counts the rows of a connection's answer, and keeps the count where a statement fails behind its first
+ * postgres.js counts the rows of a connection's answer, and keeps the count where a statement fails after its first
  * rows, or where the connection is lost there (issues 1119 and 1181 of the driver). The next statement on the connection
- * then succeeds, but its rows begin behind as many empty places: whoever looks at the first row finds none. Statements of
- * a transaction are behind its `begin`, which has no rows and sets the count right.
+ * then succeeds, but its rows begin after as many empty places: a reader of the first row finds none. Statements of
+ * a transaction follow its `begin`, which has no rows and sets the count right.
  */
 import type postgres from 'postgres';
 

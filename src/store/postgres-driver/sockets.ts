@@ -2,13 +2,14 @@
  * The sockets of postgres.js.
  *
  * The driver fails what was asked on a connection when its socket fails, and gives the connection up when its socket is
- * closed, which Node tells a moment later. What is asked in between is neither failed nor sent: it waits until the
- * connection is made again, and is then answered with no rows. So a failure is told together with the end of the socket.
+ * closed, which Node reports a moment later. Statements in between neither fail nor are sent: they wait until the
+ * connection is opened again, and are then answered with no rows. So a failure is reported together with the end of the
+ * socket.
  */
 import { Socket } from 'node:net';
 import { type TlsSettings, TlsSocket } from './tls-socket.ts';
 
-/** What the driver knows of its server: the hosts of a URL, or a unix socket. */
+/** The address of the server: the hosts of a URL, or a unix socket. */
 interface ServerAddress {
   readonly path?: string | false;
   readonly host: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * A TLS connection to PostgreSQL as one stream. The driver makes TLS itself only where it makes the sockets too, and then
- * is told of a failure and of the end at two times (README.md of this folder).
+ * A TLS connection to PostgreSQL as one stream. The driver starts TLS itself only where it opens the sockets too, and
+ * then learns of a failure and of the end at two times (README.md of this folder).
  */
 import { once } from 'node:events';
 import { isIP, Socket } from 'node:net';
@@ -120,7 +120,7 @@ export class TlsSocket extends Duplex {
     if (!isDirect) {
       tcp.write(TLS_REQUEST);
       const [answer] = (await once(tcp, 'data', { signal })) as [Buffer];
-      // What follows at once was not sent by whoever holds the key.
+      // Bytes that follow at once were not sent by the holder of the key.
       if (answer.length !== 1) throw new Error('PostgreSQL answered more than whether it takes TLS');
       if (answer[0] !== ACCEPTED) {
         if (isOptional) return tcp;

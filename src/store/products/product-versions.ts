@@ -2,7 +2,7 @@
  * From a product's initial state and its updates to the versions that hold over time. Pure.
  *
  * An update sets some terms from its start on, until a later update sets the same terms; all other terms are
- * unchanged. Of updates with one start the one made last wins, term by term.
+ * unchanged. Of updates with one start the last one wins, term by term.
  */
 import type { CompositeVersion } from '../../core/catalogue.ts';
 import type { Instant } from '../../core/time.ts';

@@ -15,7 +15,7 @@ export const products = pgTable(
 );
 
 /**
- * The initial state of a product, which has no `starting_at`, and every update as it was made. Only the columns
+ * The initial state of a product, which has no `starting_at`, and every update as it was submitted. Only the columns
  * named in `changed` belong to an update; all others keep the values of earlier updates. store/products/product-versions.ts
  * derives the state in force.
  */

@@ -30,7 +30,7 @@ export const rateCards = pgTable(
   (table) => [index('rate_cards_created').on(table.createdAt, table.id)],
 );
 
-/** What one custom pricing unit is worth in the card's currency. Rows are added, never changed. */
+/** The value of one custom pricing unit in the card's currency. Rows are added, never changed. */
 export const rateCardConversions = pgTable(
   'rate_card_conversions',
   {
@@ -46,7 +46,7 @@ export const rateCardConversions = pgTable(
 );
 
 /**
- * Every assignment of an alias to a card, as it was made. Which card an alias means at an instant is
+ * Every assignment of an alias to a card, as it was submitted. Which card an alias means at an instant is
  * derived (rating/rates/alias-schedule.ts), so a takeover never has to change another card's rows.
  */
 export const rateCardAliases = pgTable(
@@ -124,8 +124,8 @@ export const rateIdentities = pgTable(
 );
 
 /**
- * Every added rate, as it was added. What is in force when is derived (rating/rates/rate-schedule.ts). Which of
- * the value columns are set depends on `rate_type`; the shapes are parsed in store/rate-cards/rate-columns.ts.
+ * Every added rate, as it was added. The rate in force at an instant is derived (rating/rates/rate-schedule.ts). Which
+ * of the value columns are set depends on `rate_type`; the shapes are parsed in store/rate-cards/rate-columns.ts.
  */
 export const rates = pgTable(
   'rates',

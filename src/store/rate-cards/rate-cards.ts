@@ -11,7 +11,7 @@ import { isOneOf } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
 import { rateCardAliases, rateCardConversions, rateCardProducts, rateCards } from './rate-cards.tables.ts';
 
-/** The assignment of an alias to a card, as it was made. */
+/** The assignment of an alias to a card, as it was submitted. */
 export interface AliasAssignment {
   readonly name: string;
   readonly rateCardId: string;

@@ -30,7 +30,7 @@ export interface RatesOfIdentity {
   readonly entries: readonly StoredRateEntry[];
 }
 
-/** What to look for; everything that is given must hold. */
+/** The search conditions; all that are given must hold. */
 export interface RateSelection {
   readonly productIds?: readonly string[];
   readonly billingFrequency?: BillingFrequency;
@@ -232,7 +232,7 @@ export function rateIdentityKey({ productId, pricingGroupValues, billingFrequenc
   return derivedId('rate-identity', productId, billingFrequency ?? '', ...pairs.flat());
 }
 
-/** The places of the identities that the entries have, by key; new ones are put behind all others, in order. */
+/** The places of the identities that the entries have, by key; new ones are added after all others, in order. */
 async function claimIdentities(
   tx: Transaction,
   rateCardId: string,

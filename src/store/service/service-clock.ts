@@ -19,7 +19,7 @@ export async function advanceServiceClock(db: Database | Transaction, now: Insta
   return row.now;
 }
 
-/** What the stored clock shows; null where these data have never had one. */
+/** The time of the stored clock; null where these data have never had one. */
 export async function storedServiceClock(db: Database): Promise<Instant | null> {
   const [row] = await db.select({ now: serviceClock.now }).from(serviceClock);
   return row?.now ?? null;

@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Database } from '../base/database.ts';
 import { serviceKeys } from './service-keys.tables.ts';
 
-/** What a key is for: each purpose has a key of its own. */
+/** The purpose of a key: each purpose has a separate key. */
 export type KeyPurpose = 'dashboard_links';
 
 /** The key of a purpose. `fresh` is stored where there is none yet: of two processes that start at once, one wins. */

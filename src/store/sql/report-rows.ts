@@ -11,7 +11,7 @@ import { invoiceNumbers } from '../invoices/invoice-numbers.tables.ts';
 import { invoices } from '../invoices/invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from '../invoices/invoices.ts';
 
-/** A part of the rows behind `after`, at most `limit`; `customerIds` null: of all customers. */
+/** A part of the rows after `after`, at most `limit`; `customerIds` null: of all customers. */
 export interface ReportPart {
   readonly customerIds: readonly string[] | null;
   readonly after: string | null;

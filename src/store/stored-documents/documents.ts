@@ -12,11 +12,13 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type DocumentStep = (document: JsonObject) => JsonObject;
 
 export interface DocumentKind<Value> {
-  /** What `read` checks and converts: the JSON of the present version. Throws as `read` does for a later one. */
+  /**
+   * The input that `read` checks and converts: the JSON of the present version. Throws as `read` does for a later one.
+   */
   upgraded(column: unknown): JsonObject;
   /** The value of a column, whichever version wrote it. Throws a `DocumentError` for one of a later version. */
   read(column: unknown): Value;
-  /** What is stored for a value: the value with the present version. */
+  /** The stored form of a value: the value with the present version. */
   write(value: Value): JsonObject;
 }
 

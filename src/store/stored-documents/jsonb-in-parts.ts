@@ -3,8 +3,8 @@ import { type SQL, sql } from 'drizzle-orm';
 import { isLongJson, jsonTextInParts } from '../../core/json-in-parts.ts';
 
 /**
- * What to insert for a document: of one with many items its JSON, written in parts between which the process answers
- * other requests; any other as it is. The column holds the same either way.
+ * The value to insert for a document: for one with many items its JSON, written in parts between which the process
+ * answers other requests; any other as it is. The column holds the same either way.
  */
 export async function jsonbInParts<Document extends object>(document: Document): Promise<Document | SQL> {
   return isLongJson(document) ? sql`${await jsonTextInParts(document)}::jsonb` : document;

@@ -52,7 +52,7 @@ export async function loadKindsOfCharges(
   return new Map(rows.map(({ commitId, kind }) => [commitId, kind]));
 }
 
-/** A further charge of the contract may be made from now on. */
+/** A further charge of the contract is allowed from now on. */
 export async function endThresholdCharge(tx: Transaction, commitId: string): Promise<void> {
   await tx.update(thresholdCharges).set({ isInFlight: false }).where(eq(thresholdCharges.commitId, commitId));
 }

@@ -63,7 +63,7 @@ export async function loadManagedCards(db: Database | Transaction): Promise<Mana
   return db.select().from(managedRateCards).orderBy(asc(managedRateCards.rateCardId));
 }
 
-/** What the cards charge for, removed models included. */
+/** The charges of the cards, removed models included. */
 export async function loadManagedModels(
   db: Database | Transaction,
   rateCardIds: readonly string[],
@@ -87,7 +87,7 @@ export async function loadManagedModels(
   }
 }
 
-/** What these products charge for; others are absent. */
+/** The charges of these products; others are absent. */
 export async function loadModelsOfProducts(
   db: Database | Transaction,
   productIds: readonly string[],

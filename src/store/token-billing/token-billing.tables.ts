@@ -61,7 +61,7 @@ export const managedRateCards = pgTable('managed_rate_cards', {
   syncedAt: instant('synced_at').notNull(),
 });
 
-/** What a managed card charges for: its product for each kind of tokens of a model, and from which price. */
+/** The charges of a managed card: its product for each kind of tokens of a model, and from which price. */
 export const managedModels = pgTable(
   'managed_models',
   {
@@ -75,7 +75,7 @@ export const managedModels = pgTable(
       .notNull()
       .references(() => products.id),
     markup: exact('markup').notNull(),
-    /** The provider's price that the present rate is made of. */
+    /** The provider's price that the present rate is computed from. */
     usdPerToken: exact('usd_per_token').notNull(),
     validFrom: instant('valid_from').notNull(),
     /** Where the present rate starts: changes of it start there or later. */
