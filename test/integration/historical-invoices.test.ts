@@ -258,7 +258,7 @@ describe('a historical invoice', () => {
     const regenerated = await api.send('POST', '/v1/invoices/regenerate', { id: first?.id });
     expect([regenerated.status, regenerated.text('message')]).toEqual([
       400,
-      `invoice ${first?.id} was not made from events: create the historical invoice again`,
+      `invoice ${first?.id} was not computed from events: create the historical invoice again`,
     ]);
     expect((await create([invoice({ usage_line_items: [requests({ quantity: 1 })] })])).status).toBe(200);
     expect((await invoices()).map(({ status, total }) => [status, total]).toSorted()).toEqual([

@@ -1,4 +1,4 @@
-/** What an alert may be made of: which members its type needs, and which it does not take. */
+/** The members of an alert: those that its type needs, and those that it does not take. */
 import {
   ALERT_RULES,
   type Alert,

@@ -36,7 +36,7 @@ export interface CustomerAlert {
   readonly state: AlertState | null;
   /** Null unless it is in alarm. */
   readonly triggeredBy: string | null;
-  /** When the state last changed, or the alert was made. */
+  /** When the state last changed, or the alert was created. */
   readonly updatedAt: Instant;
 }
 
@@ -89,7 +89,7 @@ export async function listCustomerAlerts(
   return { rows: await withStates(db, rows, await loadAlertStates(db, ids, [customerId])), next };
 }
 
-/** Forgets the states, and has the alert evaluated again, so that it may be told again. Refuses as reading does. */
+/** Forgets the states, and has the alert evaluated again, so that it may be reported again. Refuses as reading does. */
 export async function resetCustomerAlert(
   { db, clock }: Pick<AlertDeps, 'db' | 'clock'>,
   { customerId, alertId }: { readonly customerId: string; readonly alertId: string },
@@ -98,7 +98,7 @@ export async function resetCustomerAlert(
     const alert = await requireAlert(tx, customerId, alertId);
     if (alert.archivedAt !== null) return;
     await lockAlertStates(tx, [customerId]);
-    // The row says that there was an evaluation before: what is past its threshold is told this time.
+    // The row says that there was an evaluation before: a value past its threshold is reported this time.
     const row = {
       alertId,
       customerId,

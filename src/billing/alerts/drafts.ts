@@ -14,9 +14,12 @@ import { createScheduledDraws } from '../invoices/scheduled/drawing.ts';
 export interface AlertDrafts {
   /** Of usage invoices. */
   readonly drafts: readonly { readonly target: InvoiceTarget; readonly draft: ComputedDraft }[];
-  /** What all drafts take from balances. */
+  /** The amounts that all drafts take from balances. */
   readonly deductions: readonly BalanceDeduction[];
-  /** Customers with a draft that could not be computed, or not all of it, be it of a child that draws on their balances. */
+  /**
+   * Customers with a draft that could not be computed, or not all of it; also a draft of a child that draws on their
+   * balances.
+   */
   readonly unknown: ReadonlySet<string>;
 }
 

@@ -24,7 +24,7 @@ import { triggerOf } from './customer-alerts.ts';
 import { lineOf } from './distance.ts';
 import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
 
-/** What an evaluation changes of one alert of a customer. */
+/** The changes of an evaluation to one alert of a customer. */
 interface AlertChange {
   readonly customerId: string;
   readonly alert: Alert;
@@ -34,8 +34,8 @@ interface AlertChange {
 }
 
 /**
- * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` is told how far
- * their values are from their thresholds.
+ * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` receives how
+ * far their values are from their thresholds.
  */
 export async function evaluateAlerts(
   deps: BalanceDeps,

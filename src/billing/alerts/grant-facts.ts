@@ -1,4 +1,4 @@
-/** What commits and credits have left now, for alerts; the numbers are those of the ledgers. */
+/** The remaining amounts of commits and credits, for alerts; the numbers are those of the ledgers. */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Decimal, maximum, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -16,7 +16,7 @@ interface GrantSources {
   /** Of any customers, not archived. */
   readonly commits: readonly Commit[];
   readonly fields: CustomFieldsById;
-  /** What drafts take. */
+  /** The amounts that drafts take. */
   readonly draftDeductions: readonly BalanceDeduction[];
   readonly now: Instant;
 }
@@ -93,7 +93,7 @@ function kindOf({ type }: Commit): GrantFact['kind'] {
   return type === 'CREDIT' ? 'credit' : 'commit';
 }
 
-/** What each seat has left of the commits that are divided among seats, while it may use it. */
+/** The remaining share of each seat in commits that are divided among seats, while it may use it. */
 async function loadSeatFacts(
   db: Database | Transaction,
   shared: readonly { readonly commit: Commit; readonly shares: DividedCommit }[],

@@ -1,6 +1,6 @@
 /**
- * Loads what alerts are compared with, of many customers at one moment: one computation of drafts for all of their
- * alerts. What no alert of them needs is not loaded.
+ * Loads the values that alerts are compared with, of many customers at one moment: one computation of drafts for all of
+ * their alerts. Values that no alert of them needs are not loaded.
  */
 import { type Alert, subjectRule } from '../../core/alerts.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';

@@ -23,7 +23,7 @@ interface WatchedUsage {
 /** Longer ones are measured at the next evaluation. */
 const MEASURED_WITHIN_MS = 10_000;
 
-/** By customer and metric. What cannot be measured is absent; null: no usage invoice is open. */
+/** By customer and metric. Usage that cannot be measured is absent; null: no usage invoice is open. */
 export async function loadUsageFacts(
   deps: DraftDeps,
   customers: readonly { readonly customerId: string; readonly alerts: readonly Alert[] }[],
@@ -83,7 +83,7 @@ async function openTimes(
   );
 }
 
-/** What nothing matched is 0: there was no usage. */
+/** A metric that no event matched is 0: there was no usage. */
 async function measured(
   { db, clickhouse }: DraftDeps,
   runs: readonly WatchedUsage[],

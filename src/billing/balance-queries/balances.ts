@@ -30,7 +30,7 @@ export interface BalanceOptions {
   readonly finalizedOnly?: boolean;
 }
 
-/** What drafts take, computed before: nothing is read but PostgreSQL. */
+/** The amounts that drafts take, computed before: only PostgreSQL is read. */
 interface KnownDrafts {
   readonly db: Database | Transaction;
   readonly draftDeductions: readonly BalanceDeduction[];
@@ -117,7 +117,7 @@ export async function withOwners(
   return commits.map((commit) => ({ commit, contract: byId.get(commit.contractId ?? '') ?? null }));
 }
 
-/** What ledgers of the commits and credits need, with the deductions of drafts; not for such as have rolled over. */
+/** The input of ledgers of the commits and credits, with the deductions of drafts; not for such as have rolled over. */
 export async function ledgerFactsOf(
   deps: BalanceDeps,
   owned: readonly OwnedCommit[],

@@ -31,9 +31,9 @@ export interface OrderedBalance {
   readonly commit: Commit;
   readonly segment: AccessSegment;
   readonly ranked: RankedBalance;
-  /** What is left now. */
+  /** The remaining amount. */
   readonly balance: Decimal;
-  /** What decides that it comes after the one before it; null for the first. */
+  /** The criterion that puts it after the one before it; null for the first. */
   readonly decidedBy: BurnDownCriterion | null;
 }
 
@@ -75,7 +75,7 @@ export async function drawdownOrder(
   });
 }
 
-/** What a parent shares with its children is not listed for the children. */
+/** Balances that a parent shares with its children are not listed for the children. */
 function appliesTo(commit: Commit, contractId: string | null): boolean {
   if (contractId === null) return true;
   if (commit.contractId !== null) return commit.contractId === contractId;

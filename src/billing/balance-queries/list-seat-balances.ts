@@ -91,7 +91,7 @@ export async function listSeatBalances(
   return { page: { rows: balances, next }, seatsAfter: seatIds.length - rows.length };
 }
 
-/** What is open now, where no date and no range is given: what is past or ahead adds up without end. */
+/** The open segments, where no date and no range is given: past and future ones add up without end. */
 function withDate(input: SeatBalancesInput, now: Instant): SeatBalancesInput {
   const isOpen = input.coveringDate === null && input.startingAt === null && input.effectiveBefore === null;
   return isOpen ? { ...input, coveringDate: now } : input;
@@ -139,7 +139,7 @@ function positionOf(seatId: string): SeatPosition {
   return { seat: derivedId('seat', seatId) };
 }
 
-/** A seat that a change of the past has taken out of the list leaves no place to go on from. */
+/** A seat that a change of the past has taken out of the list leaves no place to continue from. */
 function seatsBehind(seatIds: readonly string[], after: SeatPosition | null): readonly string[] {
   if (after === null) return seatIds;
   const last = seatIds.findIndex((seatId) => positionOf(seatId).seat === after.seat);
@@ -185,7 +185,7 @@ function isWanted(
   );
 }
 
-/** How many seats, at least one, come to `RECORDS_MAX` commits and credits. */
+/** How many seats, at least one, have `RECORDS_MAX` commits and credits together. */
 function seatsWithRecords(
   seatIds: readonly string[],
   held: ReadonlyMap<string, readonly HeldShare[]>,

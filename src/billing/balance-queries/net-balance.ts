@@ -1,4 +1,4 @@
-/** What a customer can use now, in one number. */
+/** The amount that a customer can use now, in one number. */
 import { USD_CENTS } from '../../core/credit-types.ts';
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';

@@ -188,7 +188,7 @@ interface RankedBucket extends BookedBucket {
   readonly rank: RankedBalance;
 }
 
-/** `last`: commits whose buckets come behind all others. */
+/** `last`: commits whose buckets are drawn down after all others. */
 function inBurnDownOrder(buckets: readonly RankedBucket[], last: ReadonlySet<string>): RankedBucket[] {
   const isLast = ({ id }: RankedBucket) => Number(last.has(id));
   return buckets.toSorted((a, b) => isLast(a) - isLast(b) || compareBalances(a.rank, b.rank));
@@ -258,7 +258,7 @@ async function loadBuckets(
   };
 }
 
-/** What entries by hand and issued invoices leave of an amount. */
+/** The rest of an amount after manual entries and issued invoices. */
 function leftOf(
   amount: Decimal,
   byHand: readonly ManualEntry[] | undefined,
@@ -268,7 +268,7 @@ function leftOf(
   return deducted === undefined ? given : given.minus(deducted);
 }
 
-/** What is drawn down of a commit: its segments, or the shares of seats in them. */
+/** The parts of a commit that are drawn down: its segments, or the shares of seats in them. */
 interface Part {
   readonly segment: AccessSegment;
   readonly id: string;

@@ -1,4 +1,4 @@
-/** What issued invoices took from balances. */
+/** The amounts that issued invoices took from balances. */
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 import { loadIssuedDeductions } from '../../store/invoices/balance-deductions.ts';
 import { loadDividedCommits } from './seat-shares.ts';
 
-/** Voided invoices included. What they took from shares of seats has the segment of the schedule. */
+/** Voided invoices included. Amounts from shares of seats have the segment of the schedule. */
 export async function loadFinalDeductions(
   db: Database | Transaction,
   commits: readonly Commit[],

@@ -59,7 +59,7 @@ export function amountsTaken(source: Commit, target: RolloverTarget | undefined)
 }
 
 /**
- * What the contract rolls over to `renewal`, in the order of the sources. `heirs` are those of earlier;
+ * The amounts that the contract rolls over to `renewal`, in the order of the sources. `heirs` are those of earlier;
  * with `isOver`, when the renewal lies in the past, there can be no others.
  */
 export function rolloversOf(
@@ -79,7 +79,10 @@ export function rolloversOf(
   });
 }
 
-/** What these commits of a contract, none of which waits for a payment, roll over to `renewal` for the first time. */
+/**
+ * The amounts that these commits of a contract, none of which waits for a payment, roll over to `renewal` for the first
+ * time.
+ */
 export function rolloversOfCommits(
   commits: readonly Commit[],
   { contract, recurring }: { readonly contract: Contract; readonly recurring: readonly RecurringCommit[] },
@@ -93,7 +96,7 @@ export function rolloversOfCommits(
   );
 }
 
-/** What they create does not roll over: in the newer contract it would belong to no seat. */
+/** Their children do not roll over: in the newer contract these would belong to no seat. */
 function individualTerms(recurring: readonly RecurringCommit[]): ReadonlySet<string> {
   const individual = recurring.filter(({ subscription }) => subscription?.allocation === 'INDIVIDUAL');
   return new Set(individual.map(({ id }) => id));

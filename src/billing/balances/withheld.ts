@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 
 export type Withheld = (commit: Commit) => boolean;
 
-/** What holds for these commits as of now. One query where any of them has a gate, else none. */
+/** The payment state of these commits at present. One query where any of them has a gate, else none. */
 export async function loadWithheld(
   db: Database | Transaction,
   commits: readonly Commit[],

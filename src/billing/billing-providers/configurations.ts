@@ -1,4 +1,4 @@
-/** Use cases of customers' billing configurations. What they say is checked as far as the service reads it. */
+/** Use cases of customers' billing configurations. Their settings are checked as far as the service reads them. */
 import {
   type BillingProvider,
   type TaxProvider,
@@ -40,7 +40,7 @@ export interface BillingConfigurationView
 }
 
 /**
- * Adds configurations to a customer who is made or locked in this transaction. One that equals an active
+ * Adds configurations to a customer who is created or locked in this transaction. One that equals an active
  * configuration of the customer is that one, so that repeating a call changes nothing. Refuses unsound ones
  * (`invalid`).
  */
@@ -118,7 +118,7 @@ export async function getBillingConfigurations(
   return billingConfigurationViews(deps.db, await listBillingConfigurations(deps.db, customerId, filter));
 }
 
-/** What clients may see of configurations. */
+/** The members of configurations that clients may see. */
 export async function billingConfigurationViews(
   db: Database | Transaction,
   configurations: readonly BillingConfiguration[],

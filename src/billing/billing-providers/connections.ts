@@ -58,7 +58,7 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
 }
 
 /**
- * A page of what customers' configurations can use: the connections, oldest first, and behind them direct delivery to
+ * A page of the connections that customers' configurations can use, oldest first, and after them direct delivery to
  * each provider that has no connection for it.
  */
 export async function listBillingProviders(

@@ -9,7 +9,7 @@ import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { findConnections, loadConnections } from '../../store/billing-providers/billing-connections.ts';
 
-/** What a client says about it; null: not given. At least one is. */
+/** The client's settings for it; null: not given. At least one is. */
 export interface DeliveryInput {
   readonly billingProvider: BillingProvider;
   readonly deliveryMethod: DeliveryMethod | null;

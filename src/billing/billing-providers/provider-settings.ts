@@ -26,7 +26,7 @@ const TAXED_COLLECTION_METHODS: readonly string[] = [
   'manually_charge_payment_intent',
 ];
 
-/** What is checked of a configuration. */
+/** The checked members of a configuration. */
 interface CheckedConfiguration {
   readonly billingProvider: BillingProvider;
   readonly deliveryMethod: DeliveryMethod;
@@ -108,7 +108,7 @@ function settingOf(
   return found;
 }
 
-/** What a name of a setting says when its value is a secret. */
+/** The words in the name of a setting whose value is a secret. */
 const SECRET_NAME =
   /secret|password|passphrase|token|credential|private_?key|api_?key|access_?key|signing_?key|connection_?string|certificate/i;
 

@@ -142,7 +142,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Ends a connection and removes its secrets. What is on its way waits for another one. Idempotent. */
+/** Ends a connection and removes its secrets. Deliveries on their way wait for another one. Idempotent. */
 export async function archiveStripeAccount({ db, clock }: AccountDeps, id: string): Promise<void> {
   if (id === DEFAULT_STRIPE_CONNECTION_ID) {
     throw invalid(['deliveryMethodId'], 'is the account of the environment: unset STRIPE_API_KEY instead');

@@ -75,7 +75,7 @@ async function lockNamedCommit(
   return commit;
 }
 
-/** What is added to which segment, or to which shares of it. */
+/** The amounts added to a segment, or to shares of it. */
 function partsOf(
   { segmentId, amount, perGroupAmounts }: ManualEntryInput,
   divided: DividedCommit | null,

@@ -1,6 +1,6 @@
 /**
  * Waives the true-up of a postpaid commit: its invoice item stays on record and is not invoiced, as with
- * `doNotInvoice` of a prepaid commit. What usage leaves of the commit expires.
+ * `doNotInvoice` of a prepaid commit. The part of the commit that usage leaves expires.
  */
 import { invalid, namesNothing, Refusal } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';

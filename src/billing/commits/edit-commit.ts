@@ -42,7 +42,7 @@ export interface CommitEdit extends Omit<CommitPatch, 'id'> {
   readonly applicableContractIds?: readonly string[] | null | undefined;
 }
 
-/** What to do with a commit. */
+/** The action on a commit. */
 export type CommitChange = { readonly edit: CommitEdit } | 'ARCHIVE';
 
 /**

@@ -33,7 +33,7 @@ type OutcomeDeps = VoidingDeps & {
 
 /**
  * PAID makes the commit's balance usable from the start of its access. FAILED withholds it for good and voids the
- * invoices of its purchase; the threshold that has made the purchase is disabled. The same answer again changes nothing.
+ * invoices of its purchase; the threshold that caused the purchase is disabled. The same answer again changes nothing.
  * Refuses the other answer (`invalid`), and a workflow that is not one.
  */
 export async function releaseCommit(
@@ -55,7 +55,7 @@ export async function releaseCommit(
   for (const invoice of voided) deps.invoiceLog?.voided(invoice);
 }
 
-/** The same as a provider tells it. Whatever was told first stays. Returns the invoices that it has voided. */
+/** The same outcome, reported by a provider. The first report stays. Returns the invoices that it has voided. */
 export async function endProviderPayment(
   tx: Transaction,
   deps: OutcomeDeps,

@@ -44,9 +44,9 @@ export interface ContractView {
   readonly fiatCreditTypeId: string | null;
   /** By commit or credit. */
   readonly balances: ReadonlyMap<string, Balance>;
-  /** By commit; absent where it cannot be told. */
+  /** By commit; absent where it is not known. */
   readonly costBases: ReadonlyMap<string, Decimal>;
-  /** What its spend trackers have counted, by alias. */
+  /** The spend that its spend trackers have counted, by alias. */
   readonly spends: ReadonlyMap<string, AccumulatedSpend>;
   /** The time as of which the view is computed. */
   readonly now: Instant;

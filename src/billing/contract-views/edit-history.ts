@@ -35,7 +35,7 @@ export async function getEditHistory(
   return historyOf(deps, contract, await loadContractEdits(deps.db, contractId));
 }
 
-/** One edit, for the answer to the request that made it. */
+/** One edit, for the answer to the request that submitted it. */
 export async function viewEdit(deps: Deps, customerId: string, edit: ContractEdit): Promise<EditHistory> {
   return historyOf(deps, await findContractOf(deps.db, customerId, edit.contractId), [edit]);
 }

@@ -21,7 +21,7 @@ interface NamedValues {
   readonly values: GroupValues;
 }
 
-/** What the overrides in force at one instant name. */
+/** The values that the overrides in force at one instant name. */
 export interface NamedByOverrides {
   /** In the order of their places. Values of other keys than the product's pricing group key are left out. */
   valuesOf(product: StoredProduct, billingFrequency: BillingFrequency | null): NamedValues[];
@@ -79,7 +79,7 @@ export function placeOf(values: GroupValues): string {
     : `#${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** Whether the rate prices whatever group values have no rate of their own. */
+/** Whether the rate prices group values that have no separate rate. */
 export function isForAllOthers({ entry }: RateSegment): boolean {
   return Object.keys(entry.pricingGroupValues).length === 0;
 }

@@ -1,5 +1,5 @@
 /**
- * The rows that the rate schedule of a contract may have, in their order: each rate of the card, behind a rate
+ * The rows that the rate schedule of a contract may have, in their order: each rate of the card, after a rate
  * without group values the values that overrides name, and at the end the prices that only overrides set.
  */
 import { assert } from '../../core/errors.ts';
@@ -23,7 +23,7 @@ export interface ScheduleRowPosition extends RatePosition {
   readonly values: string;
 }
 
-/** A row, unless its values have a rate of their own on the card or are not entitled. */
+/** A row, unless its values have a separate rate on the card or are not entitled. */
 export interface CandidateRow {
   readonly position: ScheduleRowPosition;
   readonly product: StoredProduct;
@@ -34,7 +34,7 @@ export interface CandidateRow {
   readonly interval: OpenInterval;
 }
 
-/** Prices without a rate stand behind all identities of the card. */
+/** Prices without a rate stand after all identities of the card. */
 const BEHIND_THE_CARD = Number.MAX_SAFE_INTEGER;
 
 /** Whether the card is read to its end once these rows are asked for. */
@@ -46,7 +46,7 @@ export function isBehind(position: ScheduleRowPosition, after: ScheduleRowPositi
   return after === null || position.identity > after.identity || position.values > after.values;
 }
 
-/** The candidates of rates of the card, made as they are asked for. */
+/** The candidates of rates of the card, built as they are requested. */
 export function* candidatesOfCard(
   segments: readonly RateSegment[],
   products: ReadonlyMap<string, StoredProduct>,
@@ -100,7 +100,7 @@ function withoutValues(productId: string) {
   return { productId, pricingGroupValues: {}, billingFrequency: null };
 }
 
-/** The candidates without those whose values have a rate of their own at `at`; others end where such a rate begins. */
+/** The candidates without those whose values have a separate rate at `at`; others end where such a rate begins. */
 export async function withoutOwnRates(
   db: Database,
   rateCardId: string,

@@ -129,7 +129,7 @@ async function cardRows(schedule: Schedule): Promise<ContractRate[]> {
   return rows;
 }
 
-/** The first `wanted` rows of the page that the candidates make. Candidates behind those are not looked at. */
+/** The first `wanted` rows of the page of these candidates. Later candidates are not looked at. */
 async function pricedRows(
   schedule: Schedule,
   candidates: Iterable<CandidateRow>,
@@ -179,7 +179,7 @@ function rowOf({ card, index, at }: Schedule, candidate: CandidateRow): Contract
     : [{ position, shown: shownRate(candidate, card.id, priced.terms, at), ...priced }];
 }
 
-/** So that the segment of that row is read again: other rows may stand behind the same one. */
+/** So that the segment of that row is read again: other rows may follow the same one. */
 function beginningOf(after: ScheduleRowPosition | null): RatePosition | null {
   return after === null ? null : { identity: after.identity, start: after.start - 1 };
 }

@@ -49,7 +49,7 @@ export interface SeatHistoryFilter {
   readonly endingBefore: Instant | null;
 }
 
-/** A time in which the same seats are assigned; `interval.end` is null where it goes on. */
+/** A time in which the same seats are assigned; `interval.end` is null where it continues. */
 export interface SeatHistorySegment {
   readonly interval: OpenInterval;
   readonly quantity: Decimal;

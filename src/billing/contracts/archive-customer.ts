@@ -13,7 +13,7 @@ import { archiveContractsOf } from './archive-contracts.ts';
 import type { ContractDeps } from './settle-contract.ts';
 
 /**
- * Archives the customer and its contracts as of now and voids all its finalized invoices. It keeps its ingest
+ * Archives the customer and its contracts now and voids all its finalized invoices. It keeps its ingest
  * aliases, and its usage is still counted. Refuses an unknown customer (`CustomerNotFound`), an archived one,
  * and one with more contracts than one call may change (`invalid`).
  */

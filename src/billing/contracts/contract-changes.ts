@@ -47,7 +47,7 @@ export async function checkEndDate(
   if (endingBefore === null) return;
   if (endingBefore <= contract.startingAt) throw invalid(field, 'must be after the contract starts');
   if (allowEndingBeforeFinalizedInvoice) return;
-  // What is decided here must still be true when this transaction commits.
+  // Decisions here must still be right when this transaction commits.
   await holdNextFinalizations(tx, [contract]);
   const issuedUntil = (await lastIssuedPeriodEnds(tx, [contract.id])).get(contract.id);
   if (issuedUntil !== undefined && endingBefore < issuedUntil) {

@@ -27,7 +27,7 @@ import { renewalsThatFollow } from './follow-renewal.ts';
 import { planGrants } from './grants/grant-jobs.ts';
 import { withGrantsOf } from './grants/granted-changes.ts';
 
-/** What every operation that makes or changes contracts needs. */
+/** The dependencies of every operation that creates or changes contracts. */
 export interface ContractDeps {
   readonly db: Database;
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export interface SettledChange extends ContractChange {
   readonly before: FullContract | null;
 }
 
-/** What was stored. */
+/** The stored state. */
 export interface Settled {
   /** The states after the changes, with what their recurring terms have created. In the order of the changes. */
   readonly states: readonly FullContract[];

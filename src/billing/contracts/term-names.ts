@@ -1,4 +1,4 @@
-/** What answers show with the terms of contracts: the names of what they refer to, and custom fields. */
+/** The names that answers show with the terms of contracts, those of the objects they refer to, and custom fields. */
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Contract, ContractTerms } from '../../core/terms/contract.ts';

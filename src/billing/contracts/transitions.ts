@@ -18,7 +18,7 @@ import type { SettledChange } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
 
 export interface Renewal {
-  /** What the older contract rolls over to the newer one. */
+  /** The amounts that the older contract rolls over to the newer one. */
   readonly rollovers: readonly Commit[];
   /** The end of the older contract, to be settled with the newer one; none where it has ended by then. */
   readonly ended: readonly SettledChange[];

@@ -28,8 +28,8 @@ export interface PricingUnit extends CreditType {
 }
 
 /**
- * US cents and other frequent currencies, custom units in the order in which they were made, then all other currencies:
- * there are more of them than a page has, and a client that reads one page finds its custom units on it.
+ * US cents and other frequent currencies, custom units in the order in which they were created, then all other
+ * currencies: there are more of them than a page has, and a client that reads one page finds its custom units on it.
  */
 export async function listPricingUnits(
   deps: Pick<Deps, 'db'>,

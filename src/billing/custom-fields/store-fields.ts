@@ -15,7 +15,7 @@ import {
 } from '../../store/custom-fields/custom-fields.ts';
 
 /**
- * Stores the fields of objects that were just made. Refuses a key that is not declared (`invalid`) and a
+ * Stores the fields of objects that were just created. Refuses a key that is not declared (`invalid`) and a
  * value that another object holds (`conflict`), both naming the field.
  */
 export async function storeCustomFields(tx: Transaction, objects: readonly ObjectFields[]): Promise<void> {
@@ -54,7 +54,7 @@ async function placedValues(tx: Transaction, objects: readonly ObjectFields[]): 
 
 type DeclaredKeys = ReadonlyMap<string, CustomFieldKey>;
 
-/** What is declared for the entities, for `requireDeclaredKey`. */
+/** The declared keys of the entities, for `requireDeclaredKey`. */
 export async function declaredKeys(
   tx: Transaction,
   entities: readonly CustomFieldEntity[],

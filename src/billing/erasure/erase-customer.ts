@@ -22,7 +22,7 @@ import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { draftPlaces } from '../invoices/draft-places.ts';
 import { eraseEventsJob } from './erase-events.ts';
 
-/** What a repeated request with an Idempotency-Key gets, whose answer had the customer in it. */
+/** The answer to a repeated request with an Idempotency-Key whose stored answer had the customer in it. */
 const ANSWER_ERASED = {
   status: 409,
   body: JSON.stringify({

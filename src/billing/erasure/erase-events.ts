@@ -24,7 +24,7 @@ export const ERASE_EVENTS_JOB = 'erase_events';
 
 const payloadSchema = z.object({ customer_id: z.uuid(), refs: z.array(z.string()) });
 
-/** Each has a key of its own: a later one may know other aliases. */
+/** Each has a separate key: a later one may know other aliases. */
 export function eraseEventsJob(customerId: string, refs: readonly string[], runAt: Instant): NewJob {
   const payload = { customer_id: customerId, refs };
   return { kind: ERASE_EVENTS_JOB, key: `${customerId}:${randomUUID()}`, subject: null, runAt, payload };
@@ -55,7 +55,9 @@ export function erasedChange({ payload }: Job): SystemChange {
 /** More than any customer has. */
 const INVOICES_MAX = 100_000;
 
-/** What explains the finalized usage invoices: the properties that the metrics of their lines and warnings read. */
+/**
+ * The properties that explain the finalized usage invoices: those that the metrics of their lines and warnings read.
+ */
 async function neededProperties(db: Database, customerId: string): Promise<KeptProperties[]> {
   const heads = await listInvoiceHeads(
     db,
@@ -92,7 +94,7 @@ async function keptFor(db: Database, invoice: IssuedInvoice): Promise<KeptProper
   return { within, names: [...new Set([...names.flatMap((some) => some ?? []), ...filters])] };
 }
 
-/** Null for all. A path into nested values (`a.b`) reads the property `a`, or one of its own name. */
+/** Null for all. A path into nested values (`a.b`) reads the property `a`, or one of the whole name. */
 function propertiesOf(metric: BillableMetric): string[] | null {
   if (metric.kind === 'sql') return null;
   const { propertyFilters, aggregationKey, groupKeys } = metric;

@@ -1,4 +1,4 @@
-/** What came in lately, for whoever watches the service. */
+/** Recent events, for operators who watch the service. */
 import type { Clock } from '../../core/clock.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type RecentEvents, recentEvents as readRecentEvents } from '../../metering/events/recent-events.ts';

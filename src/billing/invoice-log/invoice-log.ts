@@ -7,7 +7,7 @@ import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';
 const INVOICE_EVENTS = ['finalized', 'regenerated', 'voided', 'numbered'] as const;
 type InvoiceEvent = (typeof INVOICE_EVENTS)[number];
 
-/** Called when the transaction is committed, so that nothing is told that did not happen. */
+/** Called when the transaction is committed, so that nothing is reported that did not happen. */
 export interface InvoiceLog {
   finalized(invoices: readonly FinalizedInvoice[]): void;
   regenerated(invoice: LoggedInvoice): void;

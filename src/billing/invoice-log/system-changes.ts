@@ -1,4 +1,4 @@
-/** What jobs do to invoices, as the audit log tells it. */
+/** The changes of jobs to invoices, as the audit log shows them. */
 import type { Invoice } from '../../core/invoice.ts';
 import type { SystemChange } from '../../store/access/system-changes.ts';
 import type { AssignedNumber } from '../../store/invoices/invoice-numbers.ts';

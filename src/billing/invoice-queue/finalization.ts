@@ -1,6 +1,6 @@
 /**
  * Plans the finalization of usage invoices: after the end of a billing period and its grace period, a job stores
- * the draft as an immutable invoice and queues the job of the next period. What the job does is in finalize.ts.
+ * the draft as an immutable invoice and queues the job of the next period. The work of the job is in finalize.ts.
  */
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant } from '../../core/time.ts';

@@ -20,18 +20,18 @@ import { loadRateEntries } from '../../store/rate-cards/rates.ts';
 
 /** The subscriptions of one contract. */
 export interface ContractCharges {
-  /** What is owed up to the end of the present billing periods, by date. */
+  /** The charges owed up to the end of the present billing periods, by date. */
   readonly items: readonly ScheduledItem[];
   readonly prices: SubscriptionPrices;
-  /** What nothing is charged for, because there is no rate. */
+  /** Quantities that are not charged, because there is no rate. */
   readonly unpriced: readonly UnpricedPeriod[];
   /** When further charges may be due that are not among the items. Null: never. */
   readonly nextDate: Instant | null;
 }
 
 /**
- * By contract; those without subscriptions are absent. A fixed number of queries. What the invoice `instead` bills
- * counts as not billed.
+ * By contract; those without subscriptions are absent. A fixed number of queries. Charges that the invoice `instead`
+ * bills count as not billed.
  */
 export async function loadCharges(
   db: Database | Transaction,
@@ -77,7 +77,9 @@ export async function loadCharges(
   );
 }
 
-/** What is due before invoices are to be made, or was before subscriptions were billed at all, is not billed. */
+/**
+ * Charges that are due before invoicing begins, or were due before subscriptions were billed at all, are not billed.
+ */
 function billedFromOf(
   { invoiceGenerationStartingAt }: Contract,
   billingStart: Instant | undefined,

@@ -255,7 +255,7 @@ async function issueDates(
 }
 
 /**
- * The end of the billing period whose usage invoice an item joins; null if it has an invoice of its own. Only a usage
+ * The end of the billing period whose usage invoice an item joins; null if it has a separate invoice. Only a usage
  * invoice that is not issued, in the currency of the item, can be joined.
  */
 async function periodsToJoin(

@@ -50,7 +50,7 @@ export function nextUnissuedPeriod(
   return issuedUntil === undefined ? firstBilledPeriod(contract) : periodFrom(contract, issuedUntil);
 }
 
-/** Begins with the contract, or where invoices are to be made from, even inside a billing period. */
+/** Begins with the contract, or where invoicing begins, even inside a billing period. */
 function firstBilledPeriod(contract: Contract): BilledPeriod | null {
   const { startingAt, invoiceGenerationStartingAt: from } = contract;
   return periodFrom(contract, from === null ? startingAt : Math.max(startingAt, from));

@@ -56,7 +56,7 @@ export interface Place extends BreakdownPosition {
 }
 
 export interface FoundBreakdowns {
-  /** Told by places: a true-up without a shortfall has one and is no invoice. */
+  /** Decided by places: a true-up without a shortfall has one and is no invoice. */
   readonly next: BreakdownPosition | null;
   /** Drafts of SCHEDULED invoices. */
   readonly scheduled: readonly { readonly target: ScheduledTarget; readonly own: readonly Place[] }[];

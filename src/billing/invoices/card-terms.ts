@@ -1,9 +1,9 @@
 /**
  * Reads the terms of rate cards for invoices that are not issued yet.
  *
- * A managed card may have tens of thousands of products, which take seconds to read. What was read of such a card is kept
- * with the card's state, which the database is asked for at every read: a change by whichever process is seen at once.
- * After a change only what was added is read.
+ * A managed card may have tens of thousands of products, which take seconds to read. The terms read of such a card are
+ * kept with the card's state, which the database is asked for at every read: a change by whichever process is seen at
+ * once. After a change only what was added is read.
  */
 import type { ProductType, RateEntry } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
@@ -32,7 +32,7 @@ const ADDED_RATES_MAX = 2_000;
 
 type PricedTerms = Pick<CardTerms, 'products' | 'composites' | 'subscriptions' | 'productOrder'>;
 
-/** What is kept of a card. Its lists never change, so that what is made from them can be kept by them. */
+/** The kept terms of a card. Its lists never change, so that objects built from them can be kept with them. */
 interface KeptCard {
   readonly state: CardState;
   readonly products: ReadonlyMap<string, StoredProduct>;

@@ -19,7 +19,7 @@ const GROUP_MAX = 125;
 /** The first group tells how many fit. */
 const FIRST_GROUP = 25;
 
-/** How many invoices are read next. Runs that share one go on with what the run before has learned. */
+/** How many invoices are read next. Runs that share one reuse the experience of the run before. */
 export interface GroupSize {
   invoices: number;
 }
@@ -37,7 +37,7 @@ export function nextGroupSize(size: number, fullness: number): number {
 export interface RunDeps extends ComputeDeps {
   /** How much usage of a group is held in memory. Default: as much as of a single invoice. */
   readonly usageRoom?: UsageRoom;
-  /** Default: one of its own. */
+  /** Default: a separate one. */
   readonly groupSize?: GroupSize;
 }
 
@@ -141,7 +141,7 @@ async function readGroup(run: BegunRun, from: number): Promise<ReadGroup> {
   const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
   const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
   size.invoices = nextGroupSize(group.length, usage.fullness);
-  // What does not fit is read customer by customer, which costs more than small groups.
+  // Groups that do not fit are read customer by customer, which costs more than small groups.
   if (usage.fullness > 1 && group.length > size.invoices) return readGroup(run, from);
   return { group, usage };
 }

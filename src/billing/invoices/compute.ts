@@ -28,7 +28,7 @@ import { createScheduledDraws, type ScheduledDraws } from './scheduled/drawing.t
 import { unpricedWarnings } from './unpriced-warnings.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 
-/** A usage invoice as of now, with its lines over time. Always a DRAFT: nothing is stored. */
+/** A usage invoice as it is now, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {
   readonly invoice: Invoice & { readonly lines: readonly RatedLine[] };
   readonly warnings: readonly InvoiceWarning[];
@@ -36,9 +36,9 @@ export interface ComputedInvoice {
   readonly problems: RatedTarget['problems'];
   /** The hours of its lines where they are too many for memory; null where the lines have them as windows. */
   readonly hours: RatedTarget['hours'];
-  /** What it takes from balances. */
+  /** The amounts that it takes from balances. */
   readonly deductions: RatedTarget['deductions'];
-  /** What it found of balances, in burn-down order. */
+  /** The balances that it found, in burn-down order. */
   readonly balances: RatedTarget['balances'];
   /** The terms that it was computed from. */
   readonly terms: InvoiceTerms;
@@ -49,7 +49,7 @@ export interface ComputedInvoice {
 export interface ComputeDeps extends RateDeps {
   readonly clock: Clock;
   readonly gracePeriodHours: number;
-  /** Told of every invoice that is computed with warnings. */
+  /** Called with every invoice that is computed with warnings. */
   readonly alarms?: InvoiceAlarms;
   readonly tracer?: Tracer;
 }
@@ -122,7 +122,9 @@ async function draftsOf(
   return inOrderOf(plan.targets, drafts);
 }
 
-/** What the drafts of SCHEDULED invoices take when it is their turn among the planned invoices, by invoice. */
+/**
+ * The amounts that the drafts of SCHEDULED invoices take when it is their turn among the planned invoices, by invoice.
+ */
 export async function drawScheduled(
   deps: ComputeDeps,
   plan: PlannedInvoices,
@@ -190,7 +192,10 @@ export interface DrawingDraft {
   readonly deductions: ComputedInvoice['deductions'];
 }
 
-/** What the drafts take from balances, and those of SCHEDULED invoices that draw on the balances of the plan. */
+/**
+ * The amounts that the drafts take from balances, and those of SCHEDULED invoices that draw on the balances of the
+ * plan.
+ */
 export async function computeDrawingDrafts(
   deps: ComputeDeps,
   plan: PlannedInvoices,
@@ -202,7 +207,7 @@ export async function computeDrawingDrafts(
   return [...drafts, ...draws.drafts.values()];
 }
 
-/** What of a computed invoice is shown. */
+/** The part of a computed invoice that is shown. */
 export type ComputedDraft = Pick<ComputedInvoice, 'warnings' | 'terms' | 'deductions'> & {
   readonly invoice: Invoice;
 };

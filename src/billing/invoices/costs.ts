@@ -1,5 +1,5 @@
 /**
- * What a customer costs day by day: the sums of the daily breakdowns of all its invoices before commits and credits,
+ * The costs of a customer day by day: the sums of the daily breakdowns of all its invoices before commits and credits,
  * voided ones left out.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';

@@ -1,4 +1,4 @@
-/** What an issued invoice took from balances, as it is stored. */
+/** The stored amounts that an issued invoice took from balances. */
 import type { Invoice } from '../../core/invoice.ts';
 import type { Deduction } from '../../rating/balances/balance-book.ts';
 import type { NewDeduction } from '../../store/invoices/balance-deductions.ts';

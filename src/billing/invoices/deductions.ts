@@ -1,4 +1,4 @@
-/** What invoices take from balances: issued ones as stored, drafts as they are now. */
+/** The amounts that invoices take from balances: issued ones as stored, drafts as they are now. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
@@ -60,7 +60,7 @@ function ofCommits(commits: readonly Commit[], deductions: readonly BalanceDeduc
   return deductions.filter(({ commitId }) => wanted.has(commitId));
 }
 
-/** What the drafts take from balances. */
+/** The amounts that the drafts take from balances. */
 export async function draftDeductions(
   { alarms: _, ...silent }: ComputeDeps,
   plan: PlannedInvoices,

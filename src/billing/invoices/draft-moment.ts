@@ -1,6 +1,7 @@
 /**
- * Up to which ingestion the events of drafts count: one moment for all usage on an answer. An event that comes while the
- * answer is computed is then on all lines that count it, or on none. Every event that was acknowledged before is on them.
+ * The ingestion up to which the events of drafts count: one moment for all usage on an answer. An event that arrives
+ * while the answer is computed is then on all lines that count it, or on none. Every event that was acknowledged before
+ * is on them.
  *
  * An embedded ClickHouse has no other writers, so this process knows the moment. A server is asked for the last event of
  * the customers, while the rest of the terms is read from PostgreSQL.

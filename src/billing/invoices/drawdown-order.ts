@@ -1,6 +1,6 @@
 /**
  * The order in which drafts draw on the balances that they share (docs/drawdown.md, "Several invoices"): by end; then
- * contracts without a parent by start, start of the contract and its id, and behind them children by the start of their
+ * contracts without a parent by start, start of the contract and its id, and after them children by the start of their
  * contract and its id.
  */
 import { groupBy } from '../../core/group-by.ts';
@@ -21,7 +21,7 @@ export function compareDrafts(a: InvoiceTarget, b: InvoiceTarget): number {
   );
 }
 
-/** By start and id; a child behind all contracts that are none. */
+/** By start and id; children after all other contracts. */
 export function compareInFamily(a: Contract, b: Contract): number {
   return rankInFamily(a) - rankInFamily(b) || compareContracts(a, b);
 }

@@ -1,4 +1,4 @@
-/** What billing providers have of invoices. */
+/** The copies of invoices at billing providers. */
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import type { Database } from '../../store/base/database.ts';

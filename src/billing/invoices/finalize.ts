@@ -37,7 +37,7 @@ export interface PreparedInvoices {
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /** Issues the invoices of jobs that are still valid, and queues the jobs of the next periods. */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
-  /** What `write` has done, for the audit log. */
+  /** The changes of `write`, for the audit log. */
   changes(): readonly SystemChange[];
   /** To be called when the transaction of `write` is committed. */
   committed(): void;
@@ -164,7 +164,7 @@ function targetInvoiceId({ contract, period }: InvoiceTarget): string {
   return usageInvoiceId(contract.id, period.start);
 }
 
-/** What is queued when the job is done. */
+/** The jobs that are queued when the job is done. */
 function nextTarget({ contract, period, isDue }: FinalizationTarget): InvoiceTarget[] {
   if (!isDue) return [{ contract, period }];
   const next = nextPeriod(periodTerms(contract), period);

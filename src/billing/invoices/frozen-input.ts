@@ -16,7 +16,7 @@ export interface FrozenInput {
    * event, or because an earlier version issued it.
    */
   readonly countedUpTo: string | null;
-  /** What it found of balances, in burn-down order. */
+  /** The balances that it found, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 

@@ -53,7 +53,7 @@ export async function inputFingerprints({
   return fingerprints;
 }
 
-/** What earlier drafts take from the same balances is part of the input. */
+/** The amounts that earlier drafts take from the same balances are part of the input. */
 function drawnBefore(
   target: InvoiceTarget,
   drafts: readonly InvoiceTarget[],

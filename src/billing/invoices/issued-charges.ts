@@ -32,8 +32,8 @@ export async function withCountedCharges(
 }
 
 /**
- * The context with the charges on earlier invoices of the billing periods of these targets: composites go on where they
- * have stopped. No query where no target begins inside its billing period.
+ * The context with the charges on earlier invoices of the billing periods of these targets: composites continue where
+ * they stopped. No query where no target begins inside its billing period.
  */
 export async function withEarlierCharges(
   db: Database | Transaction,

@@ -63,8 +63,8 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
 }
 
 /**
- * What the invoice billed before commits and credits. Their prices may be others than those of the customer: lines
- * that they pay for are computed again, from the events that counted.
+ * The amounts that the invoice billed before commits and credits. Their prices may be others than those of the
+ * customer: lines that they pay for are computed again, from the events that counted.
  */
 async function billedLines(
   deps: Deps,

@@ -42,10 +42,10 @@ export interface DraftListFilter {
   readonly hasWarnings?: boolean | undefined;
 }
 
-/** Behind which draft, or behind all drafts of which customer, the next page begins. */
+/** The draft, or the customer with all its drafts, after which the next page begins. */
 export interface DraftPosition {
   readonly customer: BilledCustomer;
-  /** Null: behind all of them. */
+  /** Null: after all of them. */
   readonly draft: Placed | null;
 }
 

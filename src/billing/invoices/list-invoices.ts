@@ -58,7 +58,7 @@ async function readInvoices(
 }
 
 interface FoundPage {
-  /** Told by places: a true-up without a shortfall has a place and is no invoice. */
+  /** Decided by places: a true-up without a shortfall has a place and is no invoice. */
   readonly next: KeysetPosition | null;
   /** Issued invoices, and drafts of SCHEDULED ones. */
   readonly stored: readonly InvoiceWithWarnings[];

@@ -1,5 +1,5 @@
 /**
- * The rates of the rate card behind the lines of invoices, before overrides. Both of a draft and of an issued invoice
+ * The rates of the rate card for the lines of invoices, before overrides. Both of a draft and of an issued invoice
  * they come from the terms that its lines were computed from; those of an issued one were stored with it.
  */
 import type { Rate } from '../../core/catalogue.ts';
@@ -18,7 +18,7 @@ interface ListPrice {
 /** Null for lines that no rate of the card covers, such as scheduled charges and what only an OVERWRITE prices. */
 export type ListPriceOf = (line: InvoiceLine) => ListPrice | null;
 
-/** What of an invoice tells its rate card. */
+/** The part of an invoice that identifies its rate card. */
 export interface WithCard {
   readonly id: string;
   /** Of a draft. */

@@ -28,7 +28,7 @@ export interface PlannedInvoices {
   /** Drafts of SCHEDULED invoices, which draw on the same balances. */
   readonly scheduled: DrawingSchedules;
   readonly context: InvoiceContext;
-  /** Set where the plan was made with `usageIn`. */
+  /** Set where the plan was built with `usageIn`. */
   readonly asked?: AskedMoment | null;
 }
 
@@ -59,7 +59,7 @@ export async function planInvoices(
   return { targets, earlier, scheduled, context, asked };
 }
 
-/** What the targets may draw on, and what draws on it before them. */
+/** The balances that the targets may draw on, and the drafts that draw on them before. */
 async function planBalances(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
@@ -86,7 +86,7 @@ function ofOtherContracts(
 
 /**
  * The balances that are open in these times, and the drafts that draw on them before the targets. Drafts of a time before
- * draw on balances of their own time too, which may be shared with further contracts.
+ * draw on balances of that time too, which may be shared with further contracts.
  */
 async function loadDrawnBefore(
   db: Database | Transaction,
@@ -119,7 +119,10 @@ async function timesOf(db: Database | Transaction, drafts: readonly InvoiceTarge
   }));
 }
 
-/** An increase is payable when it comes, and on the invoice at the end of its billing period, a year later at most. */
+/**
+ * An increase is payable when it takes effect, and on the invoice at the end of its billing period, a year later at
+ * most.
+ */
 function withChargedTime({ start, end }: Interval): Interval {
   return { start: start - 366 * DAY_MS, end: end + DAY_MS };
 }

@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../store/base/database.ts';
 import { type PreviousInvoice, previousFinalized } from '../../store/invoices/previous-invoices.ts';
 
 export interface ComparedInvoice extends PreviousInvoice {
-  /** What the draft bills more; negative: less. */
+  /** The amount that the draft bills in addition; negative: less. */
   readonly change: Decimal;
 }
 

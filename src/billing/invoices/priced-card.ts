@@ -77,7 +77,7 @@ export function ratedProducts(
   overrides: readonly Override[],
   usage: readonly UsageSeries[],
 ): readonly ProductOnCard[] {
-  // What a composite charges for may depend on products without usage.
+  // The base of a composite may depend on products without usage.
   if (optional.ids.size === 0 || composites.length > 0) return products;
   const used = new Set<string>(overwrittenValues(overrides).keys());
   for (const { groupValues } of usage) {
@@ -149,7 +149,7 @@ function isEmpty(values: GroupValues): boolean {
   return Object.keys(values).length === 0;
 }
 
-/** What decides which usage the only version of a product needs. */
+/** The terms that decide which usage the only version of a product needs. */
 function settingsOf({ versions: [version] }: Product): string {
   return JSON.stringify([
     version?.billableMetricId,

@@ -6,7 +6,7 @@ import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import type { ListPriceOf } from './list-prices.ts';
 import type { InvoiceWithUnbilledUsage } from './unbilled-usage.ts';
 
-/** What of an invoice names pricing units. */
+/** The parts of an invoice that name pricing units. */
 export interface InvoiceUnits
   extends Pick<Invoice, 'id' | 'creditTypeId' | 'lines'>,
     Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>> {}

@@ -17,7 +17,7 @@ export interface PrintedInvoice {
   readonly invoice: Invoice;
   /** Null for drafts. */
   readonly number: string | null;
-  /** What the billing provider has of it; null for drafts, and where it goes to none. */
+  /** Its copy at the billing provider; null for drafts, and where it goes to none. */
   readonly external: ExternalInvoice | null;
   readonly customerName: string;
   /** By id, of the customers whose usage a consolidated invoice has; empty for others. */

@@ -1,4 +1,7 @@
-/** What all invoices of a customer bill day by day: the totals of their daily breakdowns, voided ones left out. */
+/**
+ * The amounts that all invoices of a customer bill day by day: the totals of their daily breakdowns, voided ones left
+ * out.
+ */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 import { floorToDay, type Instant, type Interval } from '../../core/time.ts';

@@ -1,7 +1,7 @@
 /**
  * The usage of one invoice, by groups of needs: the needs of a line key have the same group keys, so a group can be
- * rated alone. What was read with the usage of other invoices is used as it is; what is too large for that is read
- * here, in slices of line keys.
+ * rated alone. Usage that was read with that of other invoices is used as it is; usage that is too large for that is
+ * read here, in slices of line keys.
  */
 import { groupBy } from '../../core/group-by.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';

@@ -47,7 +47,7 @@ export async function readThatFit<Key>(
   return new Map(read.flat());
 }
 
-/** What requests have in common that one statement can read; null for one that is read by itself. */
+/** The part that requests share which one statement can read; null for one that is read by itself. */
 function sharedKey({ metric, customers, groupBy: names, ...rest }: MetricSeriesRequest): string | null {
   // One customer's metrics are read side by side.
   if (customers.length < 2 || !canShareReading(metric)) return null;
@@ -62,7 +62,7 @@ function parts<Item>(bundle: readonly Item[]): Item[][] {
   );
 }
 
-/** What is too much for one statement is read metric by metric. */
+/** Usage that is too much for one statement is read metric by metric. */
 async function readTogether(
   clickhouse: ClickHouse,
   requests: readonly MetricSeriesRequest[],

@@ -86,7 +86,7 @@ export async function setMetricName(deps: Pick<Deps, 'db'>, id: string, name: st
 }
 
 /**
- * Takes a metric out of lists and off new products; products that use it go on metering. Doing it again
+ * Takes a metric out of lists and off new products; products that use it continue to meter. Doing it again
  * changes nothing. Refuses an unknown metric.
  */
 export async function retireMetric(deps: Deps, id: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** What SQL may name, for whoever shows it: functions, and the views of queries across customers. */
+/** The names that SQL may use, for clients that show them: functions, and the views of queries across customers. */
 import { VIEW_NAMES, type ViewColumn, viewColumns } from '../../metering/sql/values/views.ts';
 
 export { documentedFunctions as listSqlFunctions } from '../../metering/sql/functions/table.ts';

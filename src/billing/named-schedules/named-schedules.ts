@@ -21,7 +21,7 @@ const SEGMENTS_MAX = 1_000;
 /** Characters of one value as JSON. */
 const VALUE_LENGTH_MAX = 20_000;
 
-/** What has the schedule. `customerId` of a contract is the customer whose contract it has to be. */
+/** The owner of the schedule. `customerId` of a contract is the customer whose contract it has to be. */
 export type ScheduleOwner =
   | { readonly subject: 'customer' | 'rate_card'; readonly id: string }
   | { readonly subject: 'contract'; readonly id: string; readonly customerId: string };

@@ -3,7 +3,7 @@
  * the threshold of an alert, the level of a recharge, the spend that is charged. So it is remembered how far each line
  * was at the last evaluation, and how far which quantities of events have brought it before. Where prices are linear,
  * usage whose quantities are all k times those is k times as far at most: twice that is urgent if it could have crossed a
- * line. The nearer usage comes, the sooner it is evaluated, and never later than a limit.
+ * line. The nearer usage is to a line, the sooner it is evaluated, and never later than a limit.
  *
  * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Of quantities
  * that are new for a customer, what they have been worth for others is asked.
@@ -14,9 +14,9 @@ import { createPriorEffects, type PriorEffects } from './prior-effects.ts';
 
 /** Where a customer stands before a line. */
 export interface LineDistance {
-  /** What usage may still take; infinite where it cannot cross the line now. */
+  /** The amount that usage may still take; infinite where it cannot cross the line now. */
   readonly left: number;
-  /** What it is measured in, where it compares with the lines of other customers. */
+  /** The unit of measure, where it compares with the lines of other customers. */
   readonly unit: string | null;
 }
 
@@ -54,7 +54,7 @@ interface CustomerPace {
   lines: ReadonlyMap<string, Line>;
   /** So many times what was seen is urgent; 0: a line is reached. Null: there is a line for which its effect is not known. */
   budget: number | null;
-  /** What is left at least, by unit. Without lines that usage cannot cross. */
+  /** The least remaining amount, by unit. Without lines that usage cannot cross. */
   nearest: ReadonlyMap<string | null, number>;
 }
 
@@ -70,7 +70,7 @@ const SAFETY_OF_OTHERS = 10;
 const LEARNING_MAX = 100;
 /** Usage is judged again when so much more of what would be urgent may be used up: what waits is late by this share at most. */
 const SHARE_STEP = 1 / 16;
-/** What is nearer to a line is judged with each event. */
+/** Usage that is nearer to a line is judged with each event. */
 const SHARE_QUIET_MAX = 0.99;
 
 export function createEvaluationPace({
@@ -94,7 +94,7 @@ export function createEvaluationPace({
   function waitToLearn(customerId: string): number {
     if (learning.has(customerId)) return learnWaitMs;
     const [longest] = learning;
-    // It is not watched any more, or the service is far behind.
+    // It is not watched any more, or the service is far too late.
     if (longest !== undefined && elapsedMs() - longest[1] > waitMaxMs) learning.delete(longest[0]);
     if (learning.size >= LEARNING_MAX) return waitMaxMs;
     learning.set(customerId, elapsedMs());
@@ -275,7 +275,7 @@ function roomOf(pace: CustomerPace, kind: number, others: PriorEffects): number 
   return Number.isNaN(room) ? 0 : Math.max(0, room);
 }
 
-/** What may be used of a kind until the share that other customers tell is `limit`. */
+/** The quantity of a kind that may be used until the share known from other customers is `limit`. */
 function mostByOthers({ nearest }: CustomerPace, kind: number, others: PriorEffects, limit: number): number {
   const amounts = [...nearest].map(([unit, left]) => {
     const effect = others.effectOfEach(kind, unit);

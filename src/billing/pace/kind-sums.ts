@@ -1,9 +1,9 @@
 /**
- * What a customer has used of each kind of quantity, for the pace of evaluations. In floating point and in memory, in one
+ * The usage of a customer by kind of quantity, for the pace of evaluations. In floating point and in memory, in one
  * list for each customer: it is read and written for every event, and what lies together is found at once.
  */
 
-/** What more kinds have counts together. */
+/** Usage of further kinds counts together. */
 const KINDS_MAX = 64;
 const OTHER_KINDS = 0;
 
@@ -13,7 +13,7 @@ const ROW = 4;
 const USED = 1;
 /** Up to the beginning of the last evaluation, since the one before. */
 const COUNTED = 2;
-/** What the effects of lines are of. */
+/** The quantities that the effects of lines refer to. */
 const SEEN = 3;
 
 export class KindSums {
@@ -57,7 +57,7 @@ export class KindSums {
     this.#isUsed = false;
   }
 
-  /** What was counted is added to what was seen. */
+  /** Counted usage is added to the seen usage. */
   seeCounted(): void {
     const rows = this.#rows;
     for (let row = 0; row < rows.length; row += ROW) {
@@ -77,7 +77,7 @@ export class KindSums {
     this.#isSeen = true;
   }
 
-  /** What was counted is neither added to what was seen, nor kept. */
+  /** Counted usage is neither added to the seen usage, nor kept. */
   forgetCounted(): void {
     for (let row = 0; row < this.#rows.length; row += ROW) this.#rows[row + COUNTED] = 0;
     this.#isCounted = false;

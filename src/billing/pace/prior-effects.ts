@@ -1,4 +1,4 @@
-/** What quantities of events have brought about for any customer, where nothing is known of one. In memory. */
+/** The effects of quantities of events for any customer, where nothing is known of one. In memory. */
 
 /** Kinds and their amounts, each kind once. */
 type Quantities = readonly (readonly [kind: number, amount: number])[];
@@ -61,7 +61,7 @@ export function createPriorEffects(): PriorEffects {
   };
 }
 
-/** By unit. What costs one customer nothing may cost another one, so it says nothing. */
+/** By unit. Usage that costs one customer nothing may cost another one, so it proves nothing. */
 function largestEffects(lines: Iterable<LineEffect>): Map<string, number> {
   const largest = new Map<string, number>();
   for (const { unit, effect } of lines) {

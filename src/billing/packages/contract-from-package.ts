@@ -16,7 +16,7 @@ import { declareCopiedKeys } from './copied-keys.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
 
-/** What may stand beside a package: it says everything else. */
+/** The members that are allowed beside a package, which states everything else. */
 export interface ContractFromPackageInput
   extends Pick<
     CreateContractInput,
@@ -133,7 +133,7 @@ const FROM_PACKAGE: readonly unknown[] = [
   'terms',
 ] satisfies (keyof CreateContractInput)[];
 
-/** What is wrong with a field that the request did not have is said to be wrong with its package. */
+/** A fault of a field that the request did not have is reported as one of its package. */
 function refusalOfPackage(refusal: Refusal, field: FieldPath): Refusal {
   const { kind, path, code, details } = refusal;
   if (!FROM_PACKAGE.includes(path[0])) return refusal;

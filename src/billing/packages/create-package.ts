@@ -35,7 +35,7 @@ export interface CreatePackageInput {
 
 /**
  * Terms are checked as those of a contract that starts here. Any start would do, and it must be the same
- * for all packages: whether a package is sound does not depend on the day on which it is made.
+ * for all packages: whether a package is sound does not depend on the day of its creation.
  */
 const NOMINAL_START = Date.UTC(2024, 0, 1);
 
@@ -139,7 +139,7 @@ async function loadContext(
 
 /**
  * Which card an alias will mean is not known before a contract starts: the card that has and converts
- * whatever the terms name. A contract's own card is checked when the contract is made.
+ * whatever the terms name. A contract's own card is checked when the contract is created.
  */
 function cardOfAnyKind(terms: TermsInput, { products, creditTypes }: LoadedContext): CardFacts {
   const subscribed = [

@@ -4,7 +4,7 @@ import type { TermTemplates } from '../../core/terms/packages.ts';
 import { located } from '../contracts/terms/fields-of-terms.ts';
 import type { RelativeTerms } from './relative-terms.ts';
 
-/** The fields of the templates of a package, which were made of `given` in its order. */
+/** The fields of the templates of a package, which were created from `given` in its order. */
 export function fieldsOfTemplates(given: RelativeTerms, made: TermTemplates): ObjectFields[] {
   return [
     ...located('package_commit', given.commits, made.commits, ['terms', 'commits']),

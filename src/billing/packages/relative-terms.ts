@@ -30,7 +30,7 @@ export interface RelativeInvoiceScheduleInput {
   readonly items: readonly (AmountInput & { readonly dateOffset: RelativeDate })[];
 }
 
-/** `startingAtOffset` counts from the contract's start, `duration` from there; without it: no end of its own. */
+/** `startingAtOffset` counts from the contract's start, `duration` from there; without it: no separate end. */
 interface RelativeRange {
   readonly startingAtOffset: RelativeDate;
   readonly duration: RelativeDate | null;

@@ -114,7 +114,7 @@ function relativeSubscription(given: RelativeSubscription) {
 }
 
 /**
- * What describes the templates. Their ids are the temporary ids, by which they still name one another.
+ * The description of the templates. Their ids are the temporary ids, by which they still name one another.
  * `customFields` are those of the templates.
  */
 export function relativeTermsOf(templates: TermTemplates, customFields: CustomFieldsById): RelativeTerms {
@@ -164,7 +164,7 @@ function describeRecurring({ id, ...rest }: RecurringCommitTemplate): RelativeRe
   return { ...rest, temporaryId: id };
 }
 
-/** What is empty in a template was not given. */
+/** An empty member of a template was not given. */
 function describeOverride({ id: _, tiers, overwriteRate, ...rest }: OverrideTemplate): RelativeOverride {
   return {
     ...rest,

@@ -47,7 +47,8 @@ export async function collectPayments(
     outcomes.set(invoice.id, outcome);
     await insertPaymentOutcome(tx, { commitId, outcome, toldAt: now, toldBy: 'simulated payment provider' });
   }
-  // What a failed payment of a threshold's charge disables needs the lock of the contract, before that of this job.
+  // A failed payment of a threshold's charge disables terms under the lock of the contract, which is taken before that
+  // of this job.
   const paid = gated.filter(({ invoice }) => outcomes.has(invoice.id));
   await noteCustomerChanges(
     tx,

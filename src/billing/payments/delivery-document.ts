@@ -30,7 +30,7 @@ export interface DocumentDeps {
   readonly publicUrl: string | null;
 }
 
-/** `later`: it waits for something of its own. `statement`: another invoice has its amounts. */
+/** `later`: it waits for another step. `statement`: another invoice has its amounts. */
 export type Deliverable =
   | { readonly kind: 'document'; readonly document: PaymentDocument }
   | { readonly kind: 'later'; readonly waitMs: number }

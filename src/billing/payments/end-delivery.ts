@@ -16,7 +16,7 @@ export type EndDeps = VoidingDeps & {
   readonly gracePeriodHours: number;
 };
 
-/** What became of the payment that a balance waits for; null: there is none, or it is not decided. */
+/** The outcome of the payment that a balance waits for; null: there is none, or it is not decided. */
 export interface PaymentEnd {
   readonly outcome: 'PAID' | 'FAILED';
   readonly message: string | null;

@@ -9,7 +9,7 @@ import type { Database } from '../../store/base/database.ts';
 import { invoicesOfObjects, noteProviderEvent } from '../../store/invoices/delivery-work.ts';
 import { makeDue } from '../../store/invoices/invoice-deliveries.ts';
 
-/** What is read of an event of Stripe, whose signature is checked. */
+/** The members that are read of an event of Stripe, whose signature is checked. */
 export const stripeEvent = z.object({
   id: z.string(),
   type: z.string(),

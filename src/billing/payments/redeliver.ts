@@ -1,4 +1,4 @@
-/** Another attempt for invoices that were not delivered, at the request of whoever has mended the cause. */
+/** Another attempt for invoices that were not delivered, at the request of whoever has corrected the cause. */
 import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
@@ -17,7 +17,7 @@ interface Redelivered {
   readonly status: ExternalStatus;
 }
 
-/** From these it can be delivered anew. */
+/** From these it can be delivered again. */
 const AGAIN: readonly ExternalStatus[] = ['DELETED', 'INVALID_REQUEST_ERROR', 'SKIPPED'];
 /** In these it has not arrived yet. */
 const ON_ITS_WAY: readonly ExternalStatus[] = ['QUEUED', 'DRAFT'];
@@ -29,8 +29,8 @@ function isToDeliver({ external: { status }, deliveredAt }: Delivery): boolean {
 
 /**
  * Queues them, all or none, with the billing configuration that their contracts have now. One that is delivered stays as
- * it is; one that was deleted there is made anew. Refuses an unknown invoice (`not_found`), and one that is not finalized
- * or has nowhere to go (`invalid`).
+ * it is; one that was deleted there is created again. Refuses an unknown invoice (`not_found`), and one that is not
+ * finalized or has nowhere to go (`invalid`).
  */
 export async function redeliverInvoices(
   { db, clock }: { readonly db: Database; readonly clock: Clock },

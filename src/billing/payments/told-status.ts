@@ -1,4 +1,4 @@
-/** What another system tells of an invoice that it got (docs/payments.md, "Any other system"). */
+/** The report of another system about an invoice that it received (docs/payments.md, "Any other system"). */
 import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
@@ -6,7 +6,7 @@ import { publishExternalStatus } from '../../notifications/invoice-messages.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadDeliveries, tellExternal } from '../../store/invoices/invoice-deliveries.ts';
 
-/** Only what is told changes. Refuses an invoice that no such system has (`not_found`, `invalid`). */
+/** Only the reported members change. Refuses an invoice that no such system has (`not_found`, `invalid`). */
 export async function tellExternalStatus(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   invoiceId: string,

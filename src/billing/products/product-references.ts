@@ -51,7 +51,7 @@ export function keyField({ pricingGroupKey, presentationGroupKey }: ProductChang
     : 'billableMetricId';
 }
 
-/** Refuses (`invalid`) a composite product that would be part of its own base. Serializes such checks. */
+/** Refuses (`invalid`) a composite product that would be part of its base. Serializes such checks. */
 export async function checkCycles(
   tx: Transaction,
   product: Pick<StoredProduct, 'id' | 'type' | 'versions'>,
@@ -65,7 +65,7 @@ export async function checkCycles(
   const through = cycle.slice(1).join(', ');
   throw invalid(
     [cycleField(given)],
-    `the product would be part of its own base${through === '' ? '' : `, through ${through}`}`,
+    `the product would be part of its base${through === '' ? '' : `, through ${through}`}`,
   );
 }
 

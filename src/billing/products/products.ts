@@ -112,7 +112,7 @@ export interface UpdateProductInput {
   readonly productId: string;
   /** On a full hour; in the past, it changes drafts, and not what was issued. */
   readonly startingAt: Instant;
-  /** What is left out goes on as it was. */
+  /** Omitted terms continue unchanged. */
   readonly changes: ProductChanges;
   readonly createdBy: string;
 }
@@ -153,7 +153,7 @@ async function checkFilters(
 }
 
 /**
- * Takes a product off the shelf for good: rate cards that have it go on, it gets no new rates. Refuses an
+ * Withdraws a product permanently: rate cards that have it continue, it gets no new rates. Refuses an
  * unknown product (`not_found`) and one that is archived already (`invalid`).
  */
 export async function archiveProduct(deps: Deps, id: string): Promise<void> {

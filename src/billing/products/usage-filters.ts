@@ -11,7 +11,7 @@ import { loadProducts, type StoredProduct } from '../../store/products/products.
 import { rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
 
 /**
- * Refuses (`invalid`) a filter that starts outside the contract, and a key that the metrics behind its
+ * Refuses (`invalid`) a filter that starts outside the contract, and a key that the metrics of its
  * rate card cannot answer. `path` is the filter's place in the request.
  */
 export async function checkUsageFilter(

@@ -79,7 +79,7 @@ export async function addRatesIn(
   return { entries, creditTypes };
 }
 
-/** A product that comes onto the card must suit the usage filters of the contracts on it. */
+/** A product that is added to the card must suit the usage filters of the contracts on it. */
 async function checkFilters(
   tx: Transaction,
   card: RateCard,
@@ -131,7 +131,7 @@ function unitOf(
   );
 }
 
-/** A product keeps the unit of its first rate on the card for ever. */
+/** A product keeps the unit of its first rate on the card permanently. */
 async function fixUnits(
   tx: Transaction,
   card: RateCard,

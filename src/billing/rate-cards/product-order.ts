@@ -29,7 +29,7 @@ export async function setRateCardProductsOrder(
 
 export interface ProductMove {
   readonly productId: string;
-  /** Where the product is to stand when all moves are made, from 0. */
+  /** Where the product is to stand after all moves, from 0. */
   readonly position: number;
 }
 

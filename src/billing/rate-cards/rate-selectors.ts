@@ -13,7 +13,7 @@ export interface RateSelector {
   readonly partialPricingGroupValues?: Readonly<Record<string, string>>;
 }
 
-/** What is matched; the tags are those at the time in question. */
+/** The subject of the match; the tags are those at the time in question. */
 export interface SelectableRate extends RateIdentity {
   readonly productTags: readonly string[];
 }

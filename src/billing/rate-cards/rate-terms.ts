@@ -160,7 +160,7 @@ function checkCommitPrice(terms: PriceTerms, product: Product, path: FieldPath):
   throw invalid([...path, 'rateType'], 'must be FLAT or TIERED');
 }
 
-/** All values of the pricing key, or none: a rate for whatever has no rate of its own. */
+/** All values of the pricing key, or none: a rate for values without a separate rate. */
 function checkPricingGroupValues(terms: RateTerms, product: Product, path: FieldPath): void {
   const names = Object.keys(terms.pricingGroupValues);
   if (names.length === 0) return;

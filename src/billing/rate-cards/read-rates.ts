@@ -2,7 +2,7 @@
  * Reading the rates of a card: effective segments, page by page, entitled or not.
  *
  * The order is that in which identities (product, group values, frequency) came onto the card, then time.
- * A segment is told with its own start and end, also where those lie outside the range that was asked for.
+ * A segment is shown with its full start and end, also where those lie outside the range that was asked for.
  */
 import type { CreditType } from '../../core/credit-types.ts';
 import { assert, invalid, notFound, words } from '../../core/errors.ts';

@@ -7,7 +7,7 @@ import { billedContractIds, firstRegenerable } from '../../store/erasure/event-r
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { nextUnissuedPeriod } from '../invoice-queue/usage-periods.ts';
 
-/** What needs the oldest events. */
+/** The work that needs the oldest events. */
 export interface Need {
   readonly from: Instant;
   /** For the log. */

@@ -24,7 +24,7 @@ export interface RetentionDeps {
   readonly db: Database;
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  /** Null: nothing more goes. What was announced is still removed. */
+  /** Null: nothing more is removed, except months that were announced. */
   readonly months: number | null;
   readonly windowDays: number;
   readonly cluster: string | undefined;
@@ -36,7 +36,7 @@ export interface RetentionRun {
   /** Null: all events are kept. */
   readonly keptFrom: Instant | null;
   readonly removed: readonly EventMonth[];
-  /** What keeps months that are old enough to go; null if nothing does. */
+  /** The work that keeps months that are old enough to be removed; null if none does. */
   readonly heldBy: Need | null;
 }
 

@@ -1,4 +1,4 @@
-/** What `balances` means for analysts, whether they ask the API or read what is published (docs/sql.md). */
+/** The meaning of `balances` for analysts, whether they ask the API or read the published rows (docs/sql.md). */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PublishedBalance } from '../../store/balances/published-balances.ts';

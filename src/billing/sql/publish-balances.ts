@@ -70,7 +70,7 @@ async function takeStep(tx: Transaction, now: Instant, pace: PublishingPace): Pr
   return 'under way';
 }
 
-/** Publishes the balances behind `after`. Returns the last one that is published now; null: there are no more. */
+/** Publishes the balances after `after`. Returns the last one that is published now; null: there are no more. */
 async function publishBehind(
   tx: Transaction,
   after: CommitPlace | null,

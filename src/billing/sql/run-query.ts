@@ -27,7 +27,7 @@ import { type DraftRowLimits, draftRows } from './draft-rows.ts';
 import { type CopiedView, readViewRows, type ViewDeps } from './view-rows.ts';
 
 export interface ReportDeps extends InvoiceDeps {
-  /** What was noted of repeats is to be found first. */
+  /** Recorded repeats must be readable first. */
   readonly repeats?: Pick<RepeatLog, 'flush'> | undefined;
   /** Instead of the usual ones. */
   readonly limits?: Partial<CopyLimits> & { readonly query?: QueryLimits; readonly drafts?: DraftRowLimits };
@@ -149,7 +149,7 @@ async function copyOf(
   return copied;
 }
 
-/** What the references in events mean. An alias is its customer's, also where it reads like an id. */
+/** The owners of the references in events. An alias is its customer's, also where it reads like an id. */
 async function owners({ db }: ViewDeps, { customerIds }: CheckedReport, budget: Budget): Promise<SentTable> {
   const known = new Set<string>();
   const parts: Buffer[] = [];

@@ -130,7 +130,7 @@ function externalCells(external: ExternalInvoice | null): ViewRow {
   ];
 }
 
-/** What a billing provider has of an invoice, at the end of its row. */
+/** The copy of an invoice at a billing provider, at the end of its row. */
 const EXTERNAL_COLUMNS = 13;
 
 async function lineRows({ db }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {

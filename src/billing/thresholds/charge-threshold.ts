@@ -25,7 +25,7 @@ import {
 import { accumulatedSpends } from './spend-trackers.ts';
 import { worthOf } from './threshold-contracts.ts';
 
-/** Who has made the commit, in the history of the contract. */
+/** The creator of the commit, in the history of the contract. */
 export const CHARGED_BY = 'threshold billing';
 
 export const THRESHOLDS: SystemActor = { kind: 'evaluation', name: 'thresholds' };
@@ -83,7 +83,7 @@ async function charge(tx: Transaction, deps: BalanceDeps, prepared: PreparedChar
   await recordSystemChanges(tx, THRESHOLDS, now, [{ ...change, description }]);
 }
 
-/** What is due now that nothing can change any more. The contract is locked. */
+/** The charge that is due now that nothing can change any more. The contract is locked. */
 async function lockedAmount(
   tx: Transaction,
   deps: BalanceDeps,
@@ -114,7 +114,7 @@ async function priceOf(
   const tracker = of.spendTrackers.find(({ alias }) => alias === cap.spendTrackerAlias);
   const counted = (await accumulatedSpends(tx, [of], now)).get(of.contract.id)?.get(cap.spendTrackerAlias);
   const perUnit = tracker === undefined ? null : worthOf(of, tracker.creditTypeId);
-  // What cannot be counted in the currency does not limit the discount of what is charged in it.
+  // Spend that cannot be counted in the currency does not limit the discount of charges in it.
   if (perUnit === null) return discountedPrice(full, discount, null);
   const room = maximum(cap.amount.minus(counted?.amount ?? ZERO), ZERO).times(perUnit);
   return discountedPrice(full, discount, room);

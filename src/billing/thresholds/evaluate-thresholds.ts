@@ -38,8 +38,8 @@ export function watchedCustomers(
 
 /**
  * Settles payments, and makes the charges that are due: at most one for each contract, of its balance before its spend.
- * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` is told how far
- * they are from their thresholds.
+ * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` receives how
+ * far they are from their thresholds.
  */
 export async function evaluateThresholds(
   deps: BalanceDeps,
@@ -75,15 +75,15 @@ async function chargeAll(deps: BalanceDeps, references: readonly ThresholdRefere
 
 interface WatchedSpend extends ThresholdContract {
   readonly spend: SpendThreshold;
-  /** What would pay for the spend. */
+  /** The balances that would pay for the spend. */
   readonly candidate: Commit;
 }
 
-/** What is read of many contracts at one moment in PostgreSQL. */
+/** The state of many contracts at one moment in PostgreSQL. */
 interface Readings {
   readonly balances: readonly (WatchedBalance & { readonly counted: readonly Commit[] })[];
   readonly spends: readonly WatchedSpend[];
-  /** With the candidates behind all other balances, from which they take nothing. */
+  /** With the candidates after all other balances, from which they take nothing. */
   readonly plan: PlannedInvoices;
 }
 
@@ -91,7 +91,7 @@ interface Readings {
 interface Standing {
   readonly reference: ThresholdReference;
   readonly isDue: boolean;
-  /** What usage may still take until it is due, in the unit of the threshold. */
+  /** The amount that usage may still take until it is due, in the unit of the threshold. */
   readonly left: Decimal;
   readonly unit: string;
 }

@@ -52,7 +52,7 @@ interface Reading {
 export interface PreparedCharge extends ThresholdReference {
   readonly now: Instant;
   readonly reading: Reading;
-  /** What drafts take from balances as they are, and with the candidate. */
+  /** The amounts that drafts take from balances as they are, and with the candidate. */
   readonly deductions: {
     readonly without: readonly BalanceDeduction[];
     readonly with: readonly BalanceDeduction[];
@@ -198,7 +198,7 @@ export async function amountDue(
   return rechargeAmount(threshold, { balance, others, drawn });
 }
 
-/** What invoices and drafts have left of the commits now. */
+/** The rest of the commits after invoices and drafts. */
 async function balanceLeft(
   db: Database | Transaction,
   commits: readonly Commit[],

@@ -1,4 +1,4 @@
-/** What follows when the payment of a threshold's charge has an outcome (docs/thresholds.md, "Payment gates"). */
+/** The consequences of the outcome of the payment of a threshold's charge (docs/thresholds.md, "Payment gates"). */
 import type { Clock } from '../../core/clock.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractChanges } from '../../core/terms/contract-edits.ts';

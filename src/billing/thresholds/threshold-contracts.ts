@@ -21,7 +21,7 @@ export interface ThresholdContract {
   readonly spendTrackers: readonly SpendTracker[];
   /** The currency of its rate card. */
   readonly fiatCreditTypeId: string;
-  /** What one unit of a custom pricing unit is worth in the currency. */
+  /** The value of one unit of a custom pricing unit in the currency. */
   readonly conversions: readonly (readonly [customCreditTypeId: string, fiat: Decimal])[];
 }
 
@@ -65,7 +65,7 @@ function ifEnabled<Threshold extends { readonly isEnabled: boolean }>(
   return threshold?.isEnabled ? threshold : null;
 }
 
-/** What one unit is worth in the currency of the contract; null where its rate card does not say. */
+/** The value of one unit in the currency of the contract; null where its rate card has none. */
 export function worthOf(
   { fiatCreditTypeId, conversions }: Pick<ThresholdContract, 'fiatCreditTypeId' | 'conversions'>,
   creditTypeId: string,

@@ -30,7 +30,7 @@ interface Deps {
 /** The name that managed rates have in `created_by` where nobody asked for them. */
 export const CATALOGUE_ACTOR = 'catalogue';
 
-/** Models whose products and rates are made at once. Between two such parts the process answers other requests. */
+/** Models whose products and rates are created together. Between two such parts the process answers other requests. */
 const MODELS_PER_PART = 250;
 /** The same of rows, one for each kind of tokens of a model. */
 const ROWS_PER_PART = 500;
@@ -106,7 +106,7 @@ async function joinPart(
   await addManagedRates(tx, deps, card, rows, FIRST_RATES_START, createdBy);
 }
 
-/** Prices models of the card anew from an instant on: markup, provider's price, names and removal as given. */
+/** Sets new prices of models of the card from an instant on: markup, provider's price, names and removal as given. */
 export async function changeModels(
   tx: Transaction,
   deps: Deps,

@@ -18,7 +18,7 @@ export interface UnpricedModel extends UsedModel {
   readonly reason: string;
 }
 
-/** What is looked through in one read, with a price or without. */
+/** The most models that one read searches, with a price or without. */
 const USES_PER_READ = 1_000;
 
 /**

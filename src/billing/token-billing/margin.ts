@@ -1,5 +1,5 @@
 /**
- * What customers are billed for tokens beside what providers take for the same tokens, by day and model
+ * The amounts that customers are billed for tokens beside the providers' prices for the same tokens, by day and model
  * (docs/token-billing.md, "Margin"). Amounts come from the hours of invoices, drafts included.
  */
 import { USD_CENTS } from '../../core/credit-types.ts';

@@ -17,7 +17,7 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** A model whose provider has another price than the card's rate is made of. */
+/** A model whose provider has another price than the card's rate is computed from. */
 export interface PendingRepricing {
   readonly present: ManagedModel;
   readonly next: ManagedModel;

@@ -48,7 +48,7 @@ const ownFile = z.strictObject({
   ),
 });
 
-/** What LiteLLM says of a model, as far as it is read. Prices above a threshold of tokens are not. */
+/** The entry of LiteLLM for a model, as far as it is read. Prices above a threshold of tokens are not. */
 const liteLlmModel = z.object({
   litellm_provider: text,
   mode: z.string().optional(),
@@ -187,7 +187,7 @@ function liteLlmModelOf(
   if (entry.mode !== undefined && !LITELLM_MODES.includes(entry.mode)) return null;
   const isFree = isZero(entry.input_cost_per_token) && isZero(entry.output_cost_per_token ?? ZERO);
   const prices = TOKEN_KINDS.flatMap((kind) => {
-    // What a free model reads from its cache is free too, although LiteLLM has no price for it.
+    // Tokens that a free model reads from its cache are free too, although LiteLLM has no price for it.
     const usd = entry[LITELLM_FIELDS[kind]] ?? (isFree ? ZERO : undefined);
     return usd === undefined || typeof usd === 'string' ? [] : [priceOf(kind, usd, validFrom, 'LiteLLM')];
   });

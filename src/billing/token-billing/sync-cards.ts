@@ -1,6 +1,6 @@
 /**
  * Brings managed cards up to the catalogue: new models of their providers join at the default markup, once, and price
- * changes are adopted where the card asks for it. What is done for a model and a price is stored with it, so that
+ * changes are adopted where the card asks for it. The work done for a model and a price is stored with it, so that
  * doing it again changes nothing.
  */
 import type { Clock } from '../../core/clock.ts';

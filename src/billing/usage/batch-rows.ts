@@ -26,11 +26,11 @@ export interface BatchWindows {
 
 export interface BatchStretch {
   readonly runs: readonly BatchRun[];
-  /** Whether there are rows behind the last run. */
+  /** Whether there are rows after the last run. */
   readonly hasMore: boolean;
 }
 
-/** The first `rowsMax` rows behind `after`. Both lists of ids ascend and hold no id twice. */
+/** The first `rowsMax` rows after `after`. Both lists of ids ascend and hold no id twice. */
 export function nextStretch(
   customerIds: readonly string[],
   metricIds: readonly string[],

@@ -147,7 +147,7 @@ async function measureSqlRuns(
     return (await shared).map((window) => ({ ...window, customerId }));
   };
   const waiting = [...groupItems(runs, ({ customerId }) => customerId).values()];
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the three ways in which a run ends are told apart where it runs.
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a run ends in three ways, handled where it runs.
   const worker = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       for (const run of next) {

@@ -23,7 +23,7 @@ interface SqlBatch {
   readonly groupBy: UsageBatchGrouping | null;
   readonly windowSize: UsageWindowSize;
   readonly range: Interval;
-  /** What all queries see, epoch microseconds; null: each what is there when it runs. */
+  /** The watermark of all queries, epoch microseconds; null: each reads the events that are there when it runs. */
   readonly ingestedUpTo: string | null;
   /** Texts of statements that were verified already. A metric has the same for all customers. */
   readonly verified: Set<string>;

@@ -34,7 +34,7 @@ const PAGE_MS_MAX = 10_000;
 /** How much smaller the next try is when a page is more than one query may return, or takes too long. */
 const SHRINK = 10;
 
-/** Where the next page goes on, and the moment that all pages show. */
+/** Where the next page continues, and the moment that all pages show. */
 export const usageBatchCursor = z.strictObject({
   customerId: z.string().refine(isUuid),
   metricId: z.string().refine(isUuid),

@@ -22,7 +22,7 @@ import { checkDefinition, type MetricDefinition } from '../metrics/metric-defini
 import { currentUsagePeriod } from './current-period.ts';
 import { checkUsageRange } from './usage-range.ts';
 
-/** What a request may ask for and where its next page goes on, for whoever reads requests. */
+/** The options of a request and the place where its next page continues, for readers of requests. */
 export { usageGroupCursor } from '../../metering/query/group-cursor.ts';
 export { USAGE_WINDOW_SIZES } from '../../metering/query/usage-windows.ts';
 
@@ -76,7 +76,7 @@ export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<
   return page;
 }
 
-/** What a preview says besides the usage; null for a streaming metric. */
+/** The facts that a preview states besides the usage; null for a streaming metric. */
 export interface PreviewedUsage extends UsageGroups {
   readonly evaluation: (EvaluationCost & { readonly milliseconds: number }) | null;
 }
@@ -117,7 +117,7 @@ interface Measured {
 
 type MeasureInput = Omit<UsageGroupsInput, 'billableMetricId'>;
 
-/** What is measured, and how its rows are grouped. */
+/** The measured metric, and the grouping of its rows. */
 interface Subject {
   readonly grouping: Grouping;
   readonly refs: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Refuses changes of seats in the past that take from a seat what an issued invoice has drawn from its share of a
- * commit or credit (docs/subscriptions.md, "INDIVIDUAL allocation"): the shares would no longer come to the balance.
+ * commit or credit (docs/subscriptions.md, "INDIVIDUAL allocation"): the shares would no longer add up to the balance.
  */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
@@ -92,7 +92,7 @@ interface Divided extends Pick<DividedCommit, 'subscriptionId' | 'shares'> {
   readonly segmentIds: ReadonlySet<string>;
 }
 
-/** The edit may change unit prices too. What has begun keeps those of before. */
+/** The edit may change unit prices too. Grants that have begun keep the earlier ones. */
 function withPricesOf({ terms }: FullContract, former: FormerUnitPrices): FormerUnitPrices {
   return new Map(
     terms.recurringCommits.map(({ id, accessAmount: { unitPrice } }) => [
@@ -117,7 +117,7 @@ function dividedOf(
   };
 }
 
-/** What seats take after a new end of the contract is cut off with it; its invoices stay as they are. */
+/** Amounts that seats take after a new end of the contract are cut off with it; its invoices stay as they are. */
 function sharesBefore(shares: readonly SeatShare[], contractEnd: Instant | null): SeatShare[] {
   const end = contractEnd ?? Number.POSITIVE_INFINITY;
   return shares.filter(({ access }) => access.some(({ start }) => start < end));

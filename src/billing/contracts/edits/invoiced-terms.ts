@@ -51,7 +51,7 @@ export async function refuseInvoicedChanges(
   }
 }
 
-/** What an edit does to an item that is on an invoice; null: nothing that matters. */
+/** The effect of an edit on an item that is on an invoice; null: none that matters. */
 function changeOf(
   item: InvoiceItem,
   was: Scheduled,

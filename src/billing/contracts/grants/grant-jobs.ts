@@ -1,5 +1,5 @@
 /**
- * Creates the children of recurring commits and credits when their time comes (docs/contracts.md, "Recurring commits
+ * Creates the children of recurring commits and credits when they are due (docs/contracts.md, "Recurring commits
  * and credits"). Each contract has one job, at the start of its last child: then the next one is created, a period
  * ahead. A change of the contract creates its own (settle-contract.ts).
  *
@@ -32,13 +32,13 @@ import { loadGrantings } from './load-grantings.ts';
 import { rollOverGrants } from './roll-over-grants.ts';
 import { upcomingOf } from './upcoming-grants.ts';
 
-/** Of one contract in one transaction; the next job goes on with the others. */
+/** Of one contract in one transaction; the next job continues with the others. */
 const GRANTS_PER_JOB_MAX = 200;
 
-/** `told_ahead` is absent in jobs of versions that told of children only when they were created. */
+/** `told_ahead` is absent in jobs of versions that reported children only when they were created. */
 const payloadSchema = z.object({ contract_id: z.uuid(), told_ahead: z.boolean().default(false) });
 
-/** A job that is behind queues the next one at once; most of them awaited in a row. */
+/** A late job queues the next one at once; most of them awaited in a row. */
 const JOBS_AWAITED_MAX = 50;
 
 /**
@@ -87,7 +87,7 @@ interface GrantPlan {
   readonly upcoming: Upcoming;
 }
 
-/** What was due by `dueAfter` is not told any more. */
+/** Messages that were due by `dueAfter` are not sent any more. */
 function planOf(
   granting: Granting,
   last: LastGrants,
@@ -141,7 +141,7 @@ export async function createGrants(
   return [...children, ...rolledOver];
 }
 
-/** What was due by a job's instant was scheduled when the job was queued. */
+/** Messages that were due by a job's instant were scheduled when the job was queued. */
 function toldBy({ payload, runAt }: Job): [contractId: string, dueAfter: Instant] {
   const { contract_id, told_ahead } = payloadSchema.parse(payload);
   return [contract_id, told_ahead ? runAt : CLOCK_BOUNDS.start];

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../store/base/database.ts';
 import { loadInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import { type GrantChange, upcomingGrants, withGrants } from './granted-terms.ts';
 
-/** The same changes in the same order. What they lead to is the same if it is applied again. */
+/** The same changes in the same order. Their result is the same if they are applied again. */
 export async function withGrantsOf<Change extends GrantChange>(
   tx: Transaction,
   changes: readonly Change[],

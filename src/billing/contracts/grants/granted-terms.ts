@@ -90,7 +90,7 @@ export interface GrantChange {
 
 /**
  * The contract after the change, with the children that are missing. Those whose access has not started follow what
- * the change made of their terms. Those in `bought`, by id, are on an issued invoice and stay as they are.
+ * the changed terms. Those in `bought`, by id, are on an issued invoice and stay as they are.
  */
 export function withGrants(
   { before, after }: GrantChange,
@@ -110,7 +110,7 @@ export function withGrants(
   return { ...after, terms: { ...after.terms, commits } };
 }
 
-/** Only what the change made different: what was edited in the child itself stays otherwise. */
+/** Only the members that the change altered: edits of the child itself stay otherwise. */
 function followed(child: Commit, { before, after }: GrantChange): Commit {
   const was = before === null ? null : grantOf(before, child);
   const is = grantOf(after, child);

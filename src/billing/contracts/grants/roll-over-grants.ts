@@ -1,5 +1,5 @@
 /**
- * What rolls over of children that were created after their contract had been renewed: the renewal lies ahead, and the
+ * Rollovers of children that were created after their contract had been renewed: the renewal lies ahead, and the
  * children begin before it (docs/contracts.md, "Transitions").
  */
 import { groupBy } from '../../../core/group-by.ts';

@@ -1,6 +1,6 @@
 /**
- * What a change of a subscription's quantities adds to commits and credits whose period has begun (docs/subscriptions.md,
- * "Credits for seats"). Pure.
+ * The amounts that a change of a subscription's quantities adds to commits and credits whose period has begun
+ * (docs/subscriptions.md, "Credits for seats"). Pure.
  */
 import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';
@@ -77,7 +77,7 @@ function grantsOf(term: RecurringCommit, { contract }: FullContract, last: Insta
 }
 
 /**
- * The child with segments such that at each increase all grants together come to what its quantities come to, and no
+ * The child with segments such that at each increase all grants together equal the total of its quantities, and no
  * segment that has begun loses anything. Empty if nothing changes.
  */
 function withSegments(
@@ -98,7 +98,7 @@ function withSegments(
     if (segment.startingAt >= first.endingBefore) continue;
     const own = kept.get(segment.id);
     const earlier = then.find(({ id }) => id === segment.id);
-    // What the change leaves the same stays as it is, also where a client has edited it.
+    // Unchanged parts stay as they are, also where a client has edited them.
     const isSame = own !== undefined && earlier?.amount.eq(segment.amount) === true;
     due = due.plus(isSame ? own.amount : segment.amount);
     const missing = due.minus(granted);

@@ -1,4 +1,7 @@
-/** Children that recurring terms are yet to create, for what is told before they exist (docs/notifications.md). */
+/**
+ * Children that recurring terms are yet to create, for messages that are sent before they exist
+ * (docs/notifications.md).
+ */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { EventSpan, Upcoming, UpcomingCommits } from '../../../notifications/upcoming.ts';
 import { recurringGrants } from '../../../rating/balances/recurring-grants.ts';

@@ -3,7 +3,7 @@ import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { PaymentGate } from '../../../core/terms/payment-gate.ts';
 import type { TermsContext } from './terms-context.ts';
 
-/** Refuses (`invalid`) gates and taxes that no provider stands behind, and settings of another kind of gate. */
+/** Refuses (`invalid`) gates and taxes that no provider supports, and settings of another kind of gate. */
 export function refusePaymentGate(
   gate: PaymentGate,
   path: FieldPath,

@@ -53,7 +53,7 @@ export interface CardFacts {
   readonly subscriptionRates: ReadonlySet<string>;
 }
 
-/** What terms name, to be looked up in one go. */
+/** The objects that terms name, to be looked up together. */
 export interface NamedIds {
   readonly productIds: readonly string[];
   readonly creditTypeIds: readonly string[];
@@ -61,10 +61,10 @@ export interface NamedIds {
   readonly balanceIds: readonly string[];
 }
 
-/** What commits and credits are validated against, those of a customer too, which belong to no contract. */
+/** The context that commits and credits are validated against, those of a customer too, which belong to no contract. */
 export type BalanceContext = Pick<TermsContext, 'products' | 'creditTypes' | 'paymentProvider'>;
 
-/** What is looked up, as opposed to what the request itself defines. */
+/** The objects that are looked up, as opposed to those that the request itself defines. */
 export interface LoadedContext extends BalanceContext, Pick<TermsContext, 'card'> {
   /** Commits and credits of the customer that the terms name. */
   readonly knownBalanceIds: ReadonlySet<string>;

@@ -9,7 +9,7 @@ import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
 import type { AccessSegment } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 
-/** The contract with its new end, null for none. What is scheduled after both the end and `now` is removed. */
+/** The contract with its new end, null for none. Items that are scheduled after both the end and `now` are removed. */
 export function withEndDate(full: FullContract, endingBefore: Instant | null, now: Instant): FullContract {
   const before = full.contract.endingBefore ?? Number.POSITIVE_INFINITY;
   const contract = { ...full.contract, endingBefore };
@@ -54,7 +54,10 @@ function cut<Term extends { readonly startingAt: Instant; readonly endingBefore:
   return { ...term, endingBefore: end };
 }
 
-/** What was added to a usage invoice stays on it: the invoice ends with the contract. Other upcoming items fall away. */
+/**
+ * Items that were added to a usage invoice stay on it: the invoice ends with the contract. Other upcoming items fall
+ * away.
+ */
 function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): ScheduledCharge {
   const { schedule } = charge;
   const items = charge.onUsageInvoice
@@ -65,8 +68,8 @@ function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): S
 
 /**
  * The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. Where the former end has
- * passed, segments behind it have rolled over, and the ledger needs them. Where the contract ends at its start, an invoice
- * of that instant may have drawn on the segments that begin with it: they are left without any time.
+ * passed, segments after it have rolled over, and the ledger needs them. Where the contract ends at its start, an
+ * invoice of that instant may have drawn on the segments that begin with it: they are left without any time.
  */
 function truncatedCommit(commit: Commit, { start, before, end }: EarlierEnd, now: Instant): Commit {
   const { accessSchedule, invoiceSchedule } = commit;
@@ -87,7 +90,7 @@ function truncatedCommit(commit: Commit, { start, before, end }: EarlierEnd, now
   };
 }
 
-/** What was due by now has been invoiced and stays, also after an end in the past. */
+/** Items that were due by now have been invoiced and stay, also after an end in the past. */
 function withoutUpcoming<Item extends { readonly timestamp: Instant }>(
   items: readonly Item[],
   end: Instant,
@@ -96,7 +99,7 @@ function withoutUpcoming<Item extends { readonly timestamp: Instant }>(
   return items.filter((item) => item.timestamp <= Math.max(end, now));
 }
 
-/** Terms that ended with the contract keep that end when the contract goes on; charges in arrears go on too. */
+/** Terms that ended with the contract keep that end when the contract continues; charges in arrears continue too. */
 function pinned(terms: ContractTerms, oldEnd: Instant): ContractTerms {
   const pin = <Term extends { readonly startingAt: Instant; readonly endingBefore: Instant | null }>(
     term: Term,

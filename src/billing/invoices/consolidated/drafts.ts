@@ -1,4 +1,4 @@
-/** Drafts of consolidated invoices. They are made of the invoices that they consolidate, and computed with them. */
+/** Drafts of consolidated invoices. They consist of the invoices that they consolidate, and are computed with them. */
 import { linesOfConstituents, ownerOf, totalOfConstituents } from '../../../core/consolidated-invoice.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';

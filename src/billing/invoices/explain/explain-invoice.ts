@@ -1,6 +1,6 @@
 /**
  * Explains the lines of an invoice, a draft or an issued one (docs/rating.md, "Explanations"). An issued invoice is
- * explained from the terms kept with it and from the events that it could count, so it says the same for ever.
+ * explained from the terms kept with it and from the events that it could count, so it never changes.
  */
 import { z } from 'zod';
 import { type Invoice, type InvoiceLine, isUsageLine } from '../../../core/invoice.ts';
@@ -129,7 +129,7 @@ function millisecondOf(micros: string | null): Instant | null {
 
 const NONE = () => null;
 
-/** What composites count is added up from all hours of all lines, which are in memory together. */
+/** The bases of composites are added up from all hours of all lines, which are in memory together. */
 const HOURLY_LINES_MAX = 20_000;
 
 /** Later than any event. */
@@ -182,7 +182,7 @@ async function explainersOf(
   };
 }
 
-/** What composites count: the lines before balances pay. They need not be computed again where no balance does. */
+/** The bases of composites: the lines before balances pay. They need not be computed again where no balance does. */
 async function baseOf(
   lines: readonly InvoiceLine[],
   { hours, unpaid }: Pick<RatedInput, 'hours' | 'unpaid'>,

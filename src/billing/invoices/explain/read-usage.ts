@@ -1,4 +1,4 @@
-/** Reads the usage of some line keys of an invoice, and how many events are behind it. */
+/** Reads the usage of some line keys of an invoice, and the number of its events. */
 import type { StreamingMetric } from '../../../core/metric.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';

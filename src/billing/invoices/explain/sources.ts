@@ -1,4 +1,4 @@
-/** What the lines of an invoice are explained from: those of a consolidated one, the invoices that it is made of. */
+/** The invoices that the lines of an invoice are explained from: for a consolidated one, its constituents. */
 import { assert, notFound } from '../../../core/errors.ts';
 import type { Invoice, LineWindow } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
@@ -47,7 +47,7 @@ export interface PartSources {
 }
 
 interface PartInput {
-  /** What it found of balances, in burn-down order. */
+  /** The balances that it found, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** Null for a SCHEDULED invoice. */
   readonly rated: RatedInput | null;
@@ -56,7 +56,7 @@ interface PartInput {
 export interface RatedInput {
   readonly target: UsageTarget;
   readonly context: InvoiceContext;
-  /** Null: as of now. */
+  /** Null: at present. */
   readonly countedUpTo: string | null;
   hours(): Promise<readonly LineWindow[]>;
   /** Its lines with their hours, if there were no balances; null where they are too many for memory. */

@@ -1,5 +1,5 @@
 /**
- * Historical invoices: usage invoices of the time before an import, made from quantities that the client gives
+ * Historical invoices: usage invoices of the time before an import, computed from quantities that the client gives
  * (docs/invoices.md, "Historical invoices").
  *
  * As in finalize.ts, hours are written to ClickHouse without a transaction, and the invoices are issued if PostgreSQL
@@ -148,7 +148,7 @@ function periodOf(
   }
   const ends = [endingBefore ?? now, invoiceGenerationStartingAt, now];
   const within = { start: startingAt, end: Math.min(...ends) };
-  const period = requireInterval(input, path, within, 'the time before invoices are made from events');
+  const period = requireInterval(input, path, within, 'the time before invoices are computed from events');
   if (input.issueDate > now) {
     throw invalid([...path, 'issueDate'], `must not be after the present, ${formatInstant(now)}`);
   }

@@ -1,4 +1,4 @@
-/** What a client gives for historical invoices, and the checks that need no prices. Pure. */
+/** The input of a client for historical invoices, and the checks that need no prices. Pure. */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { floorToDay, floorToHour, formatInstant, type Instant, type Interval } from '../../../core/time.ts';

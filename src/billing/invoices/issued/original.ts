@@ -27,7 +27,7 @@ export interface Original {
   readonly contract: Contract;
 }
 
-/** What of the new invoice does not come from its computation. */
+/** The part of the new invoice that does not come from its computation. */
 type NewIdentity = Pick<Invoice, 'id' | 'issuedAt' | 'regeneratedFromInvoiceId'>;
 
 /**
@@ -61,7 +61,7 @@ function requireVoid(id: string, invoice: InvoiceHead | null): InvoiceHead {
   if (invoice.isHistorical) {
     throw new Refusal(
       'invalid',
-      `invoice ${id} was not made from events: create the historical invoice again`,
+      `invoice ${id} was not computed from events: create the historical invoice again`,
     );
   }
   return invoice;
@@ -95,7 +95,7 @@ export function nothingToBill({ invoice, contract }: Original): Refusal {
   );
 }
 
-/** What an original had of schedules and subscriptions, as it is now. */
+/** The items of schedules and subscriptions of an original, as they are now. */
 export interface OriginalItems {
   /** In their order; nothing that its contract does not have any more. */
   readonly items: readonly ScheduledItem[];

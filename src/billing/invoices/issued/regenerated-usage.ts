@@ -1,4 +1,4 @@
-/** A usage invoice that is regenerated: its period, with the usage and the terms of now. */
+/** A usage invoice that is regenerated: its period, with the present usage and terms. */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { BilledPeriod } from '../../../core/invoice.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/base/database.ts';
@@ -37,7 +37,7 @@ export async function regenerateUsage(deps: RegenerateDeps, original: Original):
 
 /**
  * The input of the new invoice, with the scheduled items that were on the original: no other item can join it, because
- * a later one has got an invoice of its own.
+ * a later one is on a separate invoice.
  */
 async function planOf(deps: RegenerateDeps, tx: Transaction, original: Original): Promise<PlannedInvoices> {
   const { contract } = original;

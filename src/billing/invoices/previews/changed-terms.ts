@@ -1,7 +1,7 @@
 /**
- * What the invoices of contracts would be computed from after a change: the change is made in a transaction, which is
- * undone when everything has been read. So a preview refuses what the change itself refuses, and needs no rules of its
- * own. Locks are held for these reads of PostgreSQL only; usage is read afterwards.
+ * The input of the invoices of contracts after a change: the change is applied in a transaction, which is
+ * undone when everything has been read. So a preview refuses what the change itself refuses, and needs no separate
+ * rules. Locks are held for these reads of PostgreSQL only; usage is read afterwards.
  */
 
 import { Refusal } from '../../../core/errors.ts';
@@ -89,7 +89,7 @@ async function openInvoices(
       : [],
   );
   const again = issuedAgain(contracts, issued);
-  // What they took from balances is theirs to take again.
+  // They may take the same amounts from balances again.
   const plan = await planInvoices(
     deps.db,
     [...again.map(({ target }) => target), ...drafts],

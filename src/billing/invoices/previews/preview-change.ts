@@ -1,6 +1,6 @@
 /**
- * What customers would be billed if a contract had given edits, or a rate card given rates, and what this differs from
- * what they are or were billed (docs/previews.md). Nothing is stored.
+ * The amounts that customers would be billed if a contract had given edits, or a rate card given rates, and the
+ * difference from those that they are or were billed (docs/previews.md). Nothing is stored.
  */
 
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
@@ -46,7 +46,7 @@ export interface InvoiceDifference {
   readonly current: { readonly id: string; readonly status: InvoiceStatus; readonly total: Decimal } | null;
   /** Null if it would not exist. */
   readonly preview: InvoiceWithWarnings | null;
-  /** What the customer would be billed more. */
+  /** The amount that the customer would be billed in addition. */
   readonly difference: Decimal;
   /** Of the usage; empty, at its date, for SCHEDULED invoices. */
   readonly period: Interval;

@@ -28,7 +28,7 @@ export interface PreviewEventsDeps extends InvoiceDeps {
 }
 
 export interface EventsToPreview {
-  /** `replace`: the given events are all there are. `merge`: they come to the stored ones. */
+  /** `replace`: only the given events count. `merge`: they are added to the stored ones. */
   readonly mode: 'replace' | 'merge';
   readonly events: readonly GivenEvent[];
 }

@@ -11,11 +11,11 @@ import { eachRated, rated } from './unratable.ts';
 export interface CollectedUsage {
   /** Before balances pay. */
   readonly collected: CollectedLines;
-  /** What balances may pay of usage. */
+  /** The parts of usage that balances may pay. */
   readonly claims: readonly ClaimedSegment[];
-  /** The keys whose lines are made after drawdown. None of slices, which are read and rated again. */
+  /** The keys whose lines are computed after drawdown. None of slices, which are read and rated again. */
   readonly claiming: readonly ChargedKey[];
-  /** What could not be counted. */
+  /** The events that could not be counted. */
   readonly notes: UsageNotes;
 }
 

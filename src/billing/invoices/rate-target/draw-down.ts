@@ -11,11 +11,11 @@ import { chargesToCount } from '../scheduled/joined-lines.ts';
 import type { CollectedUsage } from './collect-usage.ts';
 import type { RatingPlan } from './plan-rating.ts';
 
-/** What is on the invoice, and who pays for it. */
+/** The content of the invoice, and the payers. */
 export interface DrawnUsage extends ReturnType<typeof coverSegments> {
   readonly usageLines: readonly UsageLine[];
   readonly composites: ReturnType<InvoiceRater['composites']>;
-  /** The keys whose lines are still to be made. */
+  /** The keys whose lines are still to be computed. */
   readonly later: readonly ChargedKey[];
   /** Products with too many lines, which have none. */
   readonly unlisted: readonly UnlistedProduct[];

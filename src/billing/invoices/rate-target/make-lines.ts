@@ -23,7 +23,7 @@ import { eachRated, rated } from './unratable.ts';
 export interface MadeLines {
   /** In the order of the invoice. */
   readonly lines: readonly RatedLine[];
-  /** What the lines take from balances: what applied lines take back. */
+  /** The amounts that the lines take from balances: those of applied lines. */
   readonly deductions: readonly Deduction[];
   readonly warnings: readonly InvoiceWarning[];
   /** The hours of the lines, by position; null where the lines have them as their windows. */
@@ -69,7 +69,7 @@ async function linesOfSlices(
   return lines;
 }
 
-/** All lines in their order, with the conversions of custom units, which are of what lines come to. */
+/** All lines in their order, with the conversions of custom units, which are computed from the totals of lines. */
 function arranged(
   plan: RatingPlan,
   drawn: DrawnUsage,

@@ -1,4 +1,4 @@
-/** What the steps of rating an invoice have in common, from its terms. Pure. */
+/** The plan that the steps of rating an invoice share, from its terms. Pure. */
 import { INVOICE_LINES_MAX_DEFAULT } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import type { UsageSeries } from '../../../core/usage-series.ts';
@@ -53,7 +53,9 @@ export interface RatingPlan extends Required<TargetToRate> {
   readonly isSliced: boolean;
   /** The hours of lines are computed after them, from slices. */
   readonly hasLaterHours: boolean;
-  /** Lines of keys with a claim are made after drawdown. Otherwise they are made before, and those that are paid again. */
+  /**
+   * Lines of keys with a claim are computed after drawdown. Otherwise they are computed before, and paid ones again.
+   */
   readonly isAfterDrawdown: boolean;
   readonly buckets: ReturnType<BalanceBook['bucketsOf']>;
   readonly input: InvoiceTermsInput;
@@ -61,7 +63,7 @@ export interface RatingPlan extends Required<TargetToRate> {
   readonly joined: JoinedSchedule;
   /** Of subscriptions. */
   readonly charges: readonly PricedCharge[];
-  /** All usage, group by group; slices are read anew at each call. */
+  /** All usage, group by group; slices are read again at each call. */
   readUsage(): ReturnType<typeof readGroups>;
 }
 
@@ -92,7 +94,7 @@ export function planRating(deps: RateDeps, { book = NO_BALANCES, ...one }: Targe
   };
 }
 
-/** What rating needs besides usage. `usage` null: for whatever usage there may be. */
+/** The input of rating besides usage. `usage` null: for any usage. */
 export function ratingInput(
   { contract, period }: UsageTarget,
   context: InvoiceContext,

@@ -1,6 +1,6 @@
 /**
  * Computes the lines of one invoice from metered usage and terms, for drafts, finalization and late usage, in three
- * steps: usage is collected, balances are drawn down, lines are made.
+ * steps: usage is collected, balances are drawn down, lines are computed.
  *
  * Line keys do not depend on each other, so usage that is too large for memory is rated slice by slice: of each line
  * only what the invoice shows is kept. The hours of such lines, which are frozen when the invoice is issued, are
@@ -35,7 +35,7 @@ export async function rateTarget(deps: RateDeps, one: TargetToRate): Promise<Rat
   const usage = await collectUsage(plan);
   const drawn = rated(() => drawDown(plan, usage));
   await afterOtherWork();
-  // What conversions take from balances depends on the lines.
+  // The amounts that conversions take from balances depend on the lines.
   const needsLines = wanted !== 'deductions' || plan.card.conversions.size > 0;
   const made = needsLines
     ? await makeLines(plan, drawn, usage.notes)

@@ -1,4 +1,4 @@
-/** Failures of the pure part of rating, which are told apart from failures to read usage. */
+/** Failures of the pure part of rating, which are distinguished from failures to read usage. */
 
 /** The terms of a target cannot be rated, which is a bug. Unlike a failure to read usage, it is its own alone. */
 export class UnratableError extends Error {
@@ -14,7 +14,7 @@ export function rated<Result>(calculate: () => Result): Result {
   }
 }
 
-/** The parts of a calculation, each made when it is asked for. */
+/** The parts of a calculation, each computed when it is requested. */
 export function* eachRated<Part>(parts: Iterable<Part>): Generator<Part, void, undefined> {
   const iterator = parts[Symbol.iterator]();
   for (;;) {

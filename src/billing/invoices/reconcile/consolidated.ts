@@ -44,7 +44,7 @@ export async function reconcileConsolidated(
   };
 }
 
-/** A voided one keeps its total, whatever became of its constituents. */
+/** A voided one keeps its total, whatever the state of its constituents. */
 function checkSum(
   invoice: Invoice,
   constituents: readonly Pick<Invoice, 'status' | 'total'>[],

@@ -31,14 +31,14 @@ export interface Difference {
   /** The hour or day that it is about. */
   readonly window: Interval | null;
   readonly field: 'quantity' | 'unit_price' | 'total' | 'value' | null;
-  /** What follows from the rest of the data; null where there should be nothing. */
+  /** The value that follows from the rest of the data; null where there should be nothing. */
   readonly expected: Decimal | null;
-  /** What is stored or shown; null where there is nothing. */
+  /** The value that is stored or shown; null where there is nothing. */
   readonly found: Decimal | null;
   readonly message: string;
 }
 
-/** What differences of one invoice have in common. */
+/** The members that differences of one invoice share. */
 export function differencesOf({ id, contractId, lines }: Pick<Invoice, 'id' | 'contractId' | 'lines'>) {
   return (
     code: DifferenceCode,

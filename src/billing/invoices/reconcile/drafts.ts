@@ -28,7 +28,7 @@ type DraftDeps = CheckDeps & { readonly gracePeriodHours: number };
 
 /**
  * The planned drafts, at `now`, in the order in which they draw on balances. The three computations of a draft have
- * the same usage, and balances of their own, so that each of them finds what the drafts before it left.
+ * the same usage, and separate balances, so that each of them finds what the drafts before it left.
  */
 export async function* reconcileDrafts(
   deps: DraftDeps,

@@ -1,4 +1,4 @@
-/** Reconciles one issued invoice: its sums, its frozen hours, its scheduled amounts, and the events behind it. */
+/** Reconciles one issued invoice: its sums, its frozen hours, its scheduled amounts, and its events. */
 
 import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
@@ -46,7 +46,7 @@ export interface CheckDeps extends RateDeps {
 
 export interface Findings {
   readonly differences: readonly Difference[];
-  /** What arrived too late for the invoice. */
+  /** Usage that arrived too late for the invoice. */
   readonly late: readonly LateUsage[];
   /** Why a part could not be checked; null if everything was. */
   readonly unchecked: string | null;
@@ -154,7 +154,7 @@ function withIssuedCharges(
   return { ...context, joined: new Map([[contract.id, { ...joined, issuedCharges }]]) };
 }
 
-/** What they took is not there for composites and conversions, which come after them. */
+/** The amounts that they took are not available to composites and conversions, which draw after them. */
 function takenBy(charges: readonly SubscriptionInvoiceLine[]): (segmentId: string) => Decimal {
   const applied = groupBy(charges.filter(isAppliedLine), ({ payer }) => payer?.segmentId);
   return (segmentId) => ZERO.minus(sum((applied.get(segmentId) ?? []).map(({ total }) => total)));
@@ -204,7 +204,7 @@ function scheduledHours(invoice: IssuedInvoice): LineWindow[] {
 
 /** Lines whose hours are in memory together: at most a million hours. */
 const LINES_PER_READ = 1_000;
-/** What the store can hold as time and as position. */
+/** Times and positions that the store can hold. */
 const ALWAYS = { start: 0, end: (2 ** 32 - 1) * SECOND_MS };
 const POSITION_MAX = 2 ** 32 - 1;
 

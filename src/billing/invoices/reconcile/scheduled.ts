@@ -29,8 +29,8 @@ export async function checkScheduledAmounts(db: Database, invoice: IssuedInvoice
 }
 
 /**
- * A true-up bills what invoices that are not voided, entries by hand and a renewal left of the commitment. What changed
- * after it was issued is named too, until it is voided and regenerated.
+ * A true-up bills what invoices that are not voided, entries by hand and a renewal left of the commitment. Changes
+ * after it was issued are named too, until it is voided and regenerated.
  */
 export async function checkTrueUps(db: Database, invoice: IssuedInvoice): Promise<Difference[]> {
   const lines = scheduledLines(invoice).filter(({ line }) => line.type === 'true_up');

@@ -1,4 +1,7 @@
-/** What segments of commits and credits have to give, after issued invoices: of a rollover only what has arrived in it. */
+/**
+ * The remaining amounts of segments of commits and credits after issued invoices: of a rollover only what has arrived
+ * in it.
+ */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
@@ -24,7 +27,7 @@ interface Part {
 
 /**
  * The amount of a segment with entries by hand. A rollover has what issued invoices left of its source, at most
- * its own amount; one of a rollover no more than the fraction of what has arrived there. Entries by hand that come to
+ * its amount; one of a rollover no more than the fraction of what has arrived there. Manual entries that total
  * less than 0 do not count: they may take more than is left.
  */
 export function segmentAmounts({ commits, deductions, byHand, rollsNothing }: BalanceFacts) {

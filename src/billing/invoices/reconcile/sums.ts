@@ -66,7 +66,7 @@ function payerOf(line: InvoiceLine): string | null {
   return isScheduledLine(line) ? null : (line.payer?.segmentId ?? null);
 }
 
-/** What balances pay of a key may move fractions between its lines. */
+/** Payments of balances for a key may move fractions between its lines. */
 function paidKeyOf(line: InvoiceLine): string {
   if (isConversionLine(line)) return line.convertedCreditTypeId;
   if (isSubscriptionLine(line)) return line.scheduleItemId;
@@ -84,7 +84,7 @@ function usageKeyOf(line: UsageInvoiceLine): string {
   return JSON.stringify([productId, ...groups, ...(productType === 'COMPOSITE' ? [creditTypeId] : [])]);
 }
 
-/** What is converted is what the lines in the custom unit come to. */
+/** The converted amount is the total of the lines in the custom unit. */
 function checkConversion(invoice: Added, line: InvoiceLine, position: number): Difference[] {
   if (line.type !== 'cpu_conversion') return [];
   const unit = line.convertedCreditTypeId;

@@ -24,7 +24,7 @@ import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 export interface ScheduledDraft {
   readonly invoice: Invoice;
   readonly deductions: readonly Deduction[];
-  /** What it found of balances that may pay for it, in burn-down order. */
+  /** The balances that may pay for it, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 
@@ -94,7 +94,7 @@ function lineOf(item: ScheduledItem, products: ItemProducts, now: Instant): Invo
   return { ...scheduledLine(item, product), productTags: versionAt(product, now).tags };
 }
 
-/** The invoice has no time of its own; an hour serves as the window in which its charges move. */
+/** The invoice has no period; an hour serves as the window in which its charges move. */
 function hourOf({ at }: ScheduledTarget): Interval {
   return { start: at, end: at + HOUR_MS };
 }

@@ -59,7 +59,7 @@ export interface ScheduledDraws {
   drawUntil(customerId: string, at: Instant): void;
   /** All others. */
   drawAll(): void;
-  /** What has been drawn, by invoice. */
+  /** The drawn amounts, by invoice. */
   readonly drafts: ReadonlyMap<string, ScheduledDraft>;
   readonly bookOf: (customerId: string) => BalanceBook;
 }

@@ -94,8 +94,8 @@ export async function issueScheduledInvoices(
 }
 
 /**
- * What invoices took and entries by hand stay as they are until the transaction ends. Returns who shares balances with
- * the customers: who comes to share some meanwhile is not locked.
+ * Locks the amounts that invoices took, and manual entries, until the transaction ends. Returns who shares balances
+ * with the customers: a customer who begins to share some meanwhile is not locked.
  */
 export async function lockDrawnBy(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<Families> {
   const drawing = targets.filter((target) => target.trueUpCommitId !== null || mayDraw(target));

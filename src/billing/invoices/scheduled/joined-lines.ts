@@ -25,7 +25,7 @@ export interface PricedItem extends JoinedItem {
   readonly product: Product;
 }
 
-/** What joins the usage invoices of one contract. */
+/** The items that join the usage invoices of one contract. */
 export interface JoinedSchedule {
   readonly items: readonly PricedItem[];
   /** Of subscriptions; null without any. */
@@ -40,7 +40,7 @@ export interface JoinedSchedule {
 
 export const NOTHING_JOINED: JoinedSchedule = { items: [], prices: null };
 
-/** What usage invoices have of schedules and subscriptions, by contract; contracts without any are absent. */
+/** The items of schedules and subscriptions on usage invoices, by contract; contracts without any are absent. */
 interface JoinedTerms {
   readonly joined: Map<string, JoinedSchedule>;
   readonly unpriced: Map<string, readonly UnpricedPeriod[]>;
@@ -99,7 +99,7 @@ export function joinedCharges({ items, prices }: JoinedSchedule, { end }: Interv
   );
 }
 
-/** What joins an invoice is due when it ends, so it lies in its last window. */
+/** Items that join an invoice are due when it ends, so they lie in its last window. */
 export function windowOfJoined(period: Interval, boundaries: readonly Instant[]): Interval {
   return { start: boundaries.at(-2) ?? period.start, end: period.end };
 }

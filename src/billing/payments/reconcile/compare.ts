@@ -1,4 +1,4 @@
-/** What differs between an invoice here and what its provider has of it (docs/reconciliation.md, "Providers"). Pure. */
+/** The differences between an invoice here and its copy at a provider (docs/reconciliation.md, "Providers"). Pure. */
 import type { Decimal } from '../../../core/decimal.ts';
 import type { ExternalInvoice, ExternalStatus } from '../../../core/external-invoice.ts';
 
@@ -28,7 +28,7 @@ export interface ComparedInvoice {
   readonly invoiceId: string;
   readonly customerId: string;
   readonly isVoid: boolean;
-  /** What is billed, in the unit of the invoice. */
+  /** The billed amount, in the unit of the invoice. */
   readonly payable: Decimal;
   /** Whether it should have arrived by now. */
   readonly isOverdue: boolean;
@@ -81,7 +81,7 @@ export function compareWithProvider(one: ComparedInvoice): ProviderDifference[] 
   return found;
 }
 
-/** What a provider has of the invoice that is to be paid, or was; null: nothing. */
+/** The provider's copy of the invoice that is to be paid, or was; null: none. */
 export function amountThere({ status, subTotal }: ExternalInvoice): Decimal | null {
   return NOTHING.includes(status) ? null : subTotal;
 }

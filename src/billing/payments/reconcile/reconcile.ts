@@ -31,7 +31,7 @@ export interface ProviderReconcileDeps extends DocumentDeps {
   providerOf(delivery: Delivery): Promise<PaymentsProvider>;
 }
 
-/** In the first part behind an invoice, in the second behind an object of an account. */
+/** In the first part after an invoice, in the second after an object of an account. */
 export const providerCursor = z.union([
   z.strictObject({ at: z.int(), id: z.string().refine(isUuid) }),
   z.strictObject({ connectionId: z.string().refine(isUuid), after: z.string().max(255).nullable() }),
@@ -103,9 +103,9 @@ async function reconciled(deps: ProviderReconcileDeps, one: DeliveredInvoice): P
 
 const unwritten: Note = () => Promise.reject(new Error('a comparison writes nothing'));
 
-/** What the provider says now; what is known where it has nothing to say. */
+/** The provider's present answer; the known state where it has none. */
 async function stateThere(deps: ProviderReconcileDeps, delivery: Delivery): Promise<ExternalInvoice> {
-  // What the simulated provider has decided is in no other place.
+  // Decisions of the simulated provider are in no other place.
   if (delivery.external.externalId === null || delivery.configurationId === null) return delivery.external;
   const found = await loadDeliverable(deps, delivery);
   if (found.kind !== 'document') return delivery.external;
