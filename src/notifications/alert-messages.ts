@@ -15,7 +15,7 @@ import type { Transaction } from '../store/base/database.ts';
 import { ALERT_MESSAGE_TYPES, type AlertMessageType, alertMessageType } from './message-types.ts';
 import { type Message, publish } from './outbox.ts';
 
-/** What an alarm that begins or ends is about. */
+/** The subject of an alarm that begins or ends. */
 export interface AlertEvent {
   readonly alert: Alert;
   readonly customerId: string;

@@ -8,7 +8,7 @@ import type { DatedEvent, NewScheduledMessage } from '../store/lifecycle-message
 import type { DatedType, LifecycleType } from './message-types.ts';
 import { eventsTold, type Upcoming } from './upcoming.ts';
 
-/** What is told of an event, and since when. */
+/** The messages of an event, and the instant since which they are sent. */
 export interface Wanted {
   readonly offsetId: string | null;
   readonly offset: SignedDuration;
@@ -17,7 +17,7 @@ export interface Wanted {
 
 export type WantedByType = ReadonlyMap<string, readonly Wanted[]>;
 
-/** What a change does to the instants of a contract or a commit. */
+/** The effect of a change on the instants of a contract or a commit. */
 export interface Rescheduled {
   readonly before: readonly DatedEvent[];
   readonly after: readonly DatedEvent[];
@@ -25,7 +25,9 @@ export interface Rescheduled {
   readonly change: DatedEvent | null;
   /** The contract or commit and its segments, where the change archives it. */
   readonly archived: readonly string[];
-  /** What was due by this instant was scheduled before, or is not told. What was due from then on to now is told late. */
+  /**
+   * Messages due by this instant were scheduled before, or are not sent. Those due between it and now are sent late.
+   */
   readonly dueAfter: Instant;
 }
 
@@ -39,7 +41,7 @@ export function newMessages(
   return messagesOf(events, wanted, { now, dueAfter });
 }
 
-/** What is due until the next of them is created. */
+/** The messages that are due until the next of them is created. */
 export function upcomingMessages(
   { dueAfter, dueUntil, commitsIn }: Upcoming,
   wanted: WantedByType,
@@ -55,7 +57,7 @@ export function upcomingMessages(
   });
 }
 
-/** What tells of segments before their start or their end. */
+/** The messages about segments before their start or their end. */
 export function leadsOf(wanted: WantedByType): [type: string, lead: Wanted][] {
   return [...wanted]
     .filter(([type]) => type.includes('.segment.'))
@@ -63,7 +65,7 @@ export function leadsOf(wanted: WantedByType): [type: string, lead: Wanted][] {
     .filter(([, { offset }]) => signOf(offset) < 0);
 }
 
-/** Those that are due by `now` are to be told late. */
+/** Those that are due by `now` are to be sent late. */
 function messagesOf(
   events: readonly DatedEvent[],
   wanted: WantedByType,
@@ -86,7 +88,7 @@ function startsInThisHour({ type, eventAt }: DatedEvent, now: Instant): boolean 
   return type === 'contract.start' && floorToHour(now) <= eventAt && eventAt <= now;
 }
 
-/** In the order of their instants, also those that are told late, at `now`. */
+/** In the order of their instants, also those that are sent late, at `now`. */
 export function inOrder(messages: readonly NewScheduledMessage[], now: Instant): NewScheduledMessage[] {
   return messages
     .toSorted((a, b) => a.fireAt - b.fireAt)

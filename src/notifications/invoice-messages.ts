@@ -103,7 +103,7 @@ function messageOf(external: ExternalInvoice): Readonly<Record<string, unknown>>
   return known(members);
 }
 
-/** What is not known is absent. */
+/** Unknown members are absent. */
 function known(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

@@ -32,8 +32,8 @@ interface LifecycleEvent {
 type ChangeEvent = LifecycleEvent & { readonly type: ChangeType };
 
 /**
- * Tells of created and changed contracts, and of what the changes do to their commits and credits. Schedules what is
- * told of them later. `upcoming`: of the changed contracts that have recurring terms.
+ * Reports created and changed contracts, and the effects of the changes on their commits and credits. Schedules the
+ * later messages about them. `upcoming`: of the changed contracts that have recurring terms.
  */
 export async function publishContractChanges(
   tx: Transaction,
@@ -61,7 +61,7 @@ export async function publishCommitChanges(
 /** A commit or credit that the service has created when its time came. */
 export interface Granted {
   readonly commit: Commit;
-  /** What was due by this instant was scheduled before, or is not told. */
+  /** Messages due by this instant were scheduled before, or are not sent. */
   readonly dueAfter: Instant;
 }
 
@@ -158,7 +158,7 @@ async function publishEvents(
   await publish(tx, CHANGE_TYPES, () => lifecycleMessages(tx, eventsOf(), () => ({ eventAt: now })));
 }
 
-/** What a message has beside the event. */
+/** The members of a message beside the event. */
 interface About {
   /** Given, it is the id of the message. */
   readonly id?: string;

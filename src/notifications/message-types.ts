@@ -14,7 +14,7 @@ export const CHANGE_TYPES = [
   'credit.archive',
 ] as const;
 
-/** What takes place at an instant of a contract or of a segment. */
+/** Events at an instant of a contract or of a segment. */
 const DATED_TYPES = [
   'contract.start',
   'contract.end',
@@ -74,7 +74,7 @@ export function isLifecycleType(type: string): type is LifecycleType {
   return LIFECYCLE_TYPES.some((one) => one === type);
 }
 
-/** Whether events of a type are changes, which nothing can be told before. */
+/** Whether events of a type are changes, which cannot be announced. */
 export function isChangeType(type: LifecycleType): type is ChangeType {
   return CHANGE_TYPES.some((one) => one === type);
 }

@@ -1,4 +1,4 @@
-/** Offset notifications: lifecycle events told some time before or after they take place (docs/notifications.md). */
+/** Offset notifications: messages some time before or after lifecycle events (docs/notifications.md). */
 import type { Clock } from '../core/clock.ts';
 import { conflict, invalid, keyUsed, notFound, Refusal } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
@@ -90,8 +90,8 @@ export function listOffsets(
 }
 
 /**
- * Sets another offset: what was not told yet is told at the new instants, where they are still to come. Refuses an
- * unknown one, an archived one, and another type of event (`invalid`).
+ * Sets another offset: messages that were not sent yet are sent at the new instants, where these are in the future.
+ * Refuses an unknown one, an archived one, and another type of event (`invalid`).
  */
 export function editOffset(
   deps: OffsetDeps,
@@ -131,7 +131,7 @@ async function scheduleAll(
   for await (const page of upcoming.all(tx, now)) await scheduleUpcoming(tx, page, notification, now);
 }
 
-/** Archives one: what it has not told yet is not told. Doing it again changes nothing. */
+/** Archives one: its remaining messages are not sent. Doing it again changes nothing. */
 export function archiveOffset(
   { db, clock }: Omit<OffsetDeps, 'upcoming'>,
   id: string,

@@ -1,6 +1,6 @@
 /**
  * Messages of payment gates (docs/notifications.md): a threshold was crossed, a payment is to be collected elsewhere, a
- * payment has an outcome. They are told always, as `invoice.finalized` is.
+ * payment has an outcome. They are always sent, as `invoice.finalized` is.
  */
 import { currencyOf } from '../core/currencies.ts';
 import type { Decimal } from '../core/decimal.ts';
@@ -11,7 +11,7 @@ import type { Transaction } from '../store/base/database.ts';
 import { loadKindsOfCharges } from '../store/thresholds/threshold-charges.ts';
 import { type Message, publish } from './outbox.ts';
 
-/** What the payment of a gated commit is for. A commit that no threshold has bought was agreed by hand. */
+/** The purpose of the payment of a gated commit. A commit that no threshold has bought was agreed manually. */
 const WORKFLOW_TYPES: Readonly<Record<ThresholdKind, string>> = {
   PREPAID_BALANCE: 'prepaid_balance',
   SPEND: 'spend',

@@ -1,7 +1,7 @@
 /**
  * Keeps the scheduled messages of contracts, commits and credits as their changes say (docs/notifications.md, "Starts
- * and ends"): instants that are gone are not told, new ones are told if they are still to come. So are those of commits
- * and credits that are still to be created.
+ * and ends"): instants that are gone have no message, new ones have one if they are in the future. So are those of
+ * commits and credits that are still to be created.
  */
 import { assert } from '../core/errors.ts';
 import { AT_ONCE, parseSignedDuration, type SignedDuration } from '../core/signed-duration.ts';
@@ -37,7 +37,7 @@ export function offsetOf(text: string): SignedDuration {
   return offset;
 }
 
-/** What one transaction does. */
+/** The changes of one transaction. */
 export interface Rescheduling {
   readonly changes: readonly Rescheduled[];
   /** Of the contracts whose terms are changed, or that have created some of them. */

@@ -1,4 +1,4 @@
-/** System notifications: which lifecycle events are told. All are off until they are switched on. */
+/** System notifications: which lifecycle events are reported. All are off until they are switched on. */
 import type { Clock } from '../core/clock.ts';
 import { AT_ONCE } from '../core/signed-duration.ts';
 import type { Database } from '../store/base/database.ts';

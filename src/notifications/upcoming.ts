@@ -1,6 +1,6 @@
 /**
- * Commits and credits that recurring terms are yet to create (docs/notifications.md, "Offset notifications"). What is
- * told before they exist is scheduled from the rule of their terms: each time one is created, or the rule changes, as
+ * Commits and credits that recurring terms are yet to create (docs/notifications.md, "Offset notifications"). Messages
+ * before they exist are scheduled from the rule of their terms: each time one is created, or the rule changes, as
  * far as the creation of the next one, which schedules what is due later.
  */
 import { addDuration, type SignedDuration } from '../core/signed-duration.ts';
@@ -12,7 +12,7 @@ import type { Transaction } from '../store/base/database.ts';
 export interface Upcoming {
   readonly contractId: string;
   readonly customerId: string;
-  /** What was due by this instant was scheduled before, or is not told. */
+  /** Messages due by this instant were scheduled before, or are not sent. */
   readonly dueAfter: Instant;
   /** When the next of them is created; null if there are none. */
   readonly dueUntil: Instant | null;
@@ -26,7 +26,7 @@ export interface EventSpan {
   readonly until: Instant;
 }
 
-/** What billing knows of them. */
+/** The facts that billing knows of them. */
 export interface UpcomingCommits {
   /** Of all contracts as they are at `now`, page by page. */
   all(tx: Transaction, now: Instant): AsyncIterable<readonly Upcoming[]>;
@@ -34,7 +34,7 @@ export interface UpcomingCommits {
   ofContracts(tx: Transaction, contractIds: readonly string[], span: EventSpan): Promise<readonly Commit[]>;
 }
 
-/** A step over months may come to a day that is some days off, because months differ in length. */
+/** A step over months may lead to a day that is some days off, because months differ in length. */
 const MONTHS_DIFFER_MS = 7 * DAY_MS;
 
 /** The span of the events that an offset tells between two instants. */

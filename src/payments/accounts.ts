@@ -1,6 +1,6 @@
 /**
  * The accounts of providers that the service is connected to: the one that the environment names, and those that are
- * stored, whose secrets are sealed. What is read here never leaves the process but to the provider itself.
+ * stored, whose secrets are sealed. The secrets that are read here leave the process for the provider only.
  */
 import { z } from 'zod';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../core/billing-providers.ts';
@@ -33,7 +33,7 @@ const sealedSecrets = z.object({ sealed_api_key: z.string(), sealed_webhook_secr
 export interface StripeAccounts {
   /** Requests to the account of a connection. Throws `ProviderProblem` where its key cannot be read. */
   access(connection: Pick<BillingConnection, 'id' | 'configuration' | 'archivedAt'>): StripeAccess;
-  /** What signs the messages of an account; null: it has none, or it cannot be read. */
+  /** The secret that signs the messages of an account; null: it has none, or it cannot be read. */
   webhookSecret(connection: Pick<BillingConnection, 'id' | 'configuration' | 'archivedAt'>): string | null;
   /** The configuration of a new connection; null: there is no key to seal secrets with. */
   sealed(id: string, secrets: AccountSecrets): Record<string, unknown> | null;

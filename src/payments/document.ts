@@ -1,5 +1,5 @@
 /**
- * An issued invoice as it is delivered: what every provider needs of it, and nothing of how one wants it. Made by
+ * An issued invoice as it is delivered: what every provider needs of it, and nothing of how one wants it. Built by
  * `billing/payments/delivery-document.ts`.
  */
 import type { Currency } from '../core/currencies.ts';

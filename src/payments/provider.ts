@@ -1,16 +1,16 @@
 /**
- * What every payment provider does: deliver an invoice, say what became of it, void it, charge for a purchase. One folder
- * for each. Whoever calls is the only writer of the invoice meanwhile, and writes down each step.
+ * The operations of every payment provider: deliver an invoice, report its state, void it, charge for a purchase. One
+ * folder for each. Whoever calls is the only writer of the invoice meanwhile, and writes down each step.
  */
 import type { ExternalInvoice } from '../core/external-invoice.ts';
 import type { PaymentGate } from '../core/terms/payment-gate.ts';
 import type { Instant } from '../core/time.ts';
 import type { PaymentDocument } from './document.ts';
 
-/** What an invoice becomes at a provider. */
+/** The form of an invoice at a provider. */
 type DeliveryKind = 'invoice' | 'payment_intent' | 'webhook';
 
-/** What is written down of a delivery. */
+/** The recorded state of a delivery. */
 export interface Progress {
   readonly invoiceId: string;
   readonly method: DeliveryKind | null;
@@ -54,7 +54,7 @@ export interface ChargeResult {
 export interface PaymentsProvider {
   /** Brings the invoice there, or finishes what was begun. */
   deliver(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
-  /** As the provider has it now. After doubt, what a late call has made beside it is removed. */
+  /** As the provider has it now. After doubt, objects that a late call has created beside it are removed. */
   status(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
   /** Voids what the provider has, as far as it may; `error` says if not. */
   void(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;

@@ -3,7 +3,7 @@
  *
  * An endpoint is leased by one process at a time, for one round of its due messages. Rounds of different endpoints run
  * side by side, so that a slow receiver delays no other. Before each attempt the endpoint is read again: its secret may
- * have changed, and it or the message may be gone. An attempt is noted after the answer: a process that is
+ * have changed, and it or the message may be gone. An attempt is recorded after the answer: a process that is
  * killed in between leaves the message queued, and it is sent again with the same id.
  */
 import { randomUUID } from 'node:crypto';
@@ -58,7 +58,7 @@ type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 
 export interface Deliverer {
   start(): void;
-  /** What is waiting is as of the last read, a few seconds ago. */
+  /** The waiting deliveries are those of the last read, a few seconds ago. */
   stats(): DeliveryStats;
   /** Breaks off attempts in progress: their messages are sent again after the next start. */
   close(): Promise<void>;

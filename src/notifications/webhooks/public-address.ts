@@ -2,7 +2,7 @@
  * Which addresses a webhook may reach. Its URL comes from a client, so without this check a client could make the
  * service send requests to the machine itself or to its private network.
  *
- * The addresses of a name are checked at each attempt, and the connection is made to a checked address: a name that
+ * The addresses of a name are checked at each attempt, and the connection is opened to a checked address: a name that
  * changes its address between check and connection gains nothing.
  */
 import { type LookupAddress, lookup } from 'node:dns';

@@ -1,4 +1,4 @@
-/** One attempt to deliver a message: one POST, without redirects, on a connection of its own. */
+/** One attempt to deliver a message: one POST, without redirects, on a separate connection. */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
@@ -8,7 +8,7 @@ import { ClosedAddress, isPublicAddress, publicLookup } from './public-address.t
 /** From the start of the attempt to the end of the answer. */
 const TIMEOUT_MS = 10 * SECOND_MS;
 
-/** What is kept of an answer; more of it is not read. */
+/** The part of an answer that is kept; more of it is not read. */
 const ANSWER_CHARACTERS_MAX = 1_000;
 const UTF8_BYTES_MAX = 4;
 

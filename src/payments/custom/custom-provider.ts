@@ -1,5 +1,5 @@
 /**
- * Any other system: the whole invoice is posted, signed, to an address that answers what it has made of it
+ * Any other system: the whole invoice is posted, signed, to an address that answers with its result
  * (docs/payments.md, "Any other system"). Each attempt carries the same message id, by which the receiver makes one
  * invoice of any number of them.
  */
@@ -19,7 +19,7 @@ export const customConfiguration = z.object({
     .max(500, 'must have at most 500 characters'),
 });
 
-/** What the receiver answers, and may tell later. Amounts are in the unit of the invoice. */
+/** The answer of the receiver, which it may also send later. Amounts are in the unit of the invoice. */
 const receiverAnswer = z.object({
   external_id: z.string().min(1).max(255),
   number: z.string().max(255).nullish(),
@@ -82,7 +82,7 @@ async function deliver(
   const { external_id: externalId, number, status, pdf_url: pdfUrl } = parsed.data;
   return {
     ...external,
-    // What it has told by itself meanwhile is newer.
+    // A report that it sent by itself meanwhile is newer.
     status: status ?? (external.status === 'QUEUED' ? 'SENT' : external.status),
     externalId,
     number: number ?? external.number,

@@ -1,4 +1,4 @@
-/** What balances have paid of an invoice, in one line. */
+/** The part of an invoice that balances have paid, in one line. */
 import { currencyOf } from '../../core/currencies.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { isAppliedLine } from '../../core/invoice.ts';

@@ -1,4 +1,4 @@
-/** What lines say to the customer who reads them. */
+/** The texts of lines for the customer who reads them. */
 import type { Currency } from '../../core/currencies.ts';
 import { inMajorUnits } from '../../core/currencies.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';

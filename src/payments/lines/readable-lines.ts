@@ -14,11 +14,11 @@ export const INVOICE_LAYOUTS = ['net', 'gross', 'by_product'] as const;
 export type InvoiceLayout = (typeof INVOICE_LAYOUTS)[number];
 
 export interface ReadableLine {
-  /** The same whenever the line is made again. */
+  /** The same whenever the line is computed again. */
   readonly id: string;
   /** Ours; null for conversions and credits. */
   readonly productId: string | null;
-  /** What lines of one kind have in common, such as a product of a customer. */
+  /** The key that lines of one kind share, such as a product of a customer. */
   readonly group: string;
   readonly groupName: string;
   readonly text: string;
@@ -42,7 +42,7 @@ export function readableLines(document: PaymentDocument, layout: InvoiceLayout):
   return layout === 'net' ? lines : byGroup(lines, ({ group }) => group);
 }
 
-/** Whether a balance pays for the line, or it takes such a line back. What a postpaid commit covers is due. */
+/** Whether a balance pays for the line, or it takes such a line back. The part that a postpaid commit covers is due. */
 function isPaidByBalance(line: DocumentLine): boolean {
   return 'payer' in line && line.payer !== null && line.payer.commitType !== 'POSTPAID';
 }

@@ -31,7 +31,7 @@ export const simulatedProvider: PaymentsProvider = {
   isPaymentUnderWay: async () => false,
 };
 
-/** What the provider has of an invoice. */
+/** The provider's copy of an invoice. */
 export function simulatedState({
   invoiceId,
   total,

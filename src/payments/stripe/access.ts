@@ -19,7 +19,7 @@ const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
 /** After an answer of too many requests that names no time. */
 const REST_MS = SECOND_MS;
 
-/** What was answered with too many requests was not done, so it is sent again at once, so often in all. */
+/** A call that was answered with too many requests was not executed, so it is sent again at once, so often in all. */
 const BUSY_TRIES_MAX = 3;
 /** A longer wait is left to the next attempt. */
 const BUSY_WAIT_MAX_MS = 10 * SECOND_MS;
@@ -141,7 +141,7 @@ const STATUS = { unauthorized: 401, forbidden: 403, conflict: 409, tooMany: 429,
 /** The code of a request that the key may not make. */
 export const FORBIDDEN = 'forbidden';
 
-/** What the client throws has these members, whatever its class. */
+/** Errors of the client have these members, whatever their class. */
 interface ClientError {
   readonly message: string;
   readonly statusCode?: number;

@@ -1,5 +1,5 @@
 /**
- * Amounts as Stripe counts them: whole numbers of a unit of its own, which is mostly the minor unit of the currency
+ * Amounts as Stripe counts them: whole numbers of its unit, which is mostly the minor unit of the currency
  * (docs/payments.md, "Amounts").
  */
 import type { Currency } from '../../core/currencies.ts';
@@ -51,7 +51,7 @@ export function inStripeUnits(stored: Decimal, { code, storedPlaces }: Currency)
   return stored.times(new Decimal(`1e${unitOf(code).places - storedPlaces}`));
 }
 
-/** What Stripe has counted as a stored amount. */
+/** An amount of Stripe as a stored amount. */
 export function fromStripeUnits(units: number | bigint, { code, storedPlaces }: Currency): Decimal {
   return new Decimal(String(units)).times(new Decimal(`1e${storedPlaces - unitOf(code).places}`));
 }

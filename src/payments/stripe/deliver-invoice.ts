@@ -1,7 +1,7 @@
 /**
  * Brings an invoice to Stripe, step by step, each written down before the next (docs/payments.md, "Delivery"). It may be
- * called again after any failure and any kill: what is there is looked for before anything is made, and what was begun is
- * finished. Nothing is made final before its sum is ours.
+ * called again after any failure and any kill: existing objects are looked for before anything is created, and begun
+ * work is finished. Nothing is finalized before its sum is ours.
  */
 import type Stripe from 'stripe';
 import { inMajorUnits } from '../../core/currencies.ts';
@@ -70,7 +70,7 @@ interface Made {
 
 /**
  * The one invoice there: the one that is written down, or else one that is found, or else a new one. After doubt a draft is
- * thrown away and made anew: a call that was given up may still reach it.
+ * discarded and created again: a call that was given up may still reach it.
  */
 async function theInvoice(job: InvoiceJob, begun: Progress, lines: StripeLines): Promise<Made> {
   const { access, note, document } = job;
@@ -94,7 +94,7 @@ async function theInvoice(job: InvoiceJob, begun: Progress, lines: StripeLines):
   return { invoice, progress };
 }
 
-/** The invoice that was made final in spite of all. Drafts of the same are deleted. */
+/** The invoice that was finalized nevertheless. Drafts of the same are deleted. */
 async function finalOrNone(
   { access, document }: InvoiceJob,
   customer: string,
@@ -169,7 +169,7 @@ function requireSum(
   );
 }
 
-/** A call that was given up may have made an invoice after we looked. */
+/** A call that was given up may have created an invoice after the look. */
 export async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since: number): Promise<void> {
   const customer = requireCustomer(job.settings);
   const all = await findInvoices(job.access, customer, job.document.invoiceId, since);

@@ -9,7 +9,7 @@ const LINES_PER_CALL_MAX = 100;
 /** Each changes what the one before has left; the second one mostly finds everything equal. */
 const PASSES_MAX = 4;
 
-/** The invoice with exactly these lines. Throws if they cannot be made so. */
+/** The invoice with exactly these lines. Throws if that cannot be achieved. */
 export async function makeLinesEqual(
   access: StripeAccess,
   draft: Stripe.Invoice,

@@ -1,4 +1,7 @@
-/** What an object of Stripe means for an invoice: derived from the object alone, so that the order of events does not matter. */
+/**
+ * The meaning of an object of Stripe for an invoice: derived from the object alone, so that the order of events does
+ * not matter.
+ */
 import type Stripe from 'stripe';
 import type { Currency } from '../../core/currencies.ts';
 import type { ExternalInvoice, ExternalTax } from '../../core/external-invoice.ts';
@@ -113,7 +116,7 @@ export function externalOfIntent(
   };
 }
 
-/** When its charge was made, which is expanded; else when it was made itself. */
+/** The creation time of its charge, which is expanded; else its own. */
 function paidAtOf({ latest_charge: charge, created }: Stripe.PaymentIntent): number {
   return typeof charge === 'object' && charge !== null ? charge.created : created;
 }

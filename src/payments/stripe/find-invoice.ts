@@ -92,7 +92,7 @@ function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }
 
-/** One that is gone already stays so. Throws if it was made final meanwhile, which the next look finds. */
+/** One that is gone already stays so. Throws if it was finalized meanwhile, which the next look finds. */
 export async function deleteDraft(access: StripeAccess, id: string): Promise<void> {
   try {
     await access.request('DELETE /v1/invoices/id', (client) => client.invoices.del(id));

@@ -1,4 +1,4 @@
-/** What a new invoice there says beside its lines (docs/payments.md, "What maps to what"). */
+/** The members of a new invoice there beside its lines (docs/payments.md, "What maps to what"). */
 import type Stripe from 'stripe';
 import { printedTime } from '../../core/printed-values.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';

@@ -15,7 +15,7 @@ import { metadataOf } from './invoice-params.ts';
 
 const EXPANDED_INTENT = ['latest_charge'];
 
-/** What is charged for an invoice, and whether it is charged at once. */
+/** The amount that is charged for an invoice, and whether it is charged at once. */
 export interface IntentWish {
   readonly confirms: boolean;
   readonly tax: PaymentGate['taxType'];
@@ -23,7 +23,9 @@ export interface IntentWish {
   readonly isOnSession: boolean;
 }
 
-/** The payment, made and charged where that is wanted. One that is refused by the bank is told as such, not thrown. */
+/**
+ * The payment, created and charged where that is wanted. One that the bank refuses is returned as refused, not thrown.
+ */
 export async function payByIntent(
   job: InvoiceJob,
   begun: Progress,
@@ -82,7 +84,7 @@ async function taxFor(
   { external }: Progress,
 ): Promise<IntentTax | null> {
   const { currency } = document;
-  // The payment that is made has its amount already.
+  // The created payment has its amount already.
   if (external.externalId !== null) return null;
   if (tax === 'PRECALCULATED' && precalculatedTax !== null) {
     const units = payableUnits(precalculatedTax.amount, currency);

@@ -16,7 +16,7 @@ export interface StripeRates {
 export const LIVE_RATES: StripeRates = { account: 100, endpoint: 25 };
 export const TEST_RATES: StripeRates = { account: 25, endpoint: 25 };
 
-/** A request that had to wait longer is not sent: whoever wants it comes back. */
+/** A request that had to wait longer is not sent: the caller tries again later. */
 const WAIT_MAX_MS = 15 * SECOND_MS;
 
 /** Requests arrive up to 50 ms closer to each other than they are sent. */

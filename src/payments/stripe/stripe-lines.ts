@@ -37,7 +37,7 @@ export interface StripeLine {
 interface StripeTax {
   readonly name: string;
   readonly units: bigint;
-  /** What it taxes. */
+  /** The line that it taxes. */
   readonly taxable: bigint;
 }
 

@@ -91,7 +91,7 @@ async function chargeIntent(job: InvoiceJob, { gate }: Charge, progress: Progres
   return { external, outcome: hasFailed ? 'FAILED' : 'PENDING', message, actionRequired };
 }
 
-/** Made final and paid by one call each; Stripe does not charge it by itself, neither meanwhile nor later. */
+/** Finalized and paid by one call each; Stripe does not charge it by itself, neither meanwhile nor later. */
 async function chargeInvoice(job: InvoiceJob, { gate }: Charge, progress: Progress): Promise<ChargeResult> {
   const settings = {
     ...job.settings,

@@ -25,7 +25,7 @@ export async function voidStripeInvoice(job: InvoiceJob, progress: Progress): Pr
   return last;
 }
 
-/** What is written down, and what a call without an answer may have made. */
+/** The recorded objects, and those that a call without an answer may have created. */
 async function idsOf({ access, settings, document }: InvoiceJob, progress: Progress): Promise<string[]> {
   const { externalId } = progress.external;
   if (progress.mappedAt === null) return [];
