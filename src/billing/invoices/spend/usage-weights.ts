@@ -1,4 +1,4 @@
-/** The events behind the usage lines of one invoice: how much those with the same values contribute, hour by hour. */
+/** The events of the usage lines of one invoice: how much those with the same values contribute, hour by hour. */
 import { eachInChunks, groupInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceLine, LineWindow, UsageInvoiceLine } from '../../../core/invoice.ts';
 import { contains, type Interval } from '../../../core/time.ts';
@@ -11,7 +11,7 @@ import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { seriesRequest } from '../usage-answers.ts';
 
-/** What an invoice was computed from. */
+/** The input that an invoice was computed from. */
 export interface InvoiceUsageSource {
   readonly target: UsageTarget;
   readonly context: InvoiceContext;
