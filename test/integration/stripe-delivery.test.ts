@@ -279,6 +279,25 @@ describe('whatever fails', () => {
     expect(one(id).lines.map(({ amount }) => amount)).toEqual([300]);
   });
 
+  test.each(['/add_lines', '/finalize'])(
+    'a draft that is deleted there just before %s is DELETED, and made anew on request',
+    async (step) => {
+      const customer = await billedCustomer(service, stripe.state.addCustomer());
+      stripe.misbehave = ({ path }) => {
+        if (!path.endsWith(step)) return null;
+        stripe.misbehave = () => null;
+        const ours = [...stripe.state.invoices.values()].filter((own) => own.customer === customer.stripeId);
+        for (const draft of ours) stripe.state.deleteInvoice(draft.id);
+        return null;
+      };
+      const id = await customer.bill(300);
+      await eventually(customer, id, { external_status: 'DELETED' });
+      await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
+      await eventually(customer, id, { external_status: 'FINALIZED', invoiced_sub_total: 300 });
+      expect(one(id).status).toBe('open');
+    },
+  );
+
   test('one whose sum there is not ours is not made final, and the error names both', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     // Whatever is sent, the sub-total there is another one.

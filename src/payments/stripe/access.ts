@@ -19,6 +19,9 @@ const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
 /** After an answer of too many requests that names no time. */
 const REST_MS = SECOND_MS;
 
+/** Until an object is looked at again that another request works on. */
+const LOCKED_MS = 500;
+
 /** A call that was answered with too many requests was not executed, so it is sent again at once, so often in all. */
 const BUSY_TRIES_MAX = 3;
 /** A longer wait is left to the next attempt. */
@@ -88,7 +91,7 @@ export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: Stripe
           return await once(endpoint, send, before);
         } catch (error) {
           if (!isSoonFree(error) || tries === BUSY_TRIES_MAX) throw error;
-          if (error.code === LOCKED) await pause(REST_MS);
+          if (error.code === LOCKED) await pause(LOCKED_MS);
         }
       }
     },

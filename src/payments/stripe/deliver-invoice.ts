@@ -39,6 +39,16 @@ export async function deliverInvoice(job: InvoiceJob, begun: Progress): Promise<
   const lines = stripeLines(document, settings.layout, job.tax ?? null);
   const { invoice: made, progress } = await theInvoice(job, begun, lines);
   if (made === null) return deleted(progress);
+  return finished(job, progress, made, lines).catch((error: unknown) => deletedOrThrow(job, progress, error));
+}
+
+async function finished(
+  job: InvoiceJob,
+  progress: Progress,
+  made: Stripe.Invoice,
+  lines: StripeLines,
+): Promise<ExternalInvoice> {
+  const { document, settings } = job;
   let invoice = made;
   if (invoice.status === 'draft') {
     invoice = await completeDraft(job, progress, invoice, lines);
@@ -47,6 +57,19 @@ export async function deliverInvoice(job: InvoiceJob, begun: Progress): Promise<
   }
   if (invoice.status !== 'void') requireSum(document, invoice, lines);
   return send(job, progress, invoice);
+}
+
+/** Somebody may have deleted the draft there between our look and a call. Other things may be missing too. */
+async function deletedOrThrow(
+  { access }: InvoiceJob,
+  progress: Progress,
+  error: unknown,
+): Promise<ExternalInvoice> {
+  const { externalId } = progress.external;
+  const isMissing = error instanceof ProviderProblem && error.code === 'resource_missing';
+  if (!isMissing || externalId === null) throw error;
+  if ((await retrieveInvoice(access, externalId)) !== null) throw error;
+  return deleted(progress);
 }
 
 function isSkipped({ payable, currency }: PaymentDocument, settings: StripeSettings): boolean {
