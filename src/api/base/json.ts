@@ -22,7 +22,7 @@ export class JsonNumber {
   }
 }
 
-/** A list whose items are made one by one as they are written, so that a long one does not need memory for all. */
+/** A list whose items are created one by one as they are written, so that a long one does not need memory for all. */
 export class JsonList<Item = never, Written = unknown> {
   readonly items: readonly Item[];
   readonly #write: (item: Item) => Written;
@@ -49,7 +49,7 @@ export class JsonList<Item = never, Written = unknown> {
     return new JsonList(this.items, (item) => map(this.#write(item)));
   }
 
-  /** The JSON of each item, made when it is asked for. */
+  /** The JSON of each item, created when it is requested. */
   *texts(): Generator<string, void, undefined> {
     for (const item of this.items) {
       const value = this.#write(item);

@@ -7,7 +7,7 @@ import type { RouteDefinition } from './route.ts';
 export const PARQUET_TYPE = 'application/vnd.apache.parquet';
 const JSON_TYPE = 'application/json';
 
-/** A form that is made piece by piece, while it is sent. */
+/** A form that is written piece by piece, while it is sent. */
 export interface StreamedForm {
   /** The Content-Type of the answer. */
   readonly mediaType: string;

@@ -1,6 +1,6 @@
 /**
- * Answers that are made while they are sent: CSV, Parquet, rows of SQL. Each has a page of its rows in memory, which is
- * its share of the budget of all answers; further ones wait for room, and are refused where that takes too long.
+ * Answers that are written while they are sent: CSV, Parquet, rows of SQL. Each has a page of its rows in memory, which
+ * is its share of the budget of all answers; further ones wait for room, and are refused where that takes too long.
  */
 import { totalmem } from 'node:os';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
@@ -8,7 +8,7 @@ import { type BudgetLimits, createMemoryBudget, type MemoryBudget } from './memo
 import { type Pieces, startedStream } from './started-stream.ts';
 
 export interface AnswerLimits extends BudgetLimits {
-  /** The share of one answer that is made while it is sent. */
+  /** The share of one answer that is written while it is sent. */
   readonly streamBytes: number;
   /** The share of an answer that is taken more slowly is given to others; it is sent on. */
   readonly answerMs: number;
@@ -38,8 +38,8 @@ function memoryOfProcess(): number {
 
 export interface AnswerStreams {
   /**
-   * The same pieces, once there is room and the first is made. Refuses (`overloaded`) where there is none in time,
-   * and throws what making the first piece throws. `signal`: the client has gone.
+   * The same pieces, once there is room and the first is ready. Refuses (`overloaded`) where there is none in time,
+   * and throws the errors of the first piece. `signal`: the client has gone.
    */
   begin<Piece>(pieces: Pieces<Piece>, signal: AbortSignal): Promise<Pieces<Piece>>;
 }

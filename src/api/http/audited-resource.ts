@@ -1,6 +1,6 @@
 /**
- * What the audit log calls the resource of an operation, and where its id is found: in the path, in the body, or for
- * a new resource in the answer. It follows from the paths of the API, so that a new operation needs nothing.
+ * The name of the resource of an operation in the audit log, and where its id is found: in the path, in the body, or
+ * for a new resource in the answer. It follows from the paths of the API, so that a new operation needs nothing.
  */
 import { z } from 'zod';
 import type { RouteDefinition } from './route.ts';

@@ -1,8 +1,8 @@
 /**
  * Serves the built console: the files of `dist/console`, read into memory when the first page is asked for.
  *
- * Files with a hash in their name are kept by browsers for ever. Everything else below `/console` that is no file
- * answers with the page itself, so that every address of the console can be opened and sent.
+ * Files with a hash in their name are kept by browsers without a limit. Everything else below `/console` that is no
+ * file answers with the page itself, so that every address of the console can be opened and sent.
  */
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { Refusal } from '../../core/errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 
 const BASE = '/console';
-/** What the build writes where the nonce of an answer belongs. */
+/** The placeholder of the build for the nonce of an answer. */
 const NONCE_PLACE = '__CSP_NONCE__';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ export function consoleFiles(directory: string): () => Promise<ConsoleFiles> {
   };
 }
 
-/** Registers the console on an app, behind its other routes. */
+/** Registers the console on an app, after its other routes. */
 export function registerConsole(app: Hono, exchange: Exchange, files: () => Promise<ConsoleFiles>): void {
   const serve = (context: Context) =>
     exchange(context, { path: BASE }, async () => answerTo(context, await files()));

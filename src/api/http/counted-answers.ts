@@ -1,8 +1,8 @@
 /**
- * Answers that are made as a whole, JSON and PDF, under the budget of all answers. How large one becomes is known only
- * while it is made. A small one takes nothing and waits for nothing. One that grows takes its share as it grows; where
- * there is no room, its making ends, so that it holds neither memory nor connections while it waits, and begins anew with
- * a larger share from the beginning. One that has all of the budget is alone, and is not ended.
+ * Answers that are built as a whole, JSON and PDF, under the budget of all answers. The size of one is known only
+ * while it is built. A small one takes nothing and waits for nothing. One that grows takes its share as it grows; where
+ * there is no room, its work ends, so that it holds neither memory nor connections while it waits, and starts again
+ * with a larger share from the beginning. One that has all of the budget is alone, and is not ended.
  */
 import { countedBy, type MemoryCounter } from '../../core/answer-memory.ts';
 import { Refusal } from '../../core/errors.ts';
@@ -11,11 +11,11 @@ import type { Answer } from './exchange.ts';
 import type { MemoryBudget, MemoryShare } from './memory-budget.ts';
 import { startedStream } from './started-stream.ts';
 
-/** What an answer may take beside the budget. */
+/** The memory that an answer may take beside the budget. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 /** Shares grow in steps. */
 const STEP_BYTES = 16 * 1024 * 1024;
-/** Of an answer that begins anew, to what it had reached. */
+/** Of an answer that starts again, relative to the memory that it had reached. */
 const NEXT_SHARE = 4;
 /** Handed to the connection at a time. */
 const PIECE_BYTES = 256 * 1024;
@@ -24,7 +24,7 @@ const SENDING_MS_MAX = 10 * MINUTE_MS;
 
 export interface CountedAnswer {
   readonly answer: Answer;
-  /** Null for a small one, whatever it was made with. It holds what the answer has, until it is released. */
+  /** Null for a small one, whatever memory it used. It holds the share of the answer until it is released. */
   readonly share: MemoryShare | null;
 }
 
@@ -40,7 +40,7 @@ export async function countedAnswer(
     const counter = new Counter(budget, share);
     try {
       const answer = await countedBy(counter, make);
-      // What failed for want of room may have been taken for another failure.
+      // A failure for want of room may have been taken for another failure.
       if (!counter.isExceeded) return settled(answer, share);
     } catch (error) {
       if (!counter.isExceeded) {
@@ -62,7 +62,7 @@ function settled(answer: Answer, share: MemoryShare): CountedAnswer {
     share.release();
     return { answer, share: null };
   }
-  // What it was made with is garbage now.
+  // The memory that it used is garbage now.
   share.shrink(body.length);
   return { answer, share };
 }
@@ -79,7 +79,7 @@ class Counter implements MemoryCounter {
     this.#share = share;
   }
 
-  /** Timers that the making has started, such as that of a look at damaged parts, go on in its name. */
+  /** Timers that the work has started, such as that of a look at damaged parts, continue in its name. */
   close(): void {
     this.#isClosed = true;
   }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import type { CsvTable } from './csv.ts';
 
-/** What changes from page to page. */
+/** The parameters that change from page to page. */
 export interface CsvPage {
   /** Of the page before; null for the first page. */
   readonly cursor: string | null;
@@ -27,7 +27,7 @@ export async function* csvReads(
       await readPage({ cursor, limit: table.itemsPerRead }),
     );
     yield table.cells(Array.isArray(data) ? data : [data]);
-    assert(next === null || next !== cursor, 'every page of a list ends behind the one before');
+    assert(next === null || next !== cursor, 'every page of a list ends after the one before');
     cursor = next;
   } while (cursor !== null);
 }

@@ -70,8 +70,8 @@ function cellText(value: CsvValue): string {
 }
 
 /**
- * What makes a spreadsheet read a text as a formula, also behind characters that it skips or does not show: white space,
- * controls, and what has no width. A tab or a line break among them is enough.
+ * The characters that make a spreadsheet read a text as a formula, also after characters that it skips or does not
+ * show: white space, controls, and characters without width. A tab or a line break among them is enough.
  */
 const FORMULA =
   /^[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;

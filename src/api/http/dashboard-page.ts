@@ -17,7 +17,7 @@ export interface DashboardPages {
   readonly origins: readonly string[];
 }
 
-/** Registers the pages on an app, behind its other routes. */
+/** Registers the pages on an app, after its other routes. */
 export function registerDashboards(
   app: Hono,
   exchange: Exchange,

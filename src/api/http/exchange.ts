@@ -1,5 +1,5 @@
 /**
- * What every request has in common: a request id, one log line, one measurement, and the mapping of errors to
+ * The parts that all requests share: a request id, one log line, one measurement, and the mapping of errors to
  * answers. One function instead of a chain of middleware, because the chain costs an ingest request more
  * than its own work does.
  */
@@ -16,7 +16,9 @@ import type { OtherEncoding, RequestContext, RouteFacts } from './route.ts';
 export interface Answer {
   /** Default: 200. */
   readonly status?: number;
-  /** The text or bytes to send, or their pieces, which are made as they are sent; null for an answer without a body. */
+  /**
+   * The text or bytes to send, or their pieces, which are written as they are sent; null for an answer without a body.
+   */
   readonly body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array> | null;
   readonly mediaType: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,7 +30,7 @@ export interface ExchangeDeps {
   readonly log: Logger;
   readonly metrics: HttpMetrics;
   readonly tracer?: Tracer;
-  /** What room is missing on the disk of the stores, for the answers of requests that failed; null for none. */
+  /** The room that is missing on the disk of the stores, for the answers of requests that failed; null for none. */
   readonly shortage?: (() => Promise<string | null>) | undefined;
 }
 
@@ -45,7 +47,7 @@ export type Exchange = (
 
 const JSON_TYPE = 'application/json';
 
-/** Answers are data of customers: not to be guessed at, shown in frames, told to other sites, or kept by caches. */
+/** Answers are data of customers: not to be guessed at, shown in frames, sent to other sites, or kept by caches. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -124,7 +126,7 @@ async function respond(
   }
 }
 
-/** Whoever reads that a store is not available is told that it has no room. */
+/** An answer that a store is not available also says that it has no room. */
 async function withShortage(answer: ErrorAnswer, shortage: ExchangeDeps['shortage']): Promise<ErrorAnswer> {
   if (answer.status !== 503 || shortage === undefined) return answer;
   const missing = await shortage().catch(() => null);
@@ -148,7 +150,7 @@ type ResponseBody = ConstructorParameters<typeof Response>[0];
 const BROKEN_OFF = 'an answer was broken off after its beginning had been sent';
 
 /**
- * A streamed answer is made as fast as the client takes it. If it fails, the connection is closed without the end of
+ * A streamed answer is written as fast as the client takes it. If it fails, the connection is closed without the end of
  * the body, which every client reports as an error.
  */
 function bodyOf(body: Answer['body'], onFailure: (error: unknown) => void): ResponseBody {

@@ -25,7 +25,7 @@ const SPECIFIC_TO_COMMITS = ['access_schedule', 'duration', 'rate_type', 'rollov
 const thresholdCommit = (verb: string) =>
   SPECIFIC_TO_COMMITS.map((name) => `${verb}prepaid_balance_threshold_configuration.commit.${name}`);
 
-/** What resellers and other systems of the customer get to know; none of it changes what is billed. */
+/** Fields for resellers and other systems of the customer; none of them changes the bill. */
 const OTHER_SYSTEMS = ['reseller_royalties', 'revenue_system_configuration'];
 
 const EDIT = [

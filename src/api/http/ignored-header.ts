@@ -40,7 +40,7 @@ export function prefersLenient(prefer: string | undefined): boolean {
   return prefer !== undefined && /(?:^|[,;\s])handling\s*=\s*"?lenient"?(?:$|[,;\s])/i.test(prefer);
 }
 
-/** What happens to unknown fields of an operation that refuses them (`isStrict`), or whose strict objects do. */
+/** The treatment of unknown fields of an operation that refuses them (`isStrict`), or whose strict objects do. */
 export function unknownFieldsOf(isStrict: boolean, isLenient: boolean): UnknownFields {
   if (isLenient) return 'ignore';
   return isStrict ? 'refuse' : 'refuse-in-strict';

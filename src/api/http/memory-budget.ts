@@ -40,7 +40,7 @@ export function createMemoryBudget(limits: BudgetLimits): MemoryBudget {
   let free = limits.bytes;
   const queue: Waiting[] = [];
 
-  /** Those who wait longest come first, also where a smaller one behind them would fit. */
+  /** Those who wait longest are first, also where a smaller one after them would fit. */
   function giveBack(bytes: number): void {
     free += bytes;
     for (let next = queue[0]; next !== undefined && next.bytes <= free; next = queue[0]) {
@@ -62,7 +62,7 @@ export function createMemoryBudget(limits: BudgetLimits): MemoryBudget {
       const leave = () => {
         queue.splice(queue.indexOf(waiting), 1);
         settle(() => reject(tooMany()));
-        // Whoever waits behind may fit.
+        // A later one may fit.
         giveBack(0);
       };
       const timeout = setTimeout(leave, limits.waitMs);

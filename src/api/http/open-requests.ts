@@ -1,8 +1,8 @@
 /**
- * What each connection is doing, so that a request is either carried out or refused, and never both: a connection that
- * was told that its request did not arrive has no other one, and what it still sends is dropped.
+ * The state of each connection, so that a request is either carried out or refused, and never both: a connection that
+ * received the answer that its request did not arrive has no other one, and later bytes are dropped.
  *
- * Node goes on to read and to parse what a connection sends after such an answer.
+ * Node continues to read and to parse the bytes that a connection sends after such an answer.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -45,7 +45,7 @@ export function isGivenUp(incoming: IncomingMessage): boolean {
 
 /**
  * Gives up the request that is arriving on a connection, and all later ones. Calls `refuse` unless the client could take
- * the refusal for the answer to another request, which has arrived: then the connection is closed behind that answer.
+ * the refusal for the answer to another request, which has arrived: then the connection is closed after that answer.
  */
 export function giveUp(socket: Duplex, refuse: () => void): void {
   const connection = connectionOf(socket);
@@ -59,7 +59,7 @@ export function giveUp(socket: Duplex, refuse: () => void): void {
   else refuse();
 }
 
-/** Resolves with true when the request that is arriving now is there, with false when nothing comes any more. */
+/** Resolves with true when the request that is arriving now is there, with false when nothing arrives any more. */
 export async function arrives(socket: Duplex, { waitMs, waitsMax }: Patience): Promise<boolean> {
   const connection = connectionOf(socket);
   const before = connection.last;
@@ -67,7 +67,7 @@ export async function arrives(socket: Duplex, { waitMs, waitsMax }: Patience): P
   const isThere = () =>
     connection.last !== null && (wasArriving || connection.last !== before) && connection.last.complete;
   let read = bytesRead(socket);
-  // What the system has of it is read in the next turn: where the process is late, the client need not be.
+  // Bytes that the system holds are read in the next turn: where the process is late, the client need not be.
   await new Promise((resolve) => setImmediate(resolve));
   for (let waits = 0; waits < waitsMax && !isThere(); waits += 1) {
     if (socket.destroyed || bytesRead(socket) === read) return false;

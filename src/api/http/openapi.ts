@@ -55,7 +55,7 @@ export interface OpenApiDocument {
 const INTRODUCTION =
   'Usage events in, exact invoices out. Every request but those of the service group carries a bearer ' +
   'token. Amounts in US dollars are in cents. Timestamps are RFC 3339 in UTC, intervals half-open. ' +
-  'Lists are paged: send `next_page` of an answer to get the page behind it. ' +
+  'Lists are paged: send `next_page` of an answer to get the page after it. ' +
   'Ids in examples of requests stand for ids of your own objects.';
 
 export function openApiDocument(routes: readonly RouteDefinition[], version: string): OpenApiDocument {
@@ -84,7 +84,7 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
   };
 }
 
-/** With an example of each answer in JSON, made of its schema. */
+/** With an example of each answer in JSON, created from its schema. */
 function withAnswers(
   paths: OpenApiDocument['paths'],
   schemas: OpenApiDocument['components']['schemas'],
@@ -102,7 +102,7 @@ function withAnswers(
   return each(paths, (operations) => each(operations, answered));
 }
 
-/** In the order of work; one that has no place there stands behind the others. */
+/** In the order of work; one that has no place there follows the others. */
 function tagsOf(routes: readonly RouteDefinition[]): OpenApiDocument['tags'] {
   const used = new Set(routes.flatMap(({ tags }) => tags));
   const known = TAGS.filter(({ name }) => used.delete(name));

@@ -1,7 +1,7 @@
 /**
  * `limit` and `next_page` in the place where an operation does not have them: the official client sends them in the
  * query of some lists and in the body of others, and programs mix them up. Both places count on every list; a list
- * that would ignore one of them would answer its first page for ever.
+ * that would ignore one of them would always answer its first page.
  *
  * Owns: which of the two places counts. Does not own: what the values mean (`wire/paging.ts`).
  */
@@ -14,7 +14,7 @@ const NAMES = ['limit', 'next_page'] as const;
 type Parameters = Readonly<Record<string, string>>;
 
 export interface PlacedPaging {
-  /** What was sent in the body and belongs in the query. */
+  /** Parameters that were sent in the body and belong in the query. */
   readonly toQuery: Parameters;
   /** Without the members that belong in the query, with those that were sent there instead. */
   readonly body: unknown;
@@ -33,7 +33,7 @@ export function pagingPlaces(
   if (body === undefined || inQuery.length + inBody.length === 0) return null;
   return (sentQuery, sentBody) => {
     const toQuery: Record<string, string> = {};
-    // What is no object is refused by the schema of the body.
+    // A body that is no object is refused by its schema.
     if (typeof sentBody !== 'object' || sentBody === null || Array.isArray(sentBody)) {
       return { toQuery, body: sentBody };
     }

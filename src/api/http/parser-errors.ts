@@ -19,8 +19,8 @@ const PATIENCE: Patience = { waitMs: 1_000, waitsMax: 60 };
 const LINGER_MS = 1_000;
 
 /**
- * A listener for the event `clientError` of a server: answers in JSON and closes the connection. What is refused is not
- * carried out, even if it arrives later.
+ * A listener for the event `clientError` of a server: answers in JSON and closes the connection. A refused request is
+ * not carried out, even if it arrives later.
  */
 export function unreadableRequests(
   metrics: Pick<HttpMetrics, 'observe'>,

@@ -84,7 +84,7 @@ function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Ref
   );
 }
 
-/** What a client has sent, as messages repeat it: not at length, and without characters that disturb readers. */
+/** A client's text as messages repeat it: not at length, and without characters that disturb readers. */
 function echoed(sent: string): string {
   return sent.slice(0, ECHOED_CHARACTERS_MAX).replaceAll(/\p{Cc}|\p{Surrogate}/gu, '\ufffd');
 }
@@ -134,7 +134,7 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = {
   datetime: 'an RFC 3339 timestamp',
 };
 
-/** zod calls this for every issue whose schema has no message of its own. */
+/** zod calls this for every issue whose schema has no message. */
 function describe(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

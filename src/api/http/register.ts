@@ -170,7 +170,7 @@ async function answerOf(
     const result = await definition.run({ ...input, onIgnored });
     return withIgnored(await answerWith({ ...deps, context }, definition, result), ignored);
   };
-  // What changes something is not made twice, and what is a stream has its own share.
+  // A change is not executed twice, and a stream has its own share.
   if (definition.scope !== 'read' || definition.answersStream === true) {
     return { answer: await make(), share: null };
   }
@@ -194,7 +194,7 @@ const LARGE_BODY_BYTES = 100_000;
 /** Caches have to keep the forms of an answer apart. */
 const VARIES = { vary: 'accept' };
 
-/** What answers that are made while they are sent need. */
+/** The dependencies of answers that are written while they are sent. */
 interface Streaming {
   readonly streams: AnswerStreams;
   readonly context: Context;

@@ -121,7 +121,7 @@ function decompressionOf(encoding: string, takesCompressed: boolean): Decompress
   throw new Refusal('unsupported', `Content-Encoding ${encoding} is not supported: use ${names}, or none`);
 }
 
-/** A small body can be made that is a thousand times as large: it is given up at the limit. */
+/** A small body can decompress to a thousand times its size: it is given up at the limit. */
 async function decompressed(
   sent: HeldBody,
   limitBytes: number,

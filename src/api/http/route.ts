@@ -50,7 +50,7 @@ export interface HandlerInput<Params, Query, Body> {
 /** An encoding of bodies and answers besides JSON, which a request chooses by its Content-Type. */
 export interface OtherEncoding {
   readonly mediaType: string;
-  /** What each of them is, for the reference. */
+  /** The meaning of each of them, for the reference. */
   readonly messages: Readonly<Record<'request' | 'response' | 'refusal', string>>;
   /** The answer to a request in this encoding that is refused. */
   writeRefusal(message: string): Uint8Array<ArrayBuffer>;
@@ -104,7 +104,7 @@ function withWarnings(response: z.ZodType): z.ZodType {
   return response instanceof z.ZodObject ? response.extend({ warnings }) : response;
 }
 
-/** Whether requests may carry an `Idempotency-Key`. Events have keys of their own: `transaction_id`. */
+/** Whether requests may carry an `Idempotency-Key`. Events have separate keys: `transaction_id`. */
 export function takesIdempotencyKey({ method, bodyKind, scope, answersStream }: RouteDefinition): boolean {
   return method === 'post' && bodyKind !== 'bytes' && scope !== 'public' && answersStream !== true;
 }
@@ -139,7 +139,7 @@ interface CsvForm {
 interface ParquetForm {
   /** For the reference. */
   readonly description: string;
-  /** The file, made while it is taken. Refusals come before the first piece. */
+  /** The file, written while it is taken. Refusals come before the first piece. */
   run(input: UncheckedInput): AsyncGenerator<Uint8Array, void, undefined>;
 }
 

@@ -72,7 +72,7 @@ export function knownIdMeasures(registry: Registry, ingest: Pick<Ingest, 'stats'
   const figures = () => ingest.stats().knownIds;
   registerGauge(registry, {
     name: 'tallyhouse_known_transaction_ids',
-    help: 'Ids in the index of known events, by where they are: exact in memory, or in files behind filters.',
+    help: 'Ids in the index of known events, by where they are: exact in memory, or in files with filters.',
     label: 'tier',
     values: () =>
       new Map([
@@ -108,11 +108,11 @@ export function knownIdMeasures(registry: Registry, ingest: Pick<Ingest, 'stats'
   ingest.observeLookups(observe);
 }
 
-/** What became of the spans of `POST /v1/ingest/otlp`. */
+/** The outcomes of the spans of `POST /v1/ingest/otlp`. */
 export function spanMeasures(registry: Registry, stats: () => ReturnType<SpanIngest['stats']>): void {
   registerCounter(registry, {
     name: 'tallyhouse_otlp_spans_total',
-    help: 'Spans by what became of them: their events were stored or known, or they were ignored or refused.',
+    help: 'Spans by outcome: their events were stored or known, or they were ignored or refused.',
     label: 'outcome',
     values: () => {
       const { accepted, duplicates, ignored, refused } = stats();
@@ -155,7 +155,7 @@ export function invoiceMeasures(registry: Registry, stats: () => ReturnType<Invo
   });
 }
 
-/** What happens to invoices. Counters and times are of this process. */
+/** Steps of invoices. Counters and times are of this process. */
 export function invoiceLifeMeasures(
   registry: Registry,
   { life, jobs }: { readonly life: () => InvoiceLogStats; readonly jobs: () => JobStats },
@@ -269,7 +269,7 @@ export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Cl
   });
 }
 
-/** What retention has removed, and what it waits for. */
+/** The events that retention has removed, and the work that it waits for. */
 export function retentionMeasures(registry: Registry, stats: () => RetentionStats): void {
   registerGauge(registry, {
     name: 'tallyhouse_events_kept_from_timestamp_seconds',

@@ -11,7 +11,7 @@ import { addressOf, headerOf } from './request-body.ts';
 
 const COOKIE = 'tallyhouse_session';
 
-/** Behind https the name itself says that no other host, and nobody without https, has set the cookie. */
+/** With https the name itself says that no other host, and nobody without https, has set the cookie. */
 function cookieName(context: Context): string {
   return isHttps(context) ? `__Host-${COOKIE}` : COOKIE;
 }

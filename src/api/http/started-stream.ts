@@ -1,11 +1,11 @@
 /** Streams that have begun before the answer does, so that a refusal can still be answered as one. */
 
-/** Pieces that are made one by one. `return` ends their making, also before the first is asked for. */
+/** Pieces that are written one by one. `return` ends the writing, also before the first is requested. */
 export type Pieces<Piece> = Required<Pick<AsyncIterableIterator<Piece, void, undefined>, 'next' | 'return'>> &
   AsyncIterable<Piece, void, undefined>;
 
 /**
- * The same pieces, after the first has been made. `onEnd` is called once, when they end, fail or are wanted no more.
+ * The same pieces, after the first is ready. `onEnd` is called once, when they end, fail or are wanted no more.
  * Throws what making the first one throws.
  */
 export async function startedStream<Piece>(

@@ -1,4 +1,4 @@
-/** An answer in the media type of its route whose text is made while it is sent. */
+/** An answer in the media type of its route whose text is written while it is sent. */
 export class StreamedAnswer {
   readonly pieces: AsyncGenerator<string, void, undefined>;
 

@@ -1,7 +1,7 @@
 /**
  * Finds fields that an operation does not have. A misspelled field of a request about money would be ignored
  * silently, and the customer billed without it: such a request is refused, with the field that was probably meant,
- * unless the client prefers lenient handling. What is ignored is always named in the answer.
+ * unless the client prefers lenient handling. Ignored fields are always named in the answer.
  *
  * The fields of an operation are those of its documented schema. Does not own: the fields that are ignored on purpose
  * (`ignored-fields.ts`), and how the answer names them (`ignored-header.ts`).
@@ -31,7 +31,7 @@ interface Checked {
   readonly warnings: readonly Warning[];
 }
 
-/** What happens to fields that neither the operation nor the official client knows. */
+/** The treatment of fields that neither the operation nor the official client knows. */
 export type UnknownFields =
   /** The request is refused. */
   | 'refuse'

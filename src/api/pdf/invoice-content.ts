@@ -1,5 +1,5 @@
 /**
- * What the printed form of an invoice says, as text: who, when, lines by product, totals. The same invoice always has
+ * The text of the printed form of an invoice: who, when, lines by product, totals. The same invoice always has
  * the same content. How it looks is in `invoice-pdf.ts`.
  */
 import type { PrintedInvoice } from '../../billing/invoices/printed-invoice.ts';
@@ -110,7 +110,7 @@ export function invoiceContent(
   };
 }
 
-/** What explains the amounts of lines, where they need it. */
+/** The explanation of the amounts of lines, where they need one. */
 function lineNotes({ invoice, creditTypes }: PrintedInvoice, decimalsMax?: number): string[] {
   const isRounded = invoice.lines.some((line) => {
     const unit = unitOf({ creditTypes }, line.creditTypeId);
@@ -230,12 +230,12 @@ function printedLine(
   };
 }
 
-/** What a postpaid commit covers is due nevertheless, so the amount is shown in brackets and not counted. */
+/** Usage that a postpaid commit covers is due nevertheless, so the amount is shown in brackets and not counted. */
 function appliedAmount(line: InvoiceLine, amount: string): string {
   return countsInTotal(line) ? amount : `(${amount})`;
 }
 
-/** What tells a line from the others of its product. */
+/** The part that distinguishes a line from the others of its product. */
 function detailsOf(line: InvoiceLine, heading: string, { invoice: { period } }: PrintedInvoice): string[] {
   const isPart = line.interval.start !== period.start || line.interval.end !== period.end;
   const usage = isUsageLine(line) ? line : null;

@@ -48,7 +48,7 @@ const RUNNING_HEAD = 22;
 const MARK: TextStyle = { size: 130, isBold: true, color: '#d22222' };
 
 export interface InvoicePdfOptions {
-  /** Told of every document with characters that no font has, which are printed as U+FFFD. */
+  /** Called for every document with characters that no font has, which are printed as U+FFFD. */
   readonly onMissing?: (reference: string, characters: readonly string[]) => void;
   /** Instead of those that are installed. */
   readonly packages?: FontPackages;

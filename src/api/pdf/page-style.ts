@@ -22,7 +22,7 @@ export interface Drawn extends Block {
   draw(top: number): void;
 }
 
-/** What the parts of a document are measured and drawn with. */
+/** The tools for measuring and drawing the parts of a document. */
 export interface Pen {
   readonly document: PdfDocument;
   readonly type: Typesetter;

@@ -7,8 +7,8 @@ export interface Block {
 }
 
 /**
- * The blocks in their order, page by page. A block is never cut; one that is higher than a page gets a page of its
- * own. There is at least one page.
+ * The blocks in their order, page by page. A block is never cut; one that is higher than a page gets a separate
+ * page. There is at least one page.
  */
 export function paginate<Kind extends Block>(
   blocks: readonly Kind[],

@@ -82,7 +82,7 @@ export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesette
       }
       lines.push(line);
       if (lines.length <= linesMax) return lines;
-      // The last line says that there is more, behind as much as fits.
+      // The last line says that there is more, after as much text as fits.
       const last = lines[linesMax - 1] ?? '';
       const [kept = ''] = cut(last, columnWidth - width(' …', style), style);
       return [...lines.slice(0, linesMax - 1), `${kept} …`];

@@ -28,8 +28,8 @@ export interface Kind<Sent, Stored = Sent> {
   /** Undefined leaves the member out. */
   write(value: Stored, names: TermNames): unknown;
   /**
-   * What the JSON of a value shows besides the value. A long list writes a value that cannot change once, and again
-   * when this has changed.
+   * The state that the JSON of a value shows besides the value. A long list writes a value that cannot change once, and
+   * again when this has changed.
    */
   shownNames?(value: Stored, names: TermNames): string;
 }

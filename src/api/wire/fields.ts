@@ -22,7 +22,7 @@ export const uuid = z
 const EARLIEST = Date.UTC(1970, 0, 1);
 const LATEST = Date.UTC(2200, 0, 1);
 
-/** An end may lie further ahead: clients write a date in 2999 for an end that never comes. */
+/** An end may lie further ahead: clients write a date in 2999 for no end. */
 const LATEST_END = Date.UTC(3000, 0, 1);
 
 /** An RFC 3339 timestamp with an explicit offset, parsed to an `Instant`; truncated to milliseconds. */

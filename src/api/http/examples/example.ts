@@ -1,4 +1,4 @@
-/** What an example of a request consists of. */
+/** The parts of an example of a request. */
 
 interface RequestExample {
   /** Members of the path that are not those of `PATH_EXAMPLES`. */

@@ -1,5 +1,5 @@
 /**
- * Ids in the examples of requests: one for each kind of object, which readers replace by one of their own. The test of
+ * Ids in the examples of requests: one for each kind of object, which readers replace by their own. The test of
  * the examples replaces them by ids of objects that exist.
  */
 export const EXAMPLE_IDS = {
@@ -30,7 +30,7 @@ export const EXAMPLE_IDS = {
   /** Of a scheduled charge. */
   draftInvoice: 'c0000000-0000-4000-8000-000000000012',
   voidInvoice: 'c0000000-0000-4000-8000-000000000013',
-  /** Issued, of a contract whose billing provider is a system of one's own. */
+  /** Issued, of a contract whose billing provider is your own system. */
   externalInvoice: 'c0000000-0000-4000-8000-00000000001b',
   alert: 'c0000000-0000-4000-8000-000000000014',
   webhook: 'c0000000-0000-4000-8000-000000000015',

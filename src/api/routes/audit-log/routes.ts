@@ -11,7 +11,7 @@ import { pageQuery, pageToWire } from '../../wire/paging.ts';
 const SORTS = ['date_asc', 'date_desc'] as const;
 const TEXT_LENGTH_MAX = 200;
 
-/** What the next page needs of the question: clients may send the cursor alone. */
+/** The parameters that the next page needs: clients may send the cursor alone. */
 const position = z.strictObject({
   recordedAt: z.string().regex(/^\d{1,17}$/),
   id: z.string().refine(isUuid),

@@ -1,4 +1,4 @@
-/** What the lists of commits, credits and balances have in common on the wire. */
+/** The parameters that the lists of commits, credits and balances share on the wire. */
 import { z } from 'zod';
 import type { ListBalancesInput } from '../../../billing/balance-queries/list-balances.ts';
 import type { PageRequest } from '../../../core/paging.ts';
@@ -33,7 +33,7 @@ export const listMembers = {
 
 type ListBody = z.output<z.ZodObject<typeof listMembers>>;
 
-/** What the lists differ in. */
+/** The differences of the lists. */
 type Kind = Pick<
   ListBalancesInput,
   'types' | 'id' | 'includeOfContracts' | 'excludeZeroBalances' | 'sortsByPriority'

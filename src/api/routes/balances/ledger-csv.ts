@@ -16,7 +16,7 @@ const entryShape = z.object({
   reason: z.string().optional(),
 });
 
-/** What the file has of a commit or credit in the JSON answer, whose members have no types. */
+/** The members of a commit or credit in the JSON answer that the file has; they have no types. */
 const balanceShape = z.object({
   id: z.string(),
   type: z.string(),

@@ -1,4 +1,4 @@
-/** What seats have of commits and credits with INDIVIDUAL allocation. */
+/** The shares of seats in commits and credits with INDIVIDUAL allocation. */
 import { z } from 'zod';
 import { listSeatBalances, type SeatBalances } from '../../../billing/balance-queries/list-seat-balances.ts';
 import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';

@@ -44,7 +44,7 @@ const signInBody = z
   .strictObject({
     token: z.string().min(1).max(1_000).optional().meta({ description: 'An API token of any scope.' }),
     link: z.string().min(1).max(200).optional().meta({
-      description: 'The part behind `#` of the link that the first start prints; from the same machine only.',
+      description: 'The part after `#` of the link that the first start prints; from the same machine only.',
     }),
   })
   .refine(({ token, link }) => (token === undefined) !== (link === undefined), {
@@ -93,7 +93,7 @@ function signInRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
     summary: 'Begin a session of the console',
     description:
       'The answer sets a cookie that scripts cannot read. Until it expires, after twelve hours, requests of the pages ' +
-      'of the service that send no token are made with the rights of the token. The session ends with its token.',
+      'of the service that send no token have the rights of the token. The session ends with its token.',
     errors: [401, 403],
   } as const;
   return definitionOf(own, signInBody, async ({ http, body }) => {
@@ -134,7 +134,7 @@ function signOutRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition 
   });
 }
 
-/** A page of another site could sign a person in with a token of its own. Clients that are no browsers may sign in. */
+/** A page of another site could sign a person in with a foreign token. Clients that are no browsers may sign in. */
 function requireOwnPageOfBrowser(http: Parameters<typeof requireOwnPage>[0]): void {
   const isBrowser = ['origin', 'sec-fetch-site'].some((name) => http.req.header(name) !== undefined);
   if (isBrowser) requireOwnPage(http);

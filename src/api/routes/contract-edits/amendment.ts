@@ -1,4 +1,4 @@
-/** What a client sends to amend a contract. */
+/** The body of a request that amends a contract. */
 
 import { described } from '../../wire/description.ts';
 import { customFields, hour, id } from '../../wire/kinds.ts';

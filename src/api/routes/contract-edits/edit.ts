@@ -124,7 +124,7 @@ const edit = record(
   },
   {
     id: { sent: 'EditContract', answered: 'ContractEdit' },
-    description: 'All changes are made or none is.',
+    description: 'All changes are applied or none is.',
     note: 'A change of a contract. Only the groups that it touched.',
   },
 );

@@ -45,7 +45,7 @@ function editRoute(deps: ContractDeps): RouteDefinition {
     operationId: 'editContract',
     summary: 'Edit a contract',
     description:
-      'All changes are made or none is, in this order: end date and header, what is archived and removed, ' +
+      'All changes are applied or none is, in this order: end date and header, archived and removed terms, ' +
       'what is updated, what is added. Drafts follow at once, finalized invoices do not change. A ' +
       'uniqueness_key that an edit used before answers 409 and changes nothing.',
     scope: 'write',
@@ -78,7 +78,7 @@ function historyRoute(deps: ContractDeps): RouteDefinition {
     path: '/v2/contracts/getEditHistory',
     operationId: 'getContractEditHistory',
     summary: 'Get every change of a contract',
-    description: 'First to last, whichever operation made them.',
+    description: 'First to last, whichever operation caused them.',
     scope: 'read',
     body: z.object({ customer_id: uuid, contract_id: uuid }),
     response: z.object({ data: z.array(contractEditOutput) }),

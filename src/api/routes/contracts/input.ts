@@ -1,4 +1,4 @@
-/** What a client sends to create a contract. */
+/** The body of a request that creates a contract. */
 import { z } from 'zod';
 import type { CreateContractInput } from '../../../billing/contracts/create-contract.ts';
 import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../../../core/billing-providers.ts';

@@ -55,7 +55,7 @@ const SEGMENTS_MAX = 10;
 const seatSegment = z
   .object({
     starting_at: timestamp,
-    ending_before: timestamp.nullable().meta({ description: 'Null: it goes on.' }),
+    ending_before: timestamp.nullable().meta({ description: 'Null: it continues.' }),
     total_quantity: exactValue.meta({ type: 'number', description: 'Assigned and unassigned seats.' }),
     assigned_seat_ids: z.array(z.string()),
   })

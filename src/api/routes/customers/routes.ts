@@ -204,7 +204,7 @@ function archiveRoute(deps: ContractDeps): RouteDefinition {
     operationId: 'archiveCustomer',
     summary: 'Archive a customer',
     description:
-      'Its contracts are archived as of now and all its finalized invoices are voided. It cannot be undone. ' +
+      'Its contracts are archived now and all its finalized invoices are voided. It cannot be undone. ' +
       'Ingest aliases stay with the customer until they are removed.',
     tags: ['Customers'],
     scope: 'write',

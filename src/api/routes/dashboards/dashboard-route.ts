@@ -38,7 +38,7 @@ const readInvoice = pathReader(invoicePath);
 
 const SIGNED = 'For the page of a dashboard: `Authorization: Dashboard …`, with the text of its address.';
 
-/** What it answers is of the customer of the address, whatever is asked for. */
+/** Its answers are of the customer of the address, whatever the request names. */
 export function dashboardRoute<Query extends z.ZodObject, Response extends z.ZodType>(
   { links, takeRequest }: DashboardAccess,
   { of, read, description, query, response, ...facts }: Definition<Query, Response>,

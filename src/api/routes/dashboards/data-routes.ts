@@ -1,4 +1,4 @@
-/** What the pages of dashboards read: invoices, usage and balances of the customer of a signed address. */
+/** The data of the pages of dashboards: invoices, usage and balances of the customer of a signed address. */
 import { z } from 'zod';
 import type { OpenDashboard } from '../../../access/dashboard-links.ts';
 import { listBalances } from '../../../billing/balance-queries/list-balances.ts';
@@ -132,7 +132,7 @@ function invoiceRoutes(deps: DashboardDataDeps): RouteDefinition[] {
   ];
 }
 
-/** One status is a matter of the list; that one is not shown is told of each row. */
+/** One status is a matter of the list; a row that is not shown says so. */
 async function shownInvoices(
   deps: DashboardDataDeps,
   { customerId, options }: OpenDashboard,

@@ -1,6 +1,6 @@
 /**
- * What a dashboard shows: rows of the public API with the members that are meant for the customer itself. Custom
- * fields, warnings, ids of other systems and descriptions for the operator are not among them.
+ * The data that a dashboard shows: rows of the public API with the members that are meant for the customer itself.
+ * Custom fields, warnings, ids of other systems and descriptions for the operator are not among them.
  */
 import { z } from 'zod';
 import type { BalancePage } from '../../../billing/balance-queries/list-balances.ts';

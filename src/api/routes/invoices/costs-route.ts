@@ -1,4 +1,4 @@
-/** What a customer costs day by day. */
+/** The costs of a customer day by day. */
 import { z } from 'zod';
 import { type CostInUnit, type DayCosts, listCosts } from '../../../billing/invoices/costs.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';

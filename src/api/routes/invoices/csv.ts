@@ -201,7 +201,7 @@ const ORIGIN: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
 ];
 
-/** What the billing provider has, the same on each row of the invoice. */
+/** The copy at the billing provider, the same on each row of the invoice. */
 const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   {
     name: 'billing_provider',
@@ -338,7 +338,7 @@ function inOrder<Row>(columns: readonly CsvColumn<Row>[], names: readonly string
   });
 }
 
-/** What finance reads first: whose invoice, when, and how much. */
+/** The columns that finance reads first: whose invoice, when, and how much. */
 const WHOSE = `invoice_number invoice_status invoice_type customer_name customer_external_id`.split(' ');
 const WHEN = `issued_at due_at period_start period_end currency_code`.split(' ');
 const LINE_FIRST = `line_number line_name quantity unit_price_amount line_amount line_start line_end

@@ -1,4 +1,4 @@
-/** How the lines of an invoice come to be. */
+/** How the lines of an invoice are computed. */
 import { z } from 'zod';
 import {
   type ExplainDeps,
@@ -46,7 +46,7 @@ const explanationSchema = z
     counted_up_to: timestamp.optional().meta({
       type: 'string',
       format: 'date-time',
-      description: 'Of a line of a consolidated invoice, whose origins count up to moments of their own.',
+      description: 'Of a line of a consolidated invoice, whose origins count up to separate moments.',
     }),
     kind: z.enum([
       'usage',
@@ -67,7 +67,7 @@ const explanationSchema = z
     minimum: exactValue.optional(),
     charged: exactValue
       .optional()
-      .meta({ description: 'Of a minimum: what the percentages come to, in the currency.' }),
+      .meta({ description: 'Of a minimum: the total of the percentages, in the currency.' }),
     counted_lines: z
       .array(countedLine)
       .optional()
@@ -93,7 +93,7 @@ export function explainRoute(deps: ExplainDeps): RouteDefinition {
     description:
       'For each line the metric, the events, conversion and rounding, rate and override, tier and formula, so that it ' +
       'can be computed again by hand. Issued invoices are explained from the terms that were kept with them and from ' +
-      'the events that they count. Each page of a draft is as of its own moment.',
+      'the events that they count. Each page of a draft shows a separate moment.',
     tags: ['Invoices'],
     scope: 'read',
     params: z.object({ customer_id: uuid, invoice_id: uuid }),

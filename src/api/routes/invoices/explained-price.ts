@@ -1,4 +1,4 @@
-/** On the wire: how the price of a line comes to be, from the rate of the card to the tier. */
+/** On the wire: how the price of a line is computed, from the rate of the card to the tier. */
 import { z } from 'zod';
 import { formatInstant } from '../../../core/time.ts';
 import type { ExplainedPrice } from '../../../rating/explain/explanation.ts';

@@ -13,7 +13,7 @@ export const usageSchema = z
     metric: explainedMetric.optional(),
     grouped_by: z
       .array(z.string())
-      .meta({ description: 'Properties of which each combination is a line of its own.' }),
+      .meta({ description: 'Properties of which each combination is a separate line.' }),
     usage_filter: z.object({ group_key: z.string(), group_values: z.array(z.string()) }).optional(),
     evaluated: z.enum(['HOUR', 'SERVICE_PERIOD']).meta({
       description: 'When the metric is evaluated: at the end of every hour, or at the ends of its time.',
@@ -35,7 +35,7 @@ export const usageSchema = z
       })
       .optional(),
     continued: z.object({ at: timestamp, value: exactValue, quantity: exactValue }).optional().meta({
-      description: 'Where value and quantity go on from another metric, filter, conversion or rounding.',
+      description: 'Where value and quantity continue from another metric, filter, conversion or rounding.',
     }),
     quantity_at_start: exactValue.meta({
       type: 'number',

@@ -1,4 +1,4 @@
-/** What a billing provider has of an invoice, on the wire. */
+/** The copy of an invoice at a billing provider, on the wire. */
 import { z } from 'zod';
 import { BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
 import { EXTERNAL_STATUSES, type ExternalInvoice, type ExternalTax } from '../../../core/external-invoice.ts';

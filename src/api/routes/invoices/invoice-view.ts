@@ -1,4 +1,4 @@
-/** What answers show of invoices besides the invoices themselves. */
+/** The data that answers show beside the invoices themselves. */
 import type { ListPriceOf } from '../../../billing/invoices/list-prices.ts';
 import type { ComparedInvoice } from '../../../billing/invoices/previous-invoices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';

@@ -15,7 +15,7 @@ import { invoicesCsv } from './csv.ts';
 import { invoicePage, invoiceSchema } from './output.ts';
 import { order, STATUSES, shownShape, sort, viewOf } from './routes.ts';
 
-/** Drafts are computed by requests, and regenerated invoices as by jobs: each in a lane of its own. */
+/** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
 export function issuedInvoiceRoutes(deps: InvoiceDeps, regenerating: RegenerateDeps): RouteDefinition[] {
   return [listRoute(deps), voidRoute(regenerating), regenerateRoute(regenerating)];
 }

@@ -43,7 +43,7 @@ export const lineItemSchema = z
         '`usage`; `subscription`; `applied_commit_or_credit`, which takes back the line before it because a commit or credit pays ' +
         'for it; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or ' +
         '`cpu_conversion`: what the lines in one ' +
-        'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
+        'custom pricing unit total in the currency of the invoice. It has no product; `quantity` is in the custom ' +
         'unit, and `total` is in the currency. ' +
         'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
         'the fraction as `unit_price`. What its minimum adds is a line named "… (minimum)", of quantity 1.',
@@ -135,7 +135,10 @@ export function formatInstants(): (at: Instant) => string {
   };
 }
 
-/** What `stringifyJson` writes. Most amounts are the same as doubles, with which `JSON.stringify` can write the line. */
+/**
+ * The text that `stringifyJson` writes. Most amounts are the same as doubles, with which `JSON.stringify` can write the
+ * line.
+ */
 export function lineText(line: LineItemWire): string {
   const quantity = plainAmount(line.quantity);
   const unitPrice = plainAmount(line.unit_price);
@@ -255,7 +258,7 @@ function usageLineToWire(
   };
 }
 
-/** What a line of a schedule is for, with its custom fields. */
+/** The purpose of a line of a schedule, with its custom fields. */
 function sourceToWire(
   { type, sourceId, metadata }: ScheduledInvoiceLine,
   fields: CustomFieldsById,

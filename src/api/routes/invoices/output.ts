@@ -107,7 +107,7 @@ const previousShape = {
     }),
 };
 
-/** Long lists are made and written line by line, so that the answer does not need memory for all. */
+/** Long lists are built and written line by line, so that the answer does not need memory for all. */
 type ListedLines = LineItemWire[] | JsonList<InvoiceLine, LineItemWire>;
 
 const listedLines: z.ZodType<z.output<typeof lineItemSchema>[], ListedLines> = z.array(lineItemSchema);

@@ -1,4 +1,4 @@
-/** Invoices as they would be after a change that is not made. */
+/** Invoices as they would be after a change that is not applied. */
 import { z } from 'zod';
 import {
   type PreviewChangeDeps,

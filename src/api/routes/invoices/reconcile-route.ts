@@ -85,7 +85,7 @@ export function reconcileRoute(deps: ReconcileDeps): RouteDefinition {
     description:
       'Compares usage, hours, days, lines, totals and schedules of drafts and issued invoices, and lists what is not ' +
       'equal. A row for every customer with invoices in the range, ascending by id. Nothing is changed. A page that ' +
-      'takes longer than 10 seconds ends early; `next_page` goes on from there.',
+      'takes longer than 10 seconds ends early; `next_page` continues from there.',
     tags: ['Invoices'],
     scope: 'read',
     query: pageQuery(reconcileCursor),

@@ -42,7 +42,7 @@ function servicesRoute(deps: RequestedInvoiceDeps): RouteDefinition {
     operationId: 'scheduleProServicesInvoice',
     summary: 'Invoice professional services',
     description:
-      'Makes an invoice of its own, which is issued at `issued_at`, at once if that has passed. A line has an amount, ' +
+      'Creates a separate invoice, which is issued at `issued_at`, at once if that has passed. A line has an amount, ' +
       'or a quantity. All lines of a service together are limited by its max_amount.',
     body: z.object({
       customer_id: uuid,

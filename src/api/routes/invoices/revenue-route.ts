@@ -1,4 +1,4 @@
-/** What invoices bill day by day, of all customers: a page of customers at a time. */
+/** The billed amounts day by day, of all customers: a page of customers at a time. */
 import { z } from 'zod';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';

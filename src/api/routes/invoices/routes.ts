@@ -27,7 +27,7 @@ const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
 export const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
 export const order = { date_asc: 'ascending', date_desc: 'descending' } as const;
 
-/** What of lines is shown. */
+/** The shown members of lines. */
 export const shownShape = {
   skip_zero_qty_line_items: queryBoolean.optional(),
   include_list_prices: queryBoolean.optional().meta({

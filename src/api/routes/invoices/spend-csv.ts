@@ -33,7 +33,8 @@ const COLUMNS: readonly CsvColumn<SpendRow>[] = [
   { name: 'product_id', description: 'Empty for conversions.', value: ({ line }) => line.product_id },
   {
     name: 'spend_group',
-    description: 'JSON of the values by property, null for events without it; empty for what no events made.',
+    description:
+      'JSON of the values by property, null for events without it; empty for spend without events.',
     value: ({ group }) => group.group,
   },
   { name: 'quantity', description: 'Exact.', value: ({ group }) => group.quantity },

@@ -13,7 +13,7 @@ const groupSchema = z
       .optional()
       .meta({
         description:
-          'Values of the properties; null for events without the property. Absent for what no events made, such as ' +
+          'Values of the properties; null for events without the property. Absent for spend without events, such as ' +
           'scheduled charges and composite products.',
       }),
     quantity: exactValue,

@@ -26,7 +26,7 @@ const evaluation = z
   .object({
     mode: z.enum(['along_hours', 'at_each_hour']).meta({
       description:
-        'How a product that is billed by the hour evaluates the query: carried along the hours, or anew at each hour with events.',
+        'How a product that is billed by the hour evaluates the query: carried along the hours, or again at each hour with events.',
     }),
     milliseconds: z.int().meta({ description: 'How long the evaluation of this page took.' }),
     rows_read: z.int().meta({

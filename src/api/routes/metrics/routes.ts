@@ -154,7 +154,7 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
       path: '/v1/billable-metrics/archive',
       operationId: 'archiveBillableMetric',
       summary: 'Archive a billable metric',
-      description: 'Products that use it go on metering with it; new products cannot pick it.',
+      description: 'Products that use it continue to meter with it; new products cannot pick it.',
       tags: ['Billable metrics'],
       scope: 'write',
       body: z.object({ id: uuid }),

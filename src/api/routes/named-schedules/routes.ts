@@ -49,7 +49,7 @@ const segments = z.object({
   ),
 });
 
-/** What has schedules, and how requests name it. */
+/** The owners of schedules, and their names in requests. */
 const OWNERS = {
   Customer: {
     path: '/v1/customers',

@@ -1,4 +1,4 @@
-/** Offset notifications: lifecycle events told some time before or after they take place. */
+/** Offset notifications: messages some time before or after lifecycle events. */
 import { z } from 'zod';
 import { formatInstant } from '../../../core/time.ts';
 import { LIFECYCLE_TYPES } from '../../../notifications/message-types.ts';
@@ -58,7 +58,7 @@ function createRoute(deps: OffsetDeps): RouteDefinition {
     summary: 'Create an offset notification',
     description:
       'Tells a lifecycle event some time before or after it, whether the event itself is switched on or not. ' +
-      'What would have been told before now is not told. A `uniqueness_key` that was used before answers 409. ' +
+      'Messages that would have been due before now are not sent. A `uniqueness_key` that was used before answers 409. ' +
       'There may be 50.',
     tags,
     scope: 'write',
@@ -127,7 +127,7 @@ function archiveRoute(deps: OffsetDeps): RouteDefinition {
     path: '/v2/notifications/archive',
     operationId: 'archiveOffsetNotification',
     summary: 'Archive an offset notification',
-    description: 'What it has not told yet is not told. Cannot be undone.',
+    description: 'Its remaining messages are not sent. Cannot be undone.',
     tags,
     scope: 'write',
     body: byId,

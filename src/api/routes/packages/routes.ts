@@ -41,7 +41,7 @@ function createRoute(deps: Deps): RouteDefinition {
     operationId: 'createPackage',
     summary: 'Create a package',
     description:
-      'A package never changes. Its dates are told from the start of the contract that is made of it. ' +
+      'A package never changes. Its dates count from the start of the contract that is created from it. ' +
       'A field that does not exist answers 400, a uniqueness_key that was used before 409.',
     scope: 'write',
     body: createPackageBody,
@@ -96,7 +96,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
     path: '/v1/packages/archive',
     operationId: 'archivePackage',
     summary: 'Archive a package',
-    description: 'It takes no new contracts; those made of it go on. Cannot be undone.',
+    description: 'It takes no new contracts; those created from it continue. Cannot be undone.',
     scope: 'write',
     body: z.object({ package_id: uuid }),
     response: createdId,
@@ -123,7 +123,7 @@ function listContractsOnPackageRoute(deps: Deps): RouteDefinition {
     ...common,
     path: '/v1/packages/listContractsOnPackage',
     operationId: 'listContractsOnPackage',
-    summary: 'List the contracts that were made of a package',
+    summary: 'List the contracts that were created from a package',
     scope: 'read',
     query: pageQuery(keysetPosition),
     body: z.object({

@@ -53,7 +53,7 @@ function tellRoute(deps: Deps): RouteDefinition {
     method: 'post',
     path: '/v1/providers/custom/invoices/update',
     operationId: 'updateExternalInvoice',
-    summary: 'Tell what became of an invoice in a system of your own',
+    summary: 'Report the state of an invoice in your own system',
     description: 'For invoices of `billing_provider` custom. Members that are absent stay as they are.',
     tags: ['Billing providers'],
     scope: 'write',

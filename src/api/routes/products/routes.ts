@@ -132,7 +132,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
     path: '/v1/contract-pricing/products/archive',
     operationId: 'archiveProduct',
     summary: 'Archive a product for good',
-    description: 'Rate cards that have it go on. It takes no new rates.',
+    description: 'Rate cards that have it continue. It takes no new rates.',
     scope: 'write',
     body: z.object({ product_id: uuid }),
     response: createdId,

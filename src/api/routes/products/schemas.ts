@@ -85,7 +85,7 @@ export const updateProductBody = z
     name: z.string().min(1).nullish(),
     ...termsInput,
   })
-  .meta({ id: 'UpdateProduct', description: 'What is left out goes on as it was.' });
+  .meta({ id: 'UpdateProduct', description: 'Omitted terms continue unchanged.' });
 
 const productTerms = {
   name: z.string().optional(),

@@ -28,7 +28,7 @@ export const managedPricing = z
     models: selected.nullish().meta({ description: 'Only these; all models by default.' }),
     markups: selected.nullish().meta({ description: 'Of single models, where `models` is not given.' }),
     default_markup: markup.nullish().meta({
-      description: 'A fraction, for models without a markup of their own and for models that come later.',
+      description: 'A fraction, for models without a separate markup and for later models.',
     }),
     custom_credit_type_id: uuid.nullish().meta({
       description: 'Rates are in this unit, which `credit_type_conversions` must convert.',

@@ -60,7 +60,7 @@ export const rateInput = z
     ...priceInput,
     credit_type_id: uuid
       .nullish()
-      .meta({ description: 'Pricing unit. Default: US cents. Percentages have none of their own.' }),
+      .meta({ description: 'Pricing unit. Default: US cents. Percentages have none.' }),
     commit_rate: z.object(priceInput).nullish(),
     quantity: exactNumber({ min: '0' }).nullish().meta({ description: 'SUBSCRIPTION rates only.' }),
     is_prorated: z.boolean().nullish().meta({ description: 'SUBSCRIPTION rates only; must be true.' }),

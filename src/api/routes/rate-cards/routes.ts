@@ -199,7 +199,8 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
       path: '/v1/contract-pricing/rate-cards/archive',
       operationId: 'archiveRateCard',
       summary: 'Archive a rate card',
-      description: 'It takes no new contracts; those that it has go on. Archiving it again changes nothing.',
+      description:
+        'It takes no new contracts; those that it has continue. Archiving it again changes nothing.',
       scope: 'write',
       body: z.object({ id: uuid }),
       response: createdId,
@@ -239,7 +240,7 @@ function productOrderRoutes(deps: Deps): RouteDefinition[] {
       wireWords: { moves: 'product_moves' },
       operationId: 'moveRateCardProducts',
       summary: 'Move single products to given places',
-      description: 'When all moves are made, each moved product stands at its position.',
+      description: 'After all moves, each moved product stands at its position.',
       scope: 'write',
       body: z.object({
         rate_card_id: uuid,

@@ -35,7 +35,7 @@ export function sandboxRoutes({ clock, sandbox, jobs }: SandboxRouteDeps): Route
       summary: 'Move the sandbox clock forward',
       description:
         'Everything that falls due on the way is done in time order, as if the time between had passed. ' +
-        'The answer comes when it is done. What cannot be done is tried again later and holds up nothing but ' +
+        'The answer is sent when it is done. Work that cannot be done is tried again later and holds up nothing but ' +
         'its own contract. The clock cannot go back.',
       tags: ['Sandbox'],
       scope: 'write',

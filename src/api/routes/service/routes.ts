@@ -13,7 +13,7 @@ import { type RouteDefinition, route } from '../../http/route.ts';
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, boolean>>;
-  /** What is wrong and what to do, a line each. */
+  /** The faults and their remedies, a line each. */
   readonly problems?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What the service does at present: events that come, jobs that wait or fail. */
+/** The present work of the service: arriving events, jobs that wait or fail. */
 import { z } from 'zod';
 import { recentEvents } from '../../../billing/events/recent-events.ts';
 import type { Clock } from '../../../core/clock.ts';

@@ -21,7 +21,7 @@ export interface TokenRouteDeps {
   /** Writes when tokens were used last, so that a list shows it. */
   flushTokenUses(): Promise<void>;
   onRevoked(sha256: string): void;
-  /** The token of the first start is kept for commands, which go on with the new one. */
+  /** The token of the first start is kept for commands, which continue with the new one. */
   onReplaced(isFormer: (text: string) => boolean, text: string): void;
 }
 
@@ -58,7 +58,8 @@ export function tokenRoutes(deps: TokenRouteDeps): RouteDefinition[] {
       path: '/v1/tokens',
       operationId: 'listTokens',
       summary: 'List API tokens',
-      description: 'Revoked and expired ones too, in the order in which they were made. Without their texts.',
+      description:
+        'Revoked and expired ones too, in the order in which they were created. Without their texts.',
       tags,
       scope: 'write',
       query: pageQuery(keysetPosition),

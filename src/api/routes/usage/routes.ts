@@ -157,7 +157,7 @@ function batchRoute(deps: Deps): RouteDefinition {
     description:
       'A row for every customer, metric and window, in this order, also where nothing matched. `value` is ' +
       'that of the whole window, whatever groups are asked for. All pages show the usage of the moment of ' +
-      'the first one. A page that takes longer than 10 seconds ends early; `next_page` goes on from there.',
+      'the first one. A page that takes longer than 10 seconds ends early; `next_page` continues from there.',
     tags: ['Usage'],
     scope: 'read',
     query: batchQuery,

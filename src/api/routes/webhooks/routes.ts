@@ -164,7 +164,7 @@ function deliveryRoutes(deps: WebhookDeps): RouteDefinition[] {
       path: '/v1/webhooks/test',
       operationId: 'testWebhook',
       summary: 'Send a test message',
-      description: `A message of type \`${TEST_TYPE}\`, to this webhook only. Its deliveries show what became of it.`,
+      description: `A message of type \`${TEST_TYPE}\`, to this webhook only. Its deliveries show the outcome.`,
       tags,
       scope,
       body: byId.meta({ id: 'TestWebhook' }),
@@ -196,7 +196,7 @@ function deliveryRoutes(deps: WebhookDeps): RouteDefinition[] {
       path: '/v1/webhooks/redeliver',
       operationId: 'redeliverWebhookMessages',
       summary: 'Send messages again',
-      description: 'One message, whatever became of it, or all since an instant that were not acknowledged.',
+      description: 'One message, whatever its outcome, or all since an instant that were not acknowledged.',
       tags,
       scope,
       body: z

@@ -80,7 +80,7 @@ const common = {
   archivedAt: answered(optional(instant)),
 };
 
-/** Credits are a type of their own, which requests do not name. */
+/** Credits are a separate type, which requests do not name. */
 export const purchaseType = kind<'PREPAID' | 'POSTPAID', Commit['type']>(
   enumIn(['PREPAID', 'POSTPAID']),
   z.enum(['PREPAID', 'POSTPAID']),

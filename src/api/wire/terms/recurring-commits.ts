@@ -139,7 +139,7 @@ const amountPatch = record(patched({ unitPrice: price, quantity: price }));
 const patchFields = {
   accessAmount: patchOf(amountPatch),
   endingBefore: described('Null: until the contract ends.', patchOf(optional(end))),
-  rateType: described('Of what is made from now on.', patchOf(rateTarget)),
+  rateType: described('Of grants that are created from now on.', patchOf(rateTarget)),
 };
 
 const roundingsPatch = patched({ access: optional(rounding), invoice: optional(rounding) });

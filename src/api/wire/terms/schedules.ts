@@ -85,7 +85,7 @@ function invoiceScheduleOf<Frequency extends (typeof SCHEDULE_FREQUENCIES)[numbe
       recurring: sent(
         described('Instead of schedule_items, into which it is expanded.', optional(recurring)),
       ),
-      doNotInvoice: described('Commits only: the amounts are on record, no invoice is made.', flag),
+      doNotInvoice: described('Commits only: the amounts are on record, no invoice is issued.', flag),
     },
     { id: { sent: sentId, answered: 'SchedulePointInTime' } },
   );
@@ -136,7 +136,7 @@ export const relativeInvoiceSchedule = reshaped(
 export const relativeCommitInvoiceSchedule = record(
   {
     ...relativeSchedule,
-    doNotInvoice: described('The amounts are on record, no invoice is made.', defaulted(truth, false)),
+    doNotInvoice: described('The amounts are on record, no invoice is issued.', defaulted(truth, false)),
   },
   { id: 'RelativeCommitInvoiceSchedule' },
 );
