@@ -289,7 +289,7 @@ export interface Config {
   readonly otlpCustomerAttributes: readonly string[];
   readonly otlpCachedBesideInput: readonly NamedSender[];
   readonly cloudEventsIdentity: 'source-and-id' | 'id';
-  /** Whole months before the present one; undefined: for ever. */
+  /** Whole months before the present one; undefined: without a limit. */
   readonly eventRetentionMonths: number | undefined;
   readonly invoiceNumberPattern: string;
   readonly seller: Seller;

@@ -2,8 +2,8 @@
  * The log: JSON lines on standard error, so that standard output stays with what the operator reads.
  *
  * A store that is away makes everything fail at once that uses it. Such a failure is one line with the cause; the
- * statement and the stack are a record of level `debug`. What the background says of the same cause a moment later is
- * one as well.
+ * statement and the stack are a record of level `debug`. A message of the background about the same cause a moment
+ * later is one as well.
  */
 import { type DestinationStream, destination, type LogFn, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
@@ -53,7 +53,7 @@ class Told {
 }
 
 function unavailableStoresInOneLine(monotonicMs: () => number) {
-  /** When a cause was told last, by its code. */
+  /** When a cause was last reported, by its code. */
   const toldAt = new Map<string, number>();
 
   function isTold({ code, type }: FailureFacts): boolean {
@@ -72,7 +72,7 @@ function unavailableStoresInOneLine(monotonicMs: () => number) {
       method.apply(this, args);
       return;
     }
-    // A request is a record of its own, with its id.
+    // A request is a separate record, with its id.
     const isOfRequest = record !== null && 'requestId' in record;
     const write = method as (this: Logger, ...args: readonly unknown[]) => void;
     if (isOfRequest || !isTold(facts)) write.call(this, { ...record, err: new Told(facts) }, ...rest);

@@ -117,9 +117,9 @@ export interface Application {
   readonly newToken: string | null;
   /** With it: what opens the console once, without entering the token. */
   readonly consoleLink: string | null;
-  /** What the operator should know of a start that is otherwise fine, a line each. */
+  /** Notes for the operator on a start that is otherwise fine, a line each. */
   readonly notes: readonly string[];
-  /** What is wrong with the stored data and what to do, a line each; empty when the service is ready. */
+  /** The faults of the stored data and their remedies, a line each; empty when the service is ready. */
   problems(): readonly string[];
   /** Resolves when no request is being answered, also none whose client has gone. */
   requestsEnded(): Promise<void>;
@@ -133,8 +133,8 @@ export interface Application {
 const TAIL_INTERVAL_MS = 1_000;
 
 /** Resolves when requests can be answered: the index of known events is built, jobs are running. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the composition: each part is made once, after what it needs.
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the composition: each part is made once, after what it needs.
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the composition: each part is created once, after its input.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the composition: each part is created once, after its input.
 export async function createApplication(given: ApplicationParts): Promise<Application> {
   const { config, log, tracer = NO_TRACER } = given;
   const stores = { ...given.stores, clickhouse: withTracedQueries(given.stores.clickhouse, tracer) };

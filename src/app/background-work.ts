@@ -1,4 +1,4 @@
-/** What the service does without being asked: jobs, evaluations of customers, messages of a set time, balances. */
+/** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { FinalizationDeps } from '../billing/invoices/finalize.ts';
@@ -34,7 +34,7 @@ interface WorkDeps {
   readonly db: Database;
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  /** What invoices are computed with. */
+  /** The dependencies of computing invoices. */
   readonly invoicing: Omit<FinalizationDeps, 'db' | 'invoiceLog'> & { readonly invoiceLog: InvoiceLog };
   /** Rejects when a store does not answer. */
   ping(): Promise<unknown>;
@@ -80,7 +80,7 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
   const evaluations = createEvaluations({
     db,
     log,
-    // A low balance is told before it is recharged.
+    // A low balance is reported before it is recharged.
     evaluators: [alertEvaluator, thresholdEvaluator].map((of) =>
       of({ ...invoicing, db, clickhouse: inLane(clickhouse, 'evaluation') }),
     ),
@@ -117,7 +117,7 @@ export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations)
   };
 }
 
-/** What a move of the clock issues has its first attempt to be delivered before the move is answered. */
+/** Invoices that a move of the clock issues have their first delivery attempt before the move is answered. */
 export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'settled'>): SandboxClock {
   return {
     async advance(to, jobs) {

@@ -1,13 +1,13 @@
 /**
  * How much room there is for the embedded stores. While there is too little, the service is not ready and takes no events;
- * it goes on by itself when there is enough again.
+ * it continues by itself when there is enough again.
  */
 import { statfs } from 'node:fs/promises';
 import { Refusal } from '../core/errors.ts';
 import { SECOND_MS } from '../core/time.ts';
 
 export interface DiskRoom {
-  /** Looks now. What is missing, in one sentence; null where there is enough, and where nothing is known. */
+  /** Looks now. Returns the missing room, in one sentence; null where there is enough, and where nothing is known. */
   shortage(): Promise<string | null>;
   /** Refuses as `unavailable` where the last look, at most about a second ago, has found too little. */
   require(): void;

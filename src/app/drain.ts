@@ -7,7 +7,7 @@ import type { ServerType } from '@hono/node-server';
 
 export interface DrainParts {
   readonly server: ServerType;
-  /** How long requests and jobs may go on. */
+  /** How long requests and jobs may continue. */
   readonly waitMs: number;
   /** Resolves when no request is being answered, also none whose client has gone. */
   requestsEnded(): Promise<void>;

@@ -72,7 +72,7 @@ function damaged(dataDir: string, what: string, record: string | null): Embedded
   );
 }
 
-/** What PostgreSQL itself says, without the statement. */
+/** The message of PostgreSQL itself, without the statement. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message.split('\n', 1).join('') : reasonOf(error.cause);

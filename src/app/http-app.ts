@@ -28,7 +28,7 @@ import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { Tracer } from '../core/tracing.ts';
 
-/** A hundred events of 20 KB, or the rates of a large price book. What is above it is refused while it is read. */
+/** A hundred events of 20 KB, or the rates of a large price book. A larger body is refused while it is read. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Of all bodies together, from their arrival to the answer: 2,000 requests with a hundred ordinary events. */
 const BODIES_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -59,7 +59,7 @@ export interface AppDeps {
   /** Of the memory of all answers; by default by that of the process. */
   readonly answerLimits?: AnswerLimits;
   readiness(): Promise<Readiness>;
-  /** What room is missing on the disk of the stores. */
+  /** The room that is missing on the disk of the stores. */
   readonly shortage?: (() => Promise<string | null>) | undefined;
   /** Adds the figures of the service to those of `/metrics`. */
   readonly measures: RegisterMeasures;

@@ -21,7 +21,7 @@ import { createEventBlocks, type EventBlocks } from '../metering/ingest/event-bl
 import { createHeldBlocks } from '../metering/ingest/held-blocks.ts';
 import { withAcknowledgedEvents } from '../metering/ingest/read-events.ts';
 
-/** What PostgreSQL knows of the log. */
+/** The state of the log in PostgreSQL. */
 interface LogRecords {
   read(): Promise<RecordedPosition | null>;
   write(record: RecordedPosition): Promise<void>;
@@ -47,11 +47,11 @@ export interface LoggedClickHouse {
 export interface LostEvents {
   /** Null where none is missing, or the loss was accepted. */
   loss(): LogDamage | null;
-  /** Goes on with what can be read. */
+  /** Continues with the records that can be read. */
   accept(): Promise<void>;
 }
 
-/** How far behind PostgreSQL's record of an open log may be. */
+/** How old PostgreSQL's record of an open log may be. */
 const RECORD_INTERVAL_MS = 2_000;
 
 const NO_RECORDS: LogRecords = { read: async () => null, write: async () => {} };
@@ -91,7 +91,7 @@ export async function withEventLog(
 
 /**
  * The same for a program without PostgreSQL, which appends nothing. Throws an `EventLogError` where events are missing;
- * where there is no log, none is made, because the service may miss one.
+ * where there is no log, none is created, because the service may miss one.
  */
 export async function withTakenUpEvents(
   clickhouse: ClickHouse,

@@ -165,7 +165,7 @@ class Watch implements PartsWatch {
     const losses = await recordLosses(db, unique([...found, ...absent]), Date.now());
     const open = losses.filter(({ acceptedAt }) => acceptedAt === null);
     this.#log(open.filter((loss) => !known.some(({ id }) => id === loss.id)));
-    // The engine goes on with a part whose files have gone until it is started again.
+    // The engine continues with a part whose files are gone until it is started again.
     const restart = absent.map((loss) => `${describeLoss(loss)}, and start the service again`);
     this.#problems = open.length === 0 ? restart : open.map((loss) => describeLoss(lossFromRow(loss)));
     this.#reports = this.#reports.filter((report) => !reports.includes(report));
@@ -173,7 +173,7 @@ class Watch implements PartsWatch {
     this.#isFirst = false;
   }
 
-  /** What the parts that are there, and those that were set aside, show to be lost. */
+  /** The losses that the present parts, and those that were set aside, show. */
   async #found(recorded: readonly StoredPart[], active: readonly ActivePart[]): Promise<Loss[]> {
     const { cluster } = this.#options;
     if (cluster !== undefined)
@@ -232,7 +232,10 @@ class Watch implements PartsWatch {
     return losses;
   }
 
-  /** What is missing from the log of events. When that is accepted, the log goes on with what can be read of it. */
+  /**
+   * The records that are missing from the log of events. When their loss is accepted, the log continues with the
+   * readable ones.
+   */
   async #fromLog(known: readonly RecordedLoss[]): Promise<Loss[]> {
     const damage = this.#options.lostEvents?.loss() ?? null;
     if (damage === null) return [];

@@ -29,7 +29,7 @@ interface PaymentsDeps {
   readonly config: PaymentsConfig;
   readonly log: Logger;
   readonly tracer: Tracer;
-  /** What invoices are read with. */
+  /** The dependencies of reading invoices. */
   readonly invoicing: InvoiceDeps & { readonly invoiceLog: InvoiceLog; readonly gracePeriodHours: number };
   readonly hooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
   isPaused(): boolean;

@@ -7,7 +7,7 @@ type Fetch = (request: Request, bindings?: object) => Response | Promise<Respons
 
 export interface RunningRequests {
   fetch: Fetch;
-  /** Resolves when no answer is being made. */
+  /** Resolves when no answer is being computed. */
   ended(): Promise<void>;
 }
 

@@ -21,9 +21,9 @@ export interface Service {
   readonly newToken: string | null;
   /** With it: the address that opens the console once, on this machine. */
   readonly consoleLink: string | null;
-  /** What the operator should know of a start that is otherwise fine, a line each. */
+  /** Notes for the operator on a start that is otherwise fine, a line each. */
   readonly notes: readonly string[];
-  /** What keeps it from being ready, a line each. */
+  /** The reasons why it is not ready, a line each. */
   problems(): readonly string[];
   /** Resolves with the reason, on one line, when the service cannot continue. */
   readonly lost: Promise<string>;
@@ -130,7 +130,7 @@ const LOOPBACK_OF: Readonly<Record<string, string>> = {
   '::1': '[::1]',
 };
 
-/** What is behind `#` stays in the browser: it is in no request line, no log and no referrer. */
+/** The part after `#` stays in the browser: it is in no request line, no log and no referrer. */
 function consoleLinkOf(server: ServerType, link: string | null): string | null {
   const address = server.address() as AddressInfo | string | null;
   if (link === null || typeof address !== 'object' || address === null) return null;

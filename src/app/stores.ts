@@ -37,7 +37,7 @@ export interface Stores {
   readonly listen: Listen;
   /** The way of events through the log in front of an embedded ClickHouse. */
   readonly blocks?: EventBlocks | undefined;
-  /** What that log does not have. */
+  /** The records that the log does not have. */
   readonly lostEvents?: LostEvents | undefined;
   /** Rejects when PostgreSQL does not answer. */
   pingPostgres(): Promise<void>;

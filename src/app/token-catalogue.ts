@@ -1,4 +1,4 @@
-/** The table of model prices that comes with the service (docs/token-billing.md, "The catalogue"). */
+/** The table of model prices that the service includes (docs/token-billing.md, "The catalogue"). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { importPrices } from '../billing/token-billing/import-prices.ts';
@@ -8,7 +8,7 @@ import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { Database } from '../store/base/database.ts';
 import { hasTokenPrices } from '../store/token-billing/token-prices.ts';
 
-/** Its prices have dates of their own. */
+/** Its prices have separate dates. */
 export const SHIPPED_PRICES = join(PACKAGE_ROOT, 'catalogue/prices.json');
 
 /** Fills an empty catalogue. Later versions of the table are imported by the operator. */

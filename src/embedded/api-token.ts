@@ -1,5 +1,5 @@
 /**
- * The API token of the first start: made once and kept in the data directory, readable by its owner
+ * The API token of the first start: generated once and kept in the data directory, readable by its owner
  * only. The service itself stores only a hash of it.
  */
 import { randomBytes } from 'node:crypto';

@@ -45,7 +45,7 @@ export interface EmbeddedClickHouseOptions {
 /** A place in a pool. */
 interface Slot {
   connection: EngineConnection;
-  /** Parameters that earlier queries left behind on the connection. */
+  /** Parameters that earlier queries left on the connection. */
   parameterNames: Set<string>;
   open(): Promise<EngineConnection>;
 }
@@ -159,7 +159,7 @@ export function laneConnections(workerThreads: number): Record<QueryLane, number
   return {
     requests,
     finalization: few,
-    // What is urgent does not wait for what is not.
+    // Urgent work does not wait for other work.
     evaluation: few,
     analysis: few,
     reports: REPORT_CONNECTIONS,
@@ -193,13 +193,13 @@ async function slotsOfLanes(
   return Object.fromEntries(lanes) as Record<QueryLane, Slot[]>;
 }
 
-/** An insert is not a SELECT and goes on. */
+/** An insert is not a SELECT and continues. */
 const END_QUERIES = "KILL QUERY WHERE query_kind = 'Select'";
 
 function requireRunnable(slot: Slot, { sql, params }: BackendSelect): void {
   requireSingleStatement(sql);
   for (const name of slot.parameterNames) {
-    // A value left behind by an earlier query must not replace a missing parameter.
+    // A value left by an earlier query must not replace a missing parameter.
     if (!Object.hasOwn(params, name) && sql.includes(`{${name}:`)) throw unsetParameter(name);
   }
   for (const name of Object.keys(params)) slot.parameterNames.add(name);
@@ -245,7 +245,10 @@ interface RowFiles {
   next: number;
 }
 
-/** A directory for each database, because tests open several on one engine. What a killed process left is removed. */
+/**
+ * A directory for each database, because tests open several on one engine. Files that a killed process left are
+ * removed.
+ */
 async function rowFiles(directory: string, database: string): Promise<RowFiles> {
   const files = resolve(directory, USER_FILES, database);
   await rm(files, { recursive: true, force: true });

@@ -5,7 +5,7 @@
  * process, however that ends: a lock left by `kill -9` does not answer, and no process id can be confused with
  * another one after a restart or in another container.
  *
- * Every contender has a file name of its own, which appears only once its socket is listening (listen under another
+ * Every contender has a separate file name, which appears only once its socket is listening (listen under another
  * name, then rename), and looks at the others' only after that. So of two contenders the later to appear always
  * sees the earlier; both may give way when they start in the same instant, but never both stay. Any process may
  * remove the files of dead ones.

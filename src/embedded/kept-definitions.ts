@@ -1,7 +1,7 @@
 /**
  * A copy of what the embedded ClickHouse knows of its tables: their definitions and the versions of their formats, which
  * are files of some hundred bytes, and the links to their directories. The engine does not start with a damaged one, and
- * takes a table whose definition is missing for one that was never made, so both are put back before it starts.
+ * takes a table whose definition is missing for one that was never created, so both are put back before it starts.
  *
  * Definitions change with the migrations only, during which there is no copy. Owns neither rows nor their parts (metering/stored-parts).
  */

@@ -1,7 +1,7 @@
 /**
  * The PostgreSQL programs from the optional package for this platform. The package is a plain folder
- * `native/`; its library links are made by an install script, so where scripts were not run they are
- * made here.
+ * `native/`; its library links are created by an install script, so where scripts were not run they are
+ * created here.
  */
 import { constants } from 'node:fs';
 import { access, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * The files of an embedded PostgreSQL: where they are, who owns them, and the cluster itself, made with
+ * The files of an embedded PostgreSQL: where they are, who owns them, and the cluster itself, created with
  * initdb. Does not run the server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -5,7 +5,7 @@
  * When the server has ended cleanly, the shell that runs it writes a list of its files with checksums (postgres-server.ts),
  * also where this process was killed before. The next start compares them. After a crash there is no such list; the
  * sizes of the list before hold all the same, because nothing makes a file shorter (`vacuum_truncate` is off): those of
- * tables that were removed since are told apart by who can ask the server (`Suspect`).
+ * tables that were removed since are distinguished by callers that can ask the server (`Suspect`).
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -24,7 +24,7 @@ const SUMMED_KB_MAX = 262_144;
 
 /**
  * Prints `checksum size path` of each file in the present directory, or what `ls -ln` prints, and `complete` at the end.
- * What the server makes anew at each start is left out.
+ * Files that the server creates again at each start are left out.
  */
 export const LIST_FILES = `
 list_files() {
@@ -54,7 +54,7 @@ export interface Suspect {
   readonly what: string;
 }
 
-/** What a start has found. */
+/** The findings of a start. */
 export interface FoundFiles {
   /** Name of the list that the shell is to write when the server has ended. */
   readonly list: string;

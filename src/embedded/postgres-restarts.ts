@@ -9,12 +9,12 @@ import type { PostgresServer } from './postgres-server.ts';
  * still in a statement keeps the next server from starting.
  */
 export const RESTART_WAITS_MS = [100, 1_000, 4_000, 10_000, 20_000];
-/** Between attempts while the disk is full: when there is room again, it goes on soon. */
+/** Between attempts while the disk is full: when there is room again, it continues soon. */
 const FULL_DISK_WAIT_MS = 2_000;
 /** A server that has run for this long may be started as often again. */
 const STEADY_MS = 60_000;
 
-/** What the operator learns of the ends of a server, and of the attempts that follow. */
+/** The messages to the operator about the ends of a server, and about the attempts that follow. */
 export interface RestartLog {
   error(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -47,7 +47,7 @@ export function restartWhenEnded(
 
   let attempts = 0;
 
-  /** Resolves with the reason of the last failure, or with null when told to stop. */
+  /** Resolves with the reason of the last failure, or with null when asked to stop. */
   async function watch(): Promise<string | null> {
     for (let server = first; ; ) {
       const startedAt = performance.now();
@@ -63,7 +63,7 @@ export function restartWhenEnded(
     }
   }
 
-  /** Tries until a server runs, or there is no further attempt. Null when told to stop. */
+  /** Tries until a server runs, or there is no further attempt. Null when asked to stop. */
   async function restart(ended: string): Promise<PostgresServer | { readonly failure: string } | null> {
     for (let failure = ended; ; ) {
       const waitMs = await nextWait();

@@ -1,7 +1,7 @@
 /**
  * One run of the PostgreSQL server: starts the process, waits until it accepts connections, stops it.
  *
- * The server has a process group of its own, so Ctrl-C reaches this process alone and it can finish its work first;
+ * The server has a separate process group, so Ctrl-C reaches this process alone and it can finish its work first;
  * and it hangs on a pipe from this process, so it shuts down cleanly even when this process is killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ import { collectLastLines, POSTGRES_ENVIRONMENT } from './postgres-cluster.ts';
 import { checkFiles, LIST_FILES, type Suspect } from './postgres-files.ts';
 import { isPostgresRunning, type Postmaster, readPostmaster } from './postmaster-file.ts';
 
-/** What a server runs on. */
+/** The program, account and directories of a server. */
 export interface ServerPlace {
   /** The program `postgres`. */
   readonly program: string;

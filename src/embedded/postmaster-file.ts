@@ -17,7 +17,7 @@ export interface Postmaster {
 
 const run = promisify(execFile);
 
-/** What the file in `dataDir` says, or null without a (complete enough) one. */
+/** The content of the file in `dataDir`, or null without a (complete enough) one. */
 export async function readPostmaster(dataDir: string): Promise<Postmaster | null> {
   const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n').map((line) => line.trim());

@@ -9,7 +9,7 @@ import { isPostgresRunning, readPostmaster } from './postmaster-file.ts';
 
 const PREFIX = 'data-';
 const ORIGIN_FILE = 'origin';
-/** A directory is made before the link to it, and that before the note of it. */
+/** A directory is created before the link to it, and that before the record of it. */
 const NEW_MS = 60_000;
 
 export interface StrayData {

@@ -47,7 +47,7 @@ export function startOpenTelemetry(endpoint: string, log: Logger): Tracing {
     async close() {
       const limit = new AbortController();
       const timeUp = delay(CLOSE_MS_MAX, undefined, { signal: limit.signal });
-      // What the collector does not take by then is lost; the log has said that it is away.
+      // Spans that the collector does not take by then are lost; the log has said that it is away.
       await Promise.race([provider.shutdown(), timeUp]).catch(() => {});
       limit.abort();
       await timeUp.catch(() => {});
@@ -122,7 +122,7 @@ function createTracer(startSpan: StartSpan): Tracer {
 
 const NOT_RECORDED: Span = { set: () => {}, fail: () => {} };
 
-/** Ends the span when the task has ended. What has failed is told by its name only: messages may quote values. */
+/** Ends the span when the task has ended. A failure is reported by its name only: messages may quote values. */
 function runIn<Result>(
   around: AsyncLocalStorage<OpenSpan>,
   span: OpenSpan,

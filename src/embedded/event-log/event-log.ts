@@ -2,8 +2,8 @@
  * The log of acknowledged events that ClickHouse does not have yet: files to which records are appended, in
  * `DATA_DIR/event-log`, and the position beside them (docs/deduplication.md, "The log").
  *
- * An append is on disk when it resolves, and the position says so by then. What a process that was killed left behind at
- * the end of a file is no whole record, or one that nobody was told of.
+ * An append is on disk when it resolves, and the position says so by then. Bytes that a killed process left at
+ * the end of a file are no whole record, or one that nobody was notified of.
  */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ export interface StoredEventLog extends EventLog {
 }
 
 /**
- * Opens a log, which one process at a time may do. One that is damaged goes on with what can be read of it; what its files
- * held is kept in a directory beside it.
+ * Opens a log, which one process at a time may do. A damaged one continues with the records that can be read; the data
+ * that its files held is kept in a directory beside it.
  */
 export async function openEventLog(found: FoundLog): Promise<StoredEventLog> {
   const { paths, damage, older, segments } = found;
@@ -120,7 +120,7 @@ class SegmentedLog implements StoredEventLog {
       this.#position = next;
       this.#waiting = waiting;
     });
-    // Otherwise a power cut could leave the position behind, and the log would seem to miss what is dropped here.
+    // Otherwise a power cut could leave an old position, and the log would seem to miss what is dropped here.
     const { stored } = await this.position();
     await this.#inTurn(() => this.#segments.dropUpTo(stored));
   }

@@ -1,9 +1,10 @@
 /**
  * Looks at the log of a data directory before it is used, and says what is missing from it.
  *
- * What it must hold follows from three facts outside of its files: the position beside them (`position-file.ts`), what
- * PostgreSQL knew of the position a moment before (`RecordedPosition`), and whether a process had it open since. So a
- * log that was removed, emptied, cut, changed or replaced by an older one is never taken for what it should be.
+ * The records that it must hold follow from three facts outside of its files: the position beside them
+ * (`position-file.ts`), what PostgreSQL knew of the position a moment before (`RecordedPosition`), and whether a
+ * process had it open since. So a log that was removed, emptied, cut, changed or replaced by an older one is never
+ * taken for what it should be.
  */
 import { readFile } from 'node:fs/promises';
 import { codeOf, EventLogError, type LogPaths, logPaths, readSegment, segmentPaths } from './files.ts';
@@ -12,7 +13,7 @@ import { type LogPosition, readPosition, START } from './position-file.ts';
 import { type LogRecord, wholeRecords } from './record-format.ts';
 import type { ClosedSegment } from './segments.ts';
 
-/** What PostgreSQL knows of the log. */
+/** The state of the log in PostgreSQL. */
 export interface RecordedPosition extends LogPosition {
   /** A process uses it, or has ended without closing it: more may have been acknowledged. */
   readonly isOpen: boolean;
@@ -32,7 +33,7 @@ export interface FoundLog {
   readonly damage: LogDamage | null;
   /** Nothing of a log is there, and nothing says that there should be. */
   readonly isNew: boolean;
-  /** Where it goes on. */
+  /** Where it continues. */
   readonly position: LogPosition;
   readonly segments: readonly ClosedSegment[];
   /** Rows in the format of earlier versions, which are to be written in the present one. */
@@ -87,7 +88,7 @@ async function scan(directory: string): Promise<Scanned> {
   return { segments, counts };
 }
 
-/** What is missing, and where the log goes on. */
+/** The missing records, and where the log continues. */
 function judge(
   known: LogPosition | null | 'damaged',
   recorded: RecordedPosition | null,

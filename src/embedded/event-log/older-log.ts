@@ -36,7 +36,7 @@ const META_BYTES = META_TRANSACTION_AT + 8;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 
 const NODE_BYTES = 8;
-/** The value lies on pages of its own. */
+/** The value lies on separate pages. */
 const NODE_IS_LARGE = 0x01;
 /** Deeper than any tree that fits on a disk. */
 const DEPTH_MAX = 32;
@@ -116,7 +116,7 @@ class Pages {
     return { bytes, flags };
   }
 
-  /** A value on pages of its own, which follow one another. */
+  /** A value on separate pages, which follow one another. */
   large(number: number, length: number): Buffer {
     const { bytes } = this.page(number, OVERFLOW);
     const start = number * this.#pageBytes + HEADER_BYTES;
@@ -126,7 +126,7 @@ class Pages {
   }
 }
 
-/** Whether all pages below this one could be read. What can be is added to `values`. */
+/** Whether all pages below this one could be read. Readable values are added to `values`. */
 function readPages(pages: Pages, number: number, values: Buffer[], depth = 0): boolean {
   let isWhole = true;
   const tried = (work: () => boolean) => {

@@ -3,7 +3,7 @@
  * so that a log which was removed, emptied, cut or replaced is noticed.
  *
  * It is written before each acknowledgement, and synced with each block that ClickHouse has taken. So after `kill -9`
- * it is exact, and after a power cut at most about a second behind, which only means that less is noticed. Two places
+ * it is exact, and after a power cut at most about a second old, which only means that less is noticed. Two places
  * are written in turn: one that is damaged leaves the other.
  */
 import { constants } from 'node:fs';
@@ -86,7 +86,7 @@ export class PositionFile {
     await this.#file.write(bytes, 0, bytes.length, (this.#turn % PLACES) * PLACE_BYTES);
   }
 
-  /** What was written survives a power cut as well. */
+  /** Written positions survive a power cut as well. */
   async sync(): Promise<void> {
     await this.#file.datasync();
   }

@@ -1,7 +1,7 @@
 /**
  * A record of the log as bytes: a header with its number and two checksums, and the rows of one batch.
  *
- * The header has a checksum of its own, so that its length can be trusted where only the rows are damaged.
+ * The header has a separate checksum, so that its length can be trusted where only the rows are damaged.
  */
 import { crc32 } from 'node:zlib';
 
@@ -34,7 +34,7 @@ export function recordHeader({ number, count, rows }: LogRecord): Buffer {
 }
 
 /**
- * The whole records among these bytes, in their order. What is damaged is left out; what follows it is found by the
+ * The whole records among these bytes, in their order. Damaged records are left out; the next one is found by the
  * length in its header, or by the first bytes of the next header.
  */
 export function* wholeRecords(bytes: Buffer): Generator<LogRecord> {

@@ -82,7 +82,7 @@ export class Segments {
   async #endAtWholeRecords(segment: OpenSegment): Promise<void> {
     this.#open = null;
     this.#closed.push({ path: segment.path, last: segment.last });
-    // What cannot be cut off does not count either: the next record has the same number, in a later file.
+    // A tail that cannot be cut off does not count either: the next record has the same number, in a later file.
     await segment.file.truncate(segment.bytes).catch(() => {});
     await segment.file.close().catch(() => {});
   }
