@@ -212,6 +212,27 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     }
   });
 
+  it('has the exact figure behind each amount, says UTC, copies an id with one press, and skips to the page', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page } = await open(`/console/invoices/${shown.customer}/${shown.invoice}`, { permissions });
+    const read = await service.api.get(`/v1/customers/${shown.customer}/invoices/${shown.invoice}`);
+    const total = read.digits('data.total');
+    const amount = page.getByText(moneyText(total as never, UNIT), { exact: true }).first();
+    await amount.waitFor();
+    expect(await amount.getAttribute('title')).toBe(`${total} USD (cents)`);
+    await page.getByText('1 Oct – 31 Oct 2026, UTC').waitFor();
+    await page.getByRole('button', { name: `Copy ${shown.invoice}` }).click();
+    await page.getByRole('button', { name: `Copied ${shown.invoice}` }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown.invoice);
+    await page.reload();
+    const skip = page.getByRole('button', { name: 'To the content' });
+    await skip.waitFor({ state: 'attached' });
+    await page.keyboard.press('Tab');
+    expect(await skip.evaluate((button) => button.matches(':focus'))).toBe(true);
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('main').evaluate((main) => main.matches(':focus'))).toBe(true);
+  });
+
   it('goes back and forward through filters, which are in the address', async () => {
     const { page } = await open('/console/customers');
     await page.getByRole('searchbox').fill('vantage');

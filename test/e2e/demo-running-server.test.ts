@@ -9,12 +9,12 @@ import { decimal } from '../../src/core/decimal.ts';
 import { formatDollarsExact } from '../../src/demo/money-format.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
-const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/tallyhouse.cjs', import.meta.url));
 const service = await serviceForFile({ sandboxNow: '2026-11-20T00:00:00Z' });
 
 test('the invoices that it shows are the same when it has ended', async () => {
   const args = ['--url', service.url, '--token', service.token, '--events', '3000', '--customers', '4'];
-  const { stdout } = await promisify(execFile)(process.execPath, [DEMO, ...args]);
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, 'demo', ...args]);
   const [document = ''] = /\S+\/invoice\.pdf/.exec(stdout) ?? [];
   await rm(dirname(document), { recursive: true });
   expect(stdout).toContain('All sums agree');

@@ -12,7 +12,7 @@ import { z } from 'zod';
 export const DEMO_NOW = '2026-10-30T12:00:00Z';
 /** When the data is looked at. */
 const PRESENT = '2026-11-26T09:30:00Z';
-const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/tallyhouse.cjs', import.meta.url));
 const DAY_MS = 86_400_000;
 
 const pageOfCustomers = z.object({
@@ -53,7 +53,7 @@ export async function fillWithDemo(
 ): Promise<DemoCustomer[]> {
   const options = ['--url', service.url, '--token', service.token];
   const sizes = ['--events', String(events), '--customers', String(customers)];
-  await promisify(execFile)(process.execPath, [DEMO, ...options, ...sizes], { cwd: tmpdir() });
+  await promisify(execFile)(process.execPath, [COMMAND, 'demo', ...options, ...sizes], { cwd: tmpdir() });
   const { data } = pageOfCustomers.parse(await request(service, 'GET', '/v1/customers?limit=100'));
   const known = data.map(({ id, name, ingest_aliases: [alias = id] }) => ({ id, name, alias }));
   await request(service, 'POST', '/v1/sandbox/clock', { now: PRESENT });
