@@ -17,6 +17,7 @@ import {
   eraseHeader,
   eraseMessages,
 } from '../../store/erasure/erased-customers.ts';
+import { findUnsettledDelivery } from '../../store/invoices/delivery-work.ts';
 import { enqueueJobs } from '../../store/jobs/jobs.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { draftPlaces } from '../invoices/draft-places.ts';
@@ -64,7 +65,17 @@ async function requireInvoiced(
     throw invalid(['customerId'], `contract ${open.id} has not ended: end or archive it first`);
   }
   const [draft] = await draftPlaces({ ...deps, db: tx }, { customerId });
-  if (draft === undefined) return;
-  const { contract } = draft.target;
-  throw invalid(['customerId'], `contract ${contract.id} has an invoice that is not issued yet: ${draft.id}`);
+  if (draft !== undefined) {
+    const { contract } = draft.target;
+    throw invalid(
+      ['customerId'],
+      `contract ${contract.id} has an invoice that is not issued yet: ${draft.id}`,
+    );
+  }
+  const underWay = await findUnsettledDelivery(tx, customerId);
+  if (underWay === null) return;
+  throw invalid(
+    ['customerId'],
+    `invoice ${underWay} is on its way to its billing provider, or was in doubt within the last hours: try again later`,
+  );
 }

@@ -1,5 +1,5 @@
 /** Who works on which delivery, and what is written down of it meanwhile. Leases are in real time, due times in the service's. */
-import { and, asc, count, eq, gt, inArray, isNull, lte, min, or, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, min, or, sql } from 'drizzle-orm';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -150,6 +150,26 @@ export async function hasUnattempted(db: Database, dueAt: Instant): Promise<bool
     .where(and(lte(invoiceDeliveries.dueAt, dueAt), eq(invoiceDeliveries.attempts, 0)))
     .limit(1);
   return row !== undefined;
+}
+
+/**
+ * An invoice of the customer that is on its way to a provider, is to be voided there, or may be there more than once: what
+ * is next for it needs the configuration of the customer. Null: there is none. Those that were refused wait for somebody.
+ */
+export async function findUnsettledDelivery(tx: Transaction, customerId: string): Promise<string | null> {
+  const { dueAt, deliveredAt, voidWanted, voidEnded, isDoubtful } = invoiceDeliveries;
+  const [row] = await tx
+    .select({ invoiceId: invoiceDeliveries.invoiceId })
+    .from(invoiceDeliveries)
+    .where(
+      and(
+        eq(invoiceDeliveries.customerId, customerId),
+        isNotNull(dueAt),
+        or(isNull(deliveredAt), and(eq(voidWanted, true), eq(voidEnded, false)), eq(isDoubtful, true)),
+      ),
+    )
+    .limit(1);
+  return row?.invoiceId ?? null;
 }
 
 /** Deliveries by status, and since when the oldest one is on its way, by the clock of the service. */
