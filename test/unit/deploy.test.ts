@@ -17,7 +17,7 @@ it.each(['deploy/prometheus-rules.yaml', 'deploy/grafana-dashboard.json'])(
   },
 );
 
-it('Docker is given every file of the checkout that the image is made of', async () => {
+it('Docker is given every file of the checkout that the image is built from', async () => {
   const given = (await read('.dockerignore')).split('\n');
   const copies = [...(await read('Dockerfile')).matchAll(/^COPY (?!--from)(.+) \S+$/gm)];
   const copied = copies.flatMap(([, names = '']) => names.split(' '));
@@ -28,7 +28,7 @@ it('Docker is given every file of the checkout that the image is made of', async
 /** A new setting is added to docker-compose.yml, and by `npm run cluster:files` to the other one. */
 describe('every setting of the service', () => {
   const names = SETTINGS.map(({ name }) => name);
-  /** The container listens where its image says, on a volume of its own. */
+  /** The container listens where its image says, on a separate volume. */
   const OF_IMAGE = ['PORT', 'HOST', 'DATA_DIR'];
   const composition = z.object({
     services: z.object({

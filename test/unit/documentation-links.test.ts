@@ -66,7 +66,7 @@ const everyFile = new Set(
 const exists = (path: string) =>
   everyFile.has(path) || path === '' || [...everyFile].some((file) => file.startsWith(`${path}/`));
 
-/** What is wrong with a link to `target`, or null. */
+/** The fault of a link to `target`, or null. */
 function problemOf(page: string, target: string): string | null {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? page : normalize(join(dirname(page), path)).replace(/\/$/, '');

@@ -28,7 +28,7 @@ function logOf(logLevel: 'info' | 'debug') {
   };
 }
 
-/** What a statement fails with where PostgreSQL is away. */
+/** The failure of a statement where PostgreSQL is away. */
 async function failureOfStatement(): Promise<unknown> {
   const pool = createDatabase({ url: 'postgres://nobody:secret-password@127.0.0.1:1/none' });
   try {
@@ -66,7 +66,7 @@ test('what else of the background meets the same cause within seconds is of leve
   for (const what of ['jobs', 'webhooks', 'evaluations', 'messages'])
     log.error({ err }, `${what} cannot run now`);
   expect(records.map(({ msg }) => msg)).toEqual(['jobs cannot run now']);
-  // Another cause, a request, and the same later are told.
+  // Another cause, a request, and the same later are reported.
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
   log.warn({ err: reset }, 'webhooks cannot be sent now');
   log.warn({ err, requestId: 'r1' }, 'request failed');
@@ -79,7 +79,7 @@ test('what else of the background meets the same cause within seconds is of leve
   ]);
 });
 
-test('any other failure is told whole, however often', () => {
+test('any other failure is reported in full, however often', () => {
   const { log, records } = logOf('info');
   const err = Object.assign(new Error('Failed query: select 1\nparams: secret'), {
     query: 'select 1',

@@ -61,7 +61,7 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(3);
   });
 
-  it('asks again after it was told that the token has changed, also where it was asking already', async () => {
+  it('asks again after it was notified that the token has changed, also where it was asking already', async () => {
     await lookup('known');
     tokenLookup.forget('known');
     let arrive: (found: Token) => void = () => undefined;
@@ -141,7 +141,7 @@ describe('the lookup of a token', () => {
     await expect(lookup('known')).rejects.toBe(refused);
   });
 
-  it('does not hide a bug behind what it remembers', async () => {
+  it('does not hide a bug with remembered answers', async () => {
     await lookup('known');
     const bug = new TypeError('x is not a function');
     answer = () => Promise.reject(bug);

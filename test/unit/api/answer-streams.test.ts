@@ -5,7 +5,7 @@ const GIB = 1024 ** 3;
 const limits = { bytes: 2, streamBytes: 1, waiting: 2, waitMs: 200, answerMs: 60_000 };
 const never = new AbortController().signal;
 
-/** Pieces without end, and how many such answers are being made. */
+/** Pieces without end, and how many such answers are being written. */
 function source() {
   let [making, most] = [0, 0];
   async function* pieces(): AsyncGenerator<number, void, undefined> {
@@ -20,7 +20,7 @@ function source() {
   return { pieces, making: () => making, most: () => most };
 }
 
-describe('answers that are made while they are sent', () => {
+describe('answers that are written while they are sent', () => {
   it.each([
     [GIB / 4, 1],
     [GIB, 2],
@@ -31,7 +31,7 @@ describe('answers that are made while they are sent', () => {
     expect(bytes / streamBytes).toBe(open);
   });
 
-  it('share one budget: the next begins when one has ended, and none is made beyond it', async () => {
+  it('share one budget: the next begins when one has ended, and none is written beyond it', async () => {
     const { begin } = createAnswerStreams(limits);
     const of = source();
     const [first, second] = [await begin(of.pieces(), never), await begin(of.pieces(), never)];

@@ -1,4 +1,4 @@
-/** Answers as JSON whose size is known only while they are made, beside answers as CSV, under one budget. */
+/** Answers as JSON whose size is known only while they are built, beside answers as CSV, under one budget. */
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
@@ -82,7 +82,7 @@ it('large ones wait for one another, and what they hold together stays within th
   [held, most] = [0, 0];
   const answers = await Promise.all(Array.from({ length: 6 }, () => ask(app, 'large?megabytes=90')));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
-  // What each may take beside the budget.
+  // The memory that each may take beside the budget.
   const small = 8;
   expect(most).toBeLessThanOrEqual(200 + 6 * small);
   // The budget is whole again: two answers as CSV fit in.
@@ -106,12 +106,12 @@ it('small ones are answered at once while the budget is taken; large ones are re
   expect((await ask(app, 'large?megabytes=20')).status).toBe(200);
 });
 
-it('one that is larger than the budget is made alone', async () => {
+it('an answer that is larger than the budget is built alone', async () => {
   const app = appOf(100);
   expect((await ask(app, 'large?megabytes=300')).status).toBe(200);
 });
 
-it('one that finds no room gives up what it has, and begins anew when there is room', async () => {
+it('an answer that finds no room gives up its share, and starts again when there is room', async () => {
   const app = appOf(100);
   const stream = await ask(app, 'endless', 'text/csv');
   [attempts, held] = [0, 0];
@@ -139,7 +139,7 @@ it('its text has its share until it has been sent, or the client has gone', asyn
   await stream.body?.cancel();
 });
 
-it('what goes on after an answer was made takes nothing', async () => {
+it('work that continues after an answer was built takes nothing', async () => {
   let countLater = () => {};
   const lasting = route({
     method: 'get',

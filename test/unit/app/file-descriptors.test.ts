@@ -17,7 +17,7 @@ it.each([
   expect(connectionsMaxFor(limit, open)).toBe(connections);
 });
 
-it('a low limit is told with what follows from it, another one is not', () => {
+it('a low limit is reported with its consequences, another one is not', () => {
   expect(lowLimitLine(1_024, 450)).toBeNull();
   expect(lowLimitLine(256, 73)).toMatch(/only 256 .* at most 73 connections .* allow 1024 or more/);
 });

@@ -65,7 +65,7 @@ describe('a client that', () => {
     expect(await untilClosed(port, 'GET /big HTTP/1.1\r\nHost: x\r\n\r\n', false)).toBe('');
   });
 
-  it('comes when there are too many connections is cut off, and others are answered', async () => {
+  it('a connection beyond the limit is cut off, and others are answered', async () => {
     const port = await start();
     const first = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'first' });
     expect(await first.text()).toBe('first');

@@ -108,7 +108,7 @@ test('an entry with a null is left out with a line, and the others are read', ()
   ]);
 });
 
-test('the table that comes with the service is read, each price with its date and source', async () => {
+test('the table that the service includes is read, each price with its date and source', async () => {
   const text = await readFile(new URL('../../../catalogue/prices.json', import.meta.url), 'utf8');
   const { models, skipped } = readPriceFile(text, { validFrom: VALID_FROM });
   expect([models.length > 40, skipped]).toEqual([true, 0]);

@@ -41,7 +41,7 @@ describe('the form of a metric', () => {
     });
   });
 
-  it('comes back from an address as it was sent', () => {
+  it('a definition is read from an address as it was written', () => {
     const form = fc.record({
       aggregation: fc.constantFrom(...AGGREGATIONS),
       key: names,

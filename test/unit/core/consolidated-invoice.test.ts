@@ -16,7 +16,7 @@ const amount = fc
   .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 18 }))
   .map(([digits, places]) => `${digits}e-${places}`);
 
-/** Lines of one invoice: each product once, so that they are lines of their own. */
+/** Lines of one invoice: each product once, so that they are separate lines. */
 const lines = fc
   .array(amount, { maxLength: 6 })
   .map((quantities) =>
@@ -59,7 +59,7 @@ test('the total is that of its constituents and that of its lines, to the last d
   );
 });
 
-test('lines of one product of several customers have ids of their own, which are not those of their origins', () => {
+test('lines of one product of several customers have separate ids, which are not those of their origins', () => {
   fc.assert(
     fc.property(constituents, (parts) => {
       const shown = linesOfConstituents(parts).map((line) => lineId('consolidated', line));

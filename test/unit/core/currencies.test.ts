@@ -37,7 +37,7 @@ const OTHER_MINOR_UNITS = {
 describe('the list', () => {
   test('has every currency that was ever offered', () => expect(CURRENCY_CODES).toEqual(OFFERED));
 
-  test('has one pricing unit for each, with an id of its own, US cents first', () => {
+  test('has one pricing unit for each, with a separate id, US cents first', () => {
     expect(FIAT_CREDIT_TYPES[0]).toEqual(USD_CENTS);
     expect(FIAT_CREDIT_TYPES.map(({ id }) => currencyOf(id)?.code).sort()).toEqual(OFFERED);
     expect(new Set(FIAT_CREDIT_TYPES.map(({ id }) => id)).size).toBe(OFFERED.length);

@@ -6,7 +6,10 @@ import { expect, test } from 'vitest';
 const SOURCE = path.resolve(import.meta.dirname, '../../../src');
 const FLOORS = ['core', 'rating', 'metering', 'store', 'billing', 'jobs'];
 
-/** What a path is written as: after `invalid(` and its like, after a spread, and within the words of a problem. */
+/**
+ * The ways in which a path is written: after `invalid(` and its like, after a spread, and within the words of a
+ * problem.
+ */
 const PATHS = /(?:\b(?:invalid|namesNothing)\(\s*\[|\[\.\.\.\w*(?:[pP]ath|At|field)\b|\$\{\[)[^\]]*\]/g;
 const LITERAL = /'([^']*)'/g;
 

@@ -35,7 +35,7 @@ describe('a page of a list that is filtered after it is read', () => {
     expect(await page({ after: 25, limit: 10 })).toEqual({ rows: [], next: null });
     expect(limits).toEqual([10, 10]);
   });
-  it('goes on in growing steps to a row, and ends with it where they found more than it holds', async () => {
+  it('reading continues in growing steps to a row, and ends with it where they found more than it holds', async () => {
     const { limits, page } = list(1_000, [650, 651, 652]);
     expect(await page({ after: null, limit: 2 })).toEqual({ rows: [650, 651], next: 651 });
     expect(limits).toEqual([2, 4, 8, 16, 32, 64, 128, 200, 200]);

@@ -1,4 +1,4 @@
-/** Work in turn, and what is made ahead of it. */
+/** Work in turn, and its input, which is prepared ahead. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type InTurn, inTurns } from '../../../src/core/turns.ts';
@@ -16,7 +16,7 @@ const given: fc.Arbitrary<Given> = fc.record({
   after: fc.nat(6),
 });
 
-test('work is done one after the other as it was given, and things are made for the next one only', async () => {
+test('work is done one after the other as it was given, and input is prepared for the next one only', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(given, { maxLength: 6 }), fc.scheduler(), async (all, scheduler) => {
       const inTurn = inTurns();
@@ -87,7 +87,7 @@ function nameOf(what: string): string {
   return what.split(' ')[1] ?? '';
 }
 
-test('while work is done, what the next one needs is made', async () => {
+test('while work is done, the input of the next one is prepared', async () => {
   const inTurn = inTurns();
   let made = () => {};
   const isMade = new Promise<void>((resolve) => {

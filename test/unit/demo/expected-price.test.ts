@@ -19,7 +19,7 @@ describe('the price worked out by the demo', () => {
     expect(tieredPrice(decimal(quantity), tiers).toString()).toBe(cents);
   });
 
-  it('adds the groups, each with tiers of its own', () => {
+  it('adds the groups, each with separate tiers', () => {
     const product = {
       name: 'Tokens',
       unit: 'tokens',

@@ -42,7 +42,7 @@ describe('the proof', () => {
     expect(written).toContain('Ben: expected 10, got 9');
   });
 
-  it('prints a check mark behind what agrees', () => {
+  it('prints a check mark after figures that agree', () => {
     const { agrees, written } = print([
       { source: 'invoices', kind: 'money', parts: [part('Ann', '1250', '1250.0')] },
     ]);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { firstToken } from '../../../src/embedded/api-token.ts';
 import { createTestDirectory } from '../../support/stores.ts';
 
-test('a token is made once, kept for its owner only, and is the same from then on', async () => {
+test('a token is generated once, kept for its owner only, and is the same from then on', async () => {
   const directory = await createTestDirectory();
   const made = await firstToken(directory);
   expect(made).toEqual({ token: expect.stringMatching(/^th_[\w-]{32}$/) });

@@ -9,7 +9,7 @@ import { createTestDirectory } from '../../support/stores.ts';
 const root = await createTestDirectory();
 const shared = join(root, 'shared');
 
-/** Data that lie in the shared directory, as they are an hour after `DATA_DIR` was made. */
+/** Data that lie in the shared directory, as they are an hour after `DATA_DIR` was created. */
 async function data(name: string, { dataDir }: { readonly dataDir: string | null }): Promise<string> {
   const home = join(shared, name);
   await mkdir(join(home, 'data'), { recursive: true });

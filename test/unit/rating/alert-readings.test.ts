@@ -217,7 +217,7 @@ describe('spend and invoices', () => {
     expect(read(alertOf('monthly_invoice_total_spend_threshold_reached', '1'), { invoices })).toEqual([':5']);
   });
 
-  test('each active invoice with amounts in the unit has a total of its own, of the types asked for', () => {
+  test('each active invoice with amounts in the unit has a separate total, of the types asked for', () => {
     expect(read(alertOf('invoice_total_reached', '1'), { invoices })).toEqual(['u1:5', 'old:50', 's1:40']);
     expect(
       read(alertOf('invoice_total_reached', '1', filters({ invoiceTypes: ['SCHEDULED'] })), { invoices }),

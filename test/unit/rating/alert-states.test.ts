@@ -12,7 +12,7 @@ function reading(value: string, target = '', since: number | null = null): Readi
   return { target, value: decimal(value), since, details: {} };
 }
 
-/** What is told by evaluation after evaluation. */
+/** The messages of evaluation after evaluation. */
 function told(alert: Alert, evaluations: readonly (readonly Reading[])[], isNew = false): string[][] {
   let states: AlertStates = new Map();
   return evaluations.map((readings) => {
@@ -36,7 +36,7 @@ test('exactly at the threshold is past it, in either direction, to the last digi
   ]);
 });
 
-test('it is told once until it has recovered, and the end is told', () => {
+test('an alarm is reported once until it has recovered, and its end is reported', () => {
   expect(told(spend, [[reading('101')], [reading('102')], [reading('100')], [reading('101')]])).toEqual([
     ['reached 101'],
     [],
@@ -45,7 +45,7 @@ test('it is told once until it has recovered, and the end is told', () => {
   ]);
 });
 
-test('a new period begins anew, even past the threshold', () => {
+test('a new period starts at zero, even past the threshold', () => {
   expect(told(spend, [[reading('101', '', NOVEMBER)], [reading('200', '', DECEMBER)]])).toEqual([
     ['reached 101'],
     ['resolved 200', 'reached 200'],
@@ -60,7 +60,7 @@ test('without evaluate_on_create, who is past it already must recover first, but
   expect(told(quiet, [[reading('101')]], true)).toEqual([['reached 101']]);
 });
 
-test('of a custom field with an alarm for each value, the first alarm and the end of the last are told without value too', () => {
+test('of a custom field with an alarm for each value, the first alarm and the end of the last are reported without value too', () => {
   const customFieldFilters = [{ entity: 'Commit' as const, key: 'team', value: null }];
   const keyed = alertOf('low_remaining_contract_credit_and_commit_balance_reached', '10', {
     filters: { ...NO_FILTERS, specifiers: [{ customFieldFilters, exclude: [] }] },

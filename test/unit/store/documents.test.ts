@@ -16,7 +16,7 @@ import {
 } from '../../../src/store/stored-documents/documents.ts';
 import { frozenStates, readFrozenRows } from '../../support/frozen-state.ts';
 
-/** What PostgreSQL hands back of a document that was stored. */
+/** The text of a stored document that PostgreSQL returns. */
 const stored = (document: unknown): unknown => JSON.parse(JSON.stringify(document));
 
 describe('a kind of document that has changed twice', () => {
@@ -56,7 +56,7 @@ describe('a kind of document that has changed twice', () => {
     expect(() => person.read({ documentVersion, ...ada })).toThrow();
   });
 
-  test('comes back as it was written, whatever is in it', () => {
+  test('a stored document is read as it was written, whatever is in it', () => {
     const people = fc.record({
       names: fc.array(fc.string()),
       age: fc.option(fc.integer(), { nil: null }),
@@ -100,7 +100,7 @@ async function frozenDocuments(state: string, table: string, column: string): Pr
 }
 
 describe.each(await frozenStates())('in the frozen state %s', (state) => {
-  test.each(KINDS)('each $column of $table is read, and comes back as it is written', async (one) => {
+  test.each(KINDS)('each $column of $table is read and written back unchanged', async (one) => {
     const documents = await frozenDocuments(state, one.table, one.column);
     const reads = documents.map((document) => one.readers.map((read) => attempt(read, document)));
     for (const kinds of reads) expect(kinds.filter((read) => read !== null)).toHaveLength(1);

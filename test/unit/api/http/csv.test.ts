@@ -47,7 +47,7 @@ describe('a cell', () => {
     ['\t=1', "'\t=1"],
     ['\r=1', '"\'\r=1"'],
     ['＝1', "'＝1"],
-    // The same behind what a spreadsheet skips or does not show.
+    // The same after characters that a spreadsheet skips or does not show.
     [' =1', "' =1"],
     ['\u00a0-1', "'\u00a0-1"],
     ['\u3000＝1', "'\u3000＝1"],

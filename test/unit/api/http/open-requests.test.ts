@@ -1,4 +1,4 @@
-/** A request is either carried out or refused: who reads a refusal may send it anew. */
+/** A request is either carried out or refused: who reads a refusal may send it again. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -84,7 +84,7 @@ describe('a request that was sent in time is carried out, although the service r
   });
 });
 
-describe('a request that is being carried out gets its own answer, whatever comes behind it', () => {
+describe('a request that is being carried out gets its own answer, whatever follows it', () => {
   it.each([
     { behind: 'what is not HTTP', rest: 'no HTTP\r\n\r\n' },
     { behind: 'the beginning of another one, which is late', rest: 'POST / HTTP/1.1\r\nHo' },

@@ -136,7 +136,7 @@ describe('the OpenAPI document', () => {
     expect(paths[listThings.path]?.post?.description).toBe(sentence);
   });
 
-  it('cannot be made of two different schemas with one id', () => {
+  it('cannot be built from two different schemas with one id', () => {
     const other = {
       ...listThings,
       path: '/v1/other',

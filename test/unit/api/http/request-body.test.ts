@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends raw HTTP and returns all that comes back until the connection is closed. */
+/** Sends raw HTTP and returns all that is answered until the connection is closed. */
 function exchange(...parts: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {

@@ -1,4 +1,4 @@
-/** Streamed answers are made as they are taken, stop with the client, and fail visibly. */
+/** Streamed answers are written as they are taken, stop with the client, and fail visibly. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -52,7 +52,7 @@ async function request(...options: Parameters<typeof appOf>): Promise<Response> 
   return appOf(...options).request('/');
 }
 
-test('no piece is made before the client takes it', async () => {
+test('no piece is written before the client takes it', async () => {
   const response = await request();
   const reader = response.body?.getReader();
   expect(made).toBe(1);

@@ -79,7 +79,7 @@ test('are printed from the piece that has them, and only their glyphs are in the
   expect(size).toBeLessThan(sfnt.length / 4);
 });
 
-test('are replaced where no font has them, and the invoice and the characters are told', async () => {
+test('characters are replaced where no font has them, and reported with the invoice', async () => {
   const { page, told } = await write(`A${LETTER}一\u200d丁一\ufe0f`);
   expect(page.replaceAll(' ', '')).toContain(`A${LETTER}\ufffd\ufffd\ufffd`);
   expect(told).toEqual(['INV-2026-000042: 一丁']);

@@ -1,4 +1,4 @@
-/** What the printed form of an invoice says. */
+/** The text of the printed form of an invoice. */
 import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';

@@ -37,7 +37,7 @@ test('every page holds what fits, in order, and no heading ends one', () => {
   );
 });
 
-test('a block that is higher than a page has one of its own', () => {
+test('a block that is higher than a page has a separate page', () => {
   const all = [{ height: 10 }, { height: 500 }, { height: 10 }];
   expect(paginate(all, { first: FIRST, others: OTHERS }).map((page) => page.length)).toEqual([1, 1, 1]);
 });

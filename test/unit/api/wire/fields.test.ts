@@ -147,7 +147,7 @@ describe('exactNumber', () => {
   ])('refuses %s', (text, message) => {
     expect(problem(schema, `{"n":${text}}`)).toBe(`invalid n: ${message}`);
   });
-  it('is required unless made optional', () => {
+  it('is required unless declared optional', () => {
     expect(problem(schema, '{}')).toBe('invalid n: is required');
   });
   it('refuses NaN and Infinity, which only a program can pass', () => {

@@ -11,7 +11,7 @@ function handedOut(next: unknown): string {
 }
 
 describe('the answer of a paged list', () => {
-  it('has the rows, and a cursor that asks for what is behind them', () => {
+  it('has the rows, and a cursor that asks for the rows after them', () => {
     const answer = pageToWire({ rows: [1, 2], next: { at: 2, id: 'r2' } }, (row) => `row ${row}`);
     expect(answer.data).toEqual(['row 1', 'row 2']);
     const query = pageQuery(position, 10).parse({ next_page: answer.next_page });

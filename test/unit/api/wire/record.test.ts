@@ -1,4 +1,4 @@
-/** What records make of requests and answers, in all the forms that are derived from one description. */
+/** The effect of records on requests and answers, in all the forms that are derived from one description. */
 import { describe, expect, test } from 'vitest';
 import { checkInput } from '../../../../src/api/http/problems.ts';
 import {
@@ -72,7 +72,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('is read from objects of its own and from between other members', () => {
+  test('is read from separate objects and from between other members', () => {
     const read = thing.input.strict.parse({
       ...body,
       kind: 'small',

@@ -51,7 +51,7 @@ describe('a call is understood', () => {
     });
   });
 
-  it('of the demo: a server of its own, 500,000 events and 20 customers by default', async () => {
+  it('of the demo: a separate server, 500,000 events and 20 customers by default', async () => {
     const given = { server: null, traceFile: null, events: 500_000, customers: 20, keep: false };
     expect(await asked('demo')).toEqual(given);
     const server = ['--url', 'http://127.0.0.1:3000', '--token', 't'];
@@ -95,7 +95,7 @@ describe('a call is understood', () => {
     expect(await asked('sql', 'SELECT 1', '--output', 'x.CSV')).toEqual({ ...plain, output });
   });
 
-  it('with a file of settings before or behind the command', async () => {
+  it('with a file of settings before or after the command', async () => {
     expect(await asked('--env-file', 'x', 'token', 'list')).toMatchObject({ kind: 'list' });
     expect(await asked('token', 'list', '--env-file', 'x')).toMatchObject({ kind: 'list' });
   });

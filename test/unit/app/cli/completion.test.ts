@@ -5,7 +5,7 @@ import { recordedCall } from '../../../support/recorded-calls.ts';
 const script = async (shell: string) => (await recordedCall('completion', shell)).out;
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** What bash offers behind these words, the last of which is being typed. */
+/** The words that bash offers after these words, the last of which is being typed. */
 async function offered(...words: readonly string[]): Promise<string[]> {
   const { stdout, stderr } = spawnSync(
     'bash',

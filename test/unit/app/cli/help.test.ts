@@ -8,7 +8,7 @@ const nothing = () => {};
 const program = createProgram(ACTIONS, nothing, { out: nothing, err: nothing });
 const paths = descendantsOf(program).map((command) => pathOf(command).split(' ').slice(1));
 
-/** The words behind the name of the program in `source <(tallyhouse completion bash)` or `PORT=1 tallyhouse start`. */
+/** The words after the name of the program in `source <(tallyhouse completion bash)` or `PORT=1 tallyhouse start`. */
 function argumentsOf(line: string): string[] {
   const call = line.replace(/^.*?(?:^|[ (])tallyhouse /, '');
   const text = line.includes('<(') ? call.replace(/\)$/, '') : call.replace(/ \| source$/, '');

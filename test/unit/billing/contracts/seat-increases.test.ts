@@ -1,4 +1,4 @@
-/** What changes of a subscription's quantities do to pooled credits of the present period. */
+/** The effects of changes of a subscription's quantities on pooled credits of the present period. */
 import { expect, test } from 'vitest';
 import { withGrants } from '../../../../src/billing/contracts/grants/granted-terms.ts';
 import { decimal } from '../../../../src/core/decimal.ts';

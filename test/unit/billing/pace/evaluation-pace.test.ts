@@ -75,7 +75,7 @@ test('a single event a thousand times as large as those before is urgent', () =>
   expect(use(pace, 'a', tokens(9_500))).toBe(0);
 });
 
-test('usage of a kind that is new for the customer is learned from soon, and told by what it was for others', () => {
+test('usage of a kind that is new for the customer is learned from soon, and estimated from other customers', () => {
   const pace = newPace();
   evaluate(pace, at(1_000, 'cents'));
   use(pace, 'a', tokens(10));
@@ -121,7 +121,7 @@ test('customers whose evaluation does not come make room for others in the end',
   expect(use(pace, 'a', events(1))).toBe(LEARN_WAIT_MS);
 });
 
-test('usage that comes while a customer is evaluated for the first time is judged by what is found', () => {
+test('usage that arrives while a customer is evaluated for the first time is judged by what is found', () => {
   const pace = measured({ used: events(10), changed: 100, left: 1e6, unit: 'cents' });
   expect(pace.waitAgainMs('a')).toBe(Infinity);
   for (const [customer, left, waitMs] of [
@@ -188,7 +188,7 @@ test('prices that rise count from the first evaluation that finds them', () => {
   expect(use(pace, 'a', events(5_000))).toBe(0);
 });
 
-test('of several lines the one that usage comes to first decides, and one that is gone does not', () => {
+test('of several lines the one that usage reaches first decides, and one that is gone does not', () => {
   const pace = newPace();
   const both = (near: number, far: number) => new Map([...at(near), ['slow', { left: far, unit: null }]]);
   for (const [near, far] of [
@@ -269,7 +269,7 @@ test('the nearer the line, and the more usage, the sooner the evaluation', () =>
   );
 });
 
-/** Up to eight kinds of quantities, each at a price of its own; the price may rise, and double at most. */
+/** Up to eight kinds of quantities, each at a separate price; the price may rise, and double at most. */
 const KINDS = 8;
 const prices = fc.array(fc.nat({ max: 1_000 }), { minLength: KINDS, maxLength: KINDS });
 const rise = fc.double({ min: 1, max: 1.9, noNaN: true });

@@ -71,7 +71,7 @@ describe('the rows of a page', () => {
     );
   });
 
-  it('go on behind a row whose customer and metric are gone', () => {
+  it('rows of a batch continue after a row whose customer and metric are gone', () => {
     const stretch = nextStretch(['a', 'c'], ['m', 'o'], windows, positionOf('b n 110'), 100);
     expect(rowsOf(stretch.runs, windows)[0]).toBe('c m 100');
     expect(stretch.hasMore).toBe(false);

@@ -1,4 +1,4 @@
-/** Usage that is held back, against a pace that is told of each event. */
+/** Usage that is held back, against a pace that receives each event. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createEvaluationPace } from '../../../../src/billing/pace/evaluation-pace.ts';
@@ -49,7 +49,7 @@ function customer(
   };
 }
 
-/** What it was told, by kind. */
+/** The usage that it received, by kind. */
 function recorder(room = Number.POSITIVE_INFINITY) {
   const sums = new Map<number, number>();
   const meter: UsageMeter = {
@@ -76,7 +76,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('evaluate' as const),
-      /** Usage that comes while it takes place. */
+      /** Usage that arrives meanwhile. */
       meanwhile: fc.nat({ max: 5 }),
       filled: fc.oneof(fc.constant(0), fc.nat({ max: 1_000_000 })),
     }),
@@ -84,7 +84,7 @@ const step = fc.oneof(
 );
 const prices = fc.array(fc.nat({ max: 10 }), { minLength: KINDS, maxLength: KINDS });
 
-/** A pace that is told of each event, and one that is told of what is not held back. */
+/** A pace that receives each event, and one that receives usage that is not held back. */
 function bothPaces() {
   const [naive, held] = [newPace(), newPace()];
   const marks: number[] = [];
@@ -187,7 +187,7 @@ test('usage whose worth only other customers tell is held back, and urgent where
   expect(told).toBeLessThan(100);
 });
 
-test('everything that is held back is told once, whatever the number of customers and kinds', () => {
+test('all held-back usage is reported once, whatever the number of customers and kinds', () => {
   const use = fc.record({
     customer: fc.nat({ max: 400 }),
     kind: fc.nat({ max: 8 }),
@@ -218,7 +218,7 @@ test('everything that is held back is told once, whatever the number of customer
   );
 });
 
-test('nothing is held back beyond its room, or after its customer was told', () => {
+test('nothing is held back beyond its room, or after its customer was reported', () => {
   const told: number[] = [];
   const quiet = createQuietUsage((_id, _kind, amount) => told.push(amount));
   expect(quiet.hold(1, 1, 1)).toBe(false);
@@ -235,7 +235,7 @@ test('nothing is held back beyond its room, or after its customer was told', () 
   expect(quiet.hold(1, 1, 1)).toBe(false);
 });
 
-test('two customers whose references have one hash are both told of the usage of either, at once', () => {
+test('two customers whose references have one hash both receive the usage of either, at once', () => {
   const [one, other] = referencesWithOneHash();
   const [first, second] = [recorder(), recorder()];
   const watched = createWatchedUsage();
@@ -258,7 +258,7 @@ function referencesWithOneHash(): readonly [string, string] {
   }
 }
 
-test('what was held back of an alias stays with the customer that had it, and what comes later is of the other', () => {
+test('held-back usage of an alias stays with the customer that had it, and later usage is of the other', () => {
   const [first, second] = [recorder(), recorder()];
   const watched = createWatchedUsage();
   watched.replace([], [customer('a', ['a', 'alias'], first.meter), customer('b', ['b'], second.meter)]);
@@ -274,7 +274,7 @@ test('what was held back of an alias stays with the customer that had it, and wh
   expect([first.sums.get(1), second.sums.get(1)]).toEqual([10, 10]);
 });
 
-test('when all are replaced, those that have not changed go on, and the others are told and forgotten', async () => {
+test('when all are replaced, those that have not changed continue, and the others are reported and forgotten', async () => {
   const [first, second, third] = [recorder(), recorder(), recorder()];
   const [a, b] = [customer('a', ['a', 'a-eu'], first.meter), customer('b', ['b'], second.meter)];
   const watched = createWatchedUsage();
@@ -283,7 +283,7 @@ test('when all are replaced, those that have not changed go on, and the others a
   use();
   use();
   const sums = () => [first, second, third].map((one) => one.sums.get(1));
-  // What comes under one reference after the other is told.
+  // Usage under one reference after the other is reported.
   expect(sums()).toEqual([20, 5, undefined]);
   const changed = customer('a', ['a'], first.meter);
   await watched.replaceAll([changed, customer('c', ['c'], third.meter)]);

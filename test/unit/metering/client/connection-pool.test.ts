@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createConnectionPool } from '../../../../src/metering/client/connection-pool.ts';
 
-/** A piece of work that ends when told to. */
+/** A piece of work that ends when asked to. */
 function work() {
   let finish = () => {};
   const done = new Promise<void>((resolve) => {
@@ -91,7 +91,7 @@ describe('a connection pool', () => {
     expect(pool.figures()).toEqual({ running: 0, waiting: 0 });
   });
 
-  test('serves everyone who has room when a connection comes back, in the order in which they came', async () => {
+  test('serves everyone who has room when a connection is returned, in the order of their arrival', async () => {
     const pool = createConnectionPool(['a', 'b', 'c', 'd'], { customerMax: 1, freeBeyondShare: 2 });
     const works = new Map<string, ReturnType<typeof work>>();
     const running: string[] = [];
@@ -112,7 +112,7 @@ describe('a connection pool', () => {
     // Two are free, which are kept for others.
     works.get('x1')?.finish();
     await expect.poll(() => pool.figures()).toEqual({ running: 2, waiting: 2 });
-    // A third one is free: y takes it beyond its share, and x has none of its own left.
+    // A third one is free: y takes it beyond its share, and x has none of its share left.
     works.get('x2')?.finish();
     await expect.poll(() => running).toEqual(['x1', 'x2', 'y1', 'y2', 'x3']);
     for (const each of works.values()) each.finish();
@@ -132,7 +132,7 @@ describe('a connection pool', () => {
     await Promise.all([...slow, ...others]);
   });
 
-  test('refuses all who wait when it is told to, and finishes what runs', async () => {
+  test('refuses all who wait when it is asked to, and finishes what runs', async () => {
     const pool = createConnectionPool(['only']);
     const blocker = work();
     const running = pool.withConnection(() => blocker.done.then(() => 'done'));

@@ -111,7 +111,7 @@ describe('group commit', () => {
     }
   });
 
-  it('fails every request of a failed batch after releasing its rows, and goes on with the next batch', async () => {
+  it('fails every request of a failed batch after releasing its rows, and continues with the next batch', async () => {
     const { writer, inserts, failures } = createWriter();
     const order: string[] = [];
     const first = stateOf(writer.append(rows('a\n'), () => order.push('released a')));
@@ -197,7 +197,7 @@ describe('group commit', () => {
     expect(inserts).toHaveLength(2);
   });
 
-  it('writes and answers what is left when it is closed, and refuses what comes later', async () => {
+  it('writes and answers the rest when it is closed, and refuses later rows', async () => {
     const { writer, inserts } = createWriter();
     const first = stateOf(writer.append(rows('a\n'), nothing));
     await settle();

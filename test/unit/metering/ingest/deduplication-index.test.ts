@@ -72,7 +72,7 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(0);
   });
 
-  it('finds a hash behind released and expired ones in its chain', () => {
+  it('finds a hash after released and expired ones in its chain', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.reserve(colliding(1), 0, T0, T0);
     index.reserve(colliding(2), 0, T0 + 500, T0 + 500);
@@ -122,7 +122,7 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(2);
   });
 
-  it('knows the first event again where the id was taken anew past the window and that failed', () => {
+  it('knows the first event again where the id was taken again past the window and that failed', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.reserve(words(1, 2, 3), 0, T0, T0 + 180);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
@@ -180,7 +180,7 @@ describe('the deduplication index', () => {
     expect(loaded.bytes / loaded.size).toBeLessThan(24);
   });
 
-  it('loads more ids than it was told to make room for', () => {
+  it('loads more ids than it was asked to make room for', () => {
     const index = createDeduplicationIndex(WINDOW);
     const slots = Uint32Array.from({ length: 4 * 50_000 }, (_, i) =>
       i % 4 === 3 ? T0 : Math.imul(i + 1, 2_654_435_761),

@@ -136,7 +136,7 @@ describe('a span around calls', () => {
     ]);
   });
 
-  it('is billed where it counts more than the calls inside, and where it has an answer of its own', () => {
+  it('is billed where it counts more than the calls inside, and where it has a separate answer', () => {
     const root = call(31, 3);
     const other = inside(root, call(30, 3));
     expect(outcomes([root, other])).toEqual([idOf(root), idOf(other)]);
@@ -171,7 +171,7 @@ describe('an attempt without counts', () => {
     expect(outcomes([{ ...chat, name: 'provider attempt 2: Acme' }])).toEqual(['ignored']);
   });
 
-  it('is refused where a tool or an agent lies between them, for it is a call of its own', () => {
+  it('is refused where a tool or an agent lies between them, for it is a separate call', () => {
     const generation = call(5, 1);
     const tool = inside(
       generation,

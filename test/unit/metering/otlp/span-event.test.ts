@@ -1,4 +1,4 @@
-/** What of a span is billed, and which spans are not. */
+/** The billed part of a span, and spans that are not billed. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config.ts';
@@ -329,7 +329,7 @@ describe('cached tokens beside the input', () => {
 
 describe('a span is ignored', () => {
   const around = ['invoke_agent', 'create_agent', 'invoke_workflow', 'execute_tool', 'plan', 'retrieval'];
-  it.each(around)('around calls to models, which have spans of their own: %s', (operation) => {
+  it.each(around)('around calls to models, which have separate spans: %s', (operation) => {
     const attributes = [text('gen_ai.operation.name', operation)];
     expect(outcomeOf(modelCall(AT, { attributes, tokens: { input_tokens: 7 } }))).toEqual({
       kind: 'ignored',

@@ -6,7 +6,7 @@ const cursorAt = (value: string): UsageGroupCursor => ({ windowStart: 0, group: 
 const rows = Array.from({ length: 25 }, (_, index) => `row ${index}`);
 
 describe('rows that were read ahead', () => {
-  it('are the next page, and go on from page to page', () => {
+  it('rows read ahead are the next page, and continue from page to page', () => {
     const ahead = createRowsAhead<string>();
     ahead.keep('list', cursorAt('a'), rows);
     expect(ahead.behind('list', cursorAt('a'), 11)).toEqual(rows.slice(0, 11));

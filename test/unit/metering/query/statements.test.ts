@@ -201,7 +201,7 @@ describe('the SQL of usage groups', () => {
     limit: 101,
   };
 
-  it('reads whole numbers alone where it is told to', () => {
+  it('reads whole numbers alone where it is asked to', () => {
     const compiled = compileUsageGroups({ ...request, metric: metric({}), groupKey: ['model'] }, 'whole');
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
@@ -256,7 +256,7 @@ describe('the SQL of usage groups', () => {
     `);
   });
 
-  it('goes on behind a cursor and leaves later events out', () => {
+  it('continues after a cursor and leaves later events out', () => {
     const compiled = compileUsageGroups(
       {
         ...request,

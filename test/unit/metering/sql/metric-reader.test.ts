@@ -5,7 +5,7 @@ import { createMetricReader, type MetricReader } from '../../../../src/metering/
 import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
 
 /**
- * No query is known that takes too long to read, so the thread of these tests reads words: some take for ever,
+ * No query is known that takes too long to read, so the thread of these tests reads words: some never end,
  * all memory, or the thread with them. To all others it says how many it has answered.
  */
 const HOSTILE_THREAD = `

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTree, verifyTree } from '../../../../src/metering/sql/run/parse-tree.ts';
 
-/** What ClickHouse prints for `SELECT count() FROM usage_events WHERE customer_ref IN ['a']`. */
+/** The tree that ClickHouse prints for `SELECT count() FROM usage_events WHERE customer_ref IN ['a']`. */
 const ALLOWED = [
   'SelectWithUnionQuery (children 1)',
   ' ExpressionList (children 1)',

@@ -29,7 +29,7 @@ const setAside = (name: string): SetAsidePart => {
 const missing = (name: string, rows = 10) => ({ table: 'usage_events', part: name, kind: 'missing', rows });
 
 describe('parts of the record', () => {
-  test('are there when a merge or a mutation has made them part of another, whatever its level', () => {
+  test('are there when a merge or a mutation has moved them into another, whatever its level', () => {
     const recorded = [part('202611_1_1_0'), part('202611_2_5_1'), part('202611_6_6_0')];
     expect(lossesOf(recorded, [part('202611_1_5_2', 19), part('202611_6_6_0_7', 9)], [])).toEqual([]);
   });
@@ -51,7 +51,7 @@ describe('parts of the record', () => {
     expect(lossesOf([], [], [setAside('202611_1_2_1')])).toEqual([{ ...loss, rows: null }]);
   });
 
-  test('of a table that was made anew are compared by the rows of their partition', () => {
+  test('of a table that was created again are compared by the rows of their partition', () => {
     const recorded = [part('202611_1_1_0', 3), part('202611_2_2_0', 4), part('202612_3_3_0', 5)];
     const active = [part('202611_1_1_0', 6, 'second'), part('202612_2_2_0', 8, 'second')];
     expect(lossesOf(recorded, active, [])).toEqual([missing('202611', 1)]);

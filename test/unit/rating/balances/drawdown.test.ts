@@ -1,4 +1,6 @@
-/** What balances pay for, and the lines of it, worked out by hand. Two days; a price of 10 unless said otherwise. */
+/**
+ * The parts that balances pay for, and their lines, worked out by hand. Two days; a price of 10 unless said otherwise.
+ */
 import { describe, expect, test } from 'vitest';
 import type { UsageRate } from '../../../../src/core/catalogue.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
@@ -447,7 +449,7 @@ const ORDER: Row[] = [
     },
     [
       ...['Support h0-48 10 @ 0.5 = 5 by A', 'A applied h0-48 = -5', 'Support h0-48 30 @ 0.5 = 15'],
-      // What makes up the minimum has the higher price of both.
+      // The part that fills up the minimum has the higher price of both.
       ...['Support h0-48 1 @ 5 = 5 by A', 'A applied h0-48 = -5'],
       ...['Tokens h0-48 4 @ 10 = 40 by A', 'A applied h0-48 = -40'],
     ],

@@ -53,7 +53,7 @@ test('every segment is on record from the beginning, also in the future, and exp
   ]);
 });
 
-test('a segment that ends where another begins is told after it', () => {
+test('a segment that ends where another begins is listed after it', () => {
   const accessSchedule = accessWith(['a', '1', 0, 10], ['b', '2', 10, 20]);
   expect(read({ accessSchedule }, 10)).toEqual({
     balance: '2',
@@ -239,7 +239,7 @@ test('a voided invoice gives back what it took, and regenerated it takes again',
   ]);
 });
 
-test('what comes back after the segment has ended expires at its end', () => {
+test('an amount given back after the segment has ended expires at its end', () => {
   const deductions = [deduction('a', 'i1', '10', { creditedAt: 50 })];
   const { balance, ledger } = read({ accessSchedule: accessWith(['a', '10', 0, 20]) }, 60, { deductions });
   expect(balance).toBe('0');

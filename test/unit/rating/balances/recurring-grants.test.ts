@@ -97,7 +97,7 @@ test.each([
   expect(accessOf(grants(term, { startingAt }, startingAt - 1))).toEqual([expected]);
 });
 
-test('periods with a frequency of their own count from the start, and keep the day after short months', () => {
+test('periods with a separate frequency count from the start, and keep the day after short months', () => {
   const term = { startingAt: day('2028-01-31'), recurrenceFrequency: 'MONTHLY', proration: 'FIRST' } as const;
   expect(accessOf(grants(term, { startingAt: day('2028-01-01') }, day('2028-03-01')))).toEqual([
     '2028-01-31..2028-02-29 1',

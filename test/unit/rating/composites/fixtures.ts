@@ -87,7 +87,7 @@ export function counts(
   };
 }
 
-/** One version and one rate for ever. */
+/** One version and one rate without an end. */
 export function composite(counted: CompositeVersion, price: Rate): CompositeGiven {
   return { versions: [counted], rates: [rate(price)] };
 }

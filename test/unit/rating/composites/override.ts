@@ -1,4 +1,4 @@
-/** An override of everything for ever that changes nothing, with the fields that a test is about. */
+/** An override of everything, without an end, that changes nothing, with the fields that a test is about. */
 import type { Override } from '../../../../src/core/terms/overrides.ts';
 
 export function overrideOf(fields: Partial<Override>): Override {

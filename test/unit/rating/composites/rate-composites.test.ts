@@ -682,7 +682,7 @@ describe('a billing period on two invoices', () => {
   );
   const composites = { support: composite(counts(['a']), tiered) };
 
-  test('the second one goes on in the tiers, and takes back what the first charged for the minimum', () => {
+  test('the second one continues in the tiers, and takes back what the first charged for the minimum', () => {
     const first = compositeLines({ used: A, composites, billedUntil: 20 });
     expect(first).toEqual(['support: h0-20 L1 100 @ 0.1 = 10', 'support: minimum h0-20 1 @ 20 = 20']);
     const second = compositeLines({ used: A, composites, billedFrom: 20 });
@@ -695,7 +695,7 @@ describe('a billing period on two invoices', () => {
   });
 });
 
-test('composites stand where the rate card has them, with identities of their own', () => {
+test('composites stand where the rate card has them, with separate identities', () => {
   const { lines } = rateGiven({
     used: { a: { steps: [[3, '100']] }, b: { steps: [[4, '10']], unit: COINS } },
     composites: { support: composite(counts(['a', 'b']), percent('0.1', '100')) },

@@ -37,7 +37,7 @@ test('of a longer frequency are full from the subscription’s start', () => {
   ]);
 });
 
-test('have an anchor of their own where they are given one', () => {
+test('periods have a separate anchor where they are given one', () => {
   const anchored = { ...SEPTEMBER, anchorDate: at('2026-09-10') };
   expect(periods(SEPTEMBER, anchored, '2026-10-20')[1]).toBe('2026-10-10 2026-11-10');
 });

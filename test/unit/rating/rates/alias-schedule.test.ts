@@ -3,7 +3,7 @@ import { cardBehindAlias, effectiveAssignments } from '../../../../src/rating/ra
 import type { AliasAssignment } from '../../../../src/store/rate-cards/rate-cards.ts';
 
 let sequence = 0;
-/** Assignments made in the order in which they are written; days stand for instants, null for no bound. */
+/** Assignments in the order in which they are written; days stand for instants, null for no bound. */
 function assign(rateCardId: string, startingAt: number | null, endingBefore: number | null): AliasAssignment {
   sequence += 1;
   return { name: 'list', rateCardId, startingAt, endingBefore, sequence, withdrawnAt: null };
@@ -13,7 +13,7 @@ function holders(assignments: readonly AliasAssignment[], days: readonly number[
   return days.map((day) => cardBehindAlias(assignments, day));
 }
 
-describe('the card behind an alias', () => {
+describe('the card of an alias', () => {
   test('nobody holds an alias that was never assigned', () => {
     expect(cardBehindAlias([], 5)).toBeNull();
   });
@@ -49,7 +49,7 @@ describe('the card behind an alias', () => {
     expect(effectiveAssignments([second, first])).toEqual([second]);
   });
 
-  test('a hand-over shows as the end of the earlier assignment', () => {
+  test('a takeover shows as the end of the earlier assignment', () => {
     const assignments = [assign('A', 0, null), assign('B', 10, null)];
     expect(effectiveAssignments(assignments)).toMatchObject([
       { rateCardId: 'A', startingAt: 0, endingBefore: 10 },

@@ -143,7 +143,7 @@ it.each<[string, Override[], string[]]>([
   );
 });
 
-it('multiplies ranges of the quantity, and the list price holds behind the last one', () => {
+it('multiplies ranges of the quantity, and the list price holds after the last one', () => {
   expect(lines([tiered(['20', '0.5'], ['20', '0.2'])], flat('10'), 'EXPLICIT')).toEqual([
     '20 × 5 = 100',
     '20 × 2 = 40',

@@ -115,7 +115,7 @@ describe('in advance', () => {
     ]);
   });
 
-  test('an increase is due when it comes, for what is left of the period', () => {
+  test('an increase is due when it takes effect, for the rest of the period', () => {
     const changes = [set('2025-01-01', '10'), add('2025-01-11', '2')];
     expect(shown(chargesOf({ changes, now: '2025-01-20' }))).toEqual([
       '2025-01-01: 2025-01-01 - 2025-02-01, 10 x 3100',
@@ -188,7 +188,7 @@ describe('changes of the past', () => {
     ]);
   });
 
-  test('an increase at the start of a billed period has an id of its own', () => {
+  test('an increase at the start of a billed period has a separate id', () => {
     const changes = [set('2025-01-01', '10'), set('2025-01-01', '11')];
     const [open] = chargesOf({ changes, now: '2025-01-31', billed });
     expect(open?.interval).toEqual(billed[0]?.interval);
@@ -325,7 +325,7 @@ function inOrder({ invoicedOn, changes }: History) {
   };
 }
 
-/** The number of units that are paid for on each day, by the rules as they are told. */
+/** The number of units that are paid for on each day, by the rules as they are written. */
 function paidByRules(one: History): number[] {
   const { days, knownOn } = inOrder(one);
   const paid = Array.from({ length: DAYS }, () => 0);

@@ -91,7 +91,7 @@ test('seat segments cover the life of a subscription without gaps, and agree wit
   );
 });
 
-test('100,000 seats that come one by one, each in an hour of its own, are counted in time', () => {
+test('100,000 seats that are added one by one, each in a separate hour, are counted in time', () => {
   const seatChanges = Array.from(
     { length: 100_000 },
     (_, index): SeatChange => ({

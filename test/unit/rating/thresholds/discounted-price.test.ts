@@ -34,7 +34,7 @@ test('what is paid lies between the discounted and the full price, and never mor
         counted = counted.plus(price.discounted);
         expect(price.total.gte(full.times(paymentFraction))).toBe(true);
         expect(price.total.lte(full)).toBe(true);
-        // What had the discount is worth its amount ÷ the fraction, the rest is paid in full.
+        // The discounted part is worth its amount ÷ the fraction, the rest is paid in full.
         const worth = price.discounted.div(paymentFraction).plus(price.total.minus(price.discounted));
         expect(worth.minus(full).abs().lte(decimal('1e-15'))).toBe(true);
       }

@@ -114,7 +114,7 @@ describe('a conversion line', () => {
     expect(line).toMatchObject({ type: 'cpu_conversion', convertedCreditTypeId: CREDITS });
   });
 
-  test('has windows that add up to it, without those in which the unit comes to nothing', () => {
+  test('has windows that add up to it, without those in which the unit totals 0', () => {
     const lines = linesOf(
       { rates: [inUnit(CREDITS)], usage: used([5, '7'], [9, '4'], [30, '6']) },
       { rates: [inUnit(CREDITS)], usage: used([9, '3']) },

@@ -56,7 +56,7 @@ async function send(
 ) {
   const response = await hono.request('/v1/ingest/otlp', {
     method: 'POST',
-    // A text would get a type of its own.
+    // A text would get a separate type.
     body: typeof body === 'string' ? Buffer.from(body) : body,
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -143,7 +143,7 @@ describe('spans that cannot be billed', () => {
     expect(app.stats()).toEqual({ accepted: 2, duplicates: 0, ignored: 2, refused: 4, warned: 0 });
   });
 
-  it('are told apart from those that are stored with a warning, which are counted', async () => {
+  it('are distinguished from those that are stored with a warning, which are counted', async () => {
     const app = appFor();
     const strange = modelCall(AT, { tokens: { ...tokens, 'cache_of.next_year': 3 } });
     const warning = `stored with a warning: ${idOf(strange)} gen_ai.usage.cache_of.next_year is not known, its tokens are billed as plain input`;

@@ -32,14 +32,14 @@ describe('progress on a terminal', () => {
     expect(written().split('\r')).toHaveLength(11);
   });
 
-  it('of an unknown number of units follows the fraction that it is told', () => {
+  it('of an unknown number of units follows the fraction that it is given', () => {
     const { clock, progress, written } = recorded({ unit: 'lines', total: null, fromFraction: 0.5 }, true);
     clock.ms = 1000;
     progress.advance(40, 0.6);
     expect(written()).toContain(' 60 %  40 lines  40.0/s  ETA 4.0 s');
   });
 
-  it('that ends early leaves the bar as it is, and the next text on a line of its own', () => {
+  it('that ends early leaves the bar as it is, and the next text on a separate line', () => {
     const { progress, written } = recorded(EVENTS, true);
     progress.end();
     expect(written()).toBe('');

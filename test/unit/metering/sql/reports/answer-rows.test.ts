@@ -41,7 +41,7 @@ describe('rows', () => {
     await fc.assert(law);
   });
 
-  test('that break off before the bracket behind them are refused', async () => {
+  test('that break off before the closing bracket are refused', async () => {
     const law = fc.asyncProperty(rows, fc.nat(400), cuts, async (given, cut, at) => {
       const bytes = written(given);
       const part = bytes.subarray(0, Math.min(cut, bytes.length - 2));

@@ -1,4 +1,4 @@
-/** What a query across customers may say, and what is read for it. */
+/** The language of queries across customers, and the input that is read for them. */
 import { describe, expect, it } from 'vitest';
 import { readReport } from '../../../../../src/metering/sql/read/read-report.ts';
 import { REFUSED_QUERIES } from '../../../../support/hostile-queries.ts';
