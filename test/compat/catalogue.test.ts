@@ -299,7 +299,7 @@ describe('billing providers with the official client', () => {
       delivery_method_id: created.data.delivery_method_id,
       delivery_method_configuration: { azure_tenant_id: 't-1', azure_client_id: 'c-1' },
     });
-    // Behind the connections: providers that need none.
+    // After the connections: providers that need none.
     const others = listed.data.slice(1).map(({ billing_provider }) => billing_provider);
     expect(others).toEqual(['aws_marketplace', 'gcp_marketplace', 'stripe', 'netsuite']);
     expect(listed.next_page).toBeNull();

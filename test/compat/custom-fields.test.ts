@@ -88,7 +88,7 @@ it('sees the fields of metrics where a search of events names them', async () =>
   expect(metric?.custom_fields).toEqual(custom_fields);
 });
 
-it('creates objects with fields, and is told what is wrong with them', async () => {
+it('creates objects with fields, and answers with their faults', async () => {
   await client.v1.customFields.addKey({ entity: 'customer', key: 'crm', enforce_uniqueness: true });
   const created = await client.v1.customers.create({ name: 'Acme', custom_fields: { crm: '7' } });
   const { data } = await client.v1.customers.retrieve({ customer_id: created.data.id });

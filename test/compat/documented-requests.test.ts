@@ -49,7 +49,7 @@ const client = new Metronome({
   },
 });
 
-/** What ids of the documentation stand for, by the names of their members. */
+/** The objects that ids of the documentation stand for, by the names of their members. */
 const KINDS: Readonly<Record<string, Kind>> = {
   customer_id: 'customer',
   customer_ids: 'customer',
@@ -92,7 +92,7 @@ const OWN_IDS: Readonly<Record<string, Kind>> = {
 /** The first time of the requests. */
 const DECEMBER = Date.parse('2026-12-01T00:00:00Z');
 
-/** What else an example leaves to whoever sends it: objects that exist, keys of metrics, times that have usage. */
+/** Further values that an example leaves to its sender: objects that exist, keys of metrics, times that have usage. */
 const OWN: Readonly<Record<string, (params: Params) => Params>> = {
   'v1.contracts.createHistoricalInvoices': (params) => {
     const september = { inclusive_start_date: SEPTEMBER, exclusive_end_date: OCTOBER };
@@ -218,7 +218,7 @@ async function createOwn(): Promise<void> {
   own.creditSegment = credits.text('data[0].access_schedule.schedule_items[0].id');
 }
 
-/** The catalogue that the world was made with. */
+/** The catalogue that the world was created with. */
 async function worldCatalogue(): Promise<TermsCatalogue> {
   const byName = async (path: string, method: 'get' | 'post') => {
     const options = { query: { limit: 100 } };
@@ -283,7 +283,7 @@ beforeAll(async () => {
   await createEverything();
 });
 
-/** Sent behind the others, in this order: they take something away. */
+/** Sent after the others, in this order: they remove something. */
 const LAST: readonly string[] = [
   'v1.customFields.deleteValues',
   'v1.customFields.removeKey',

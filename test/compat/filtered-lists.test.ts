@@ -68,7 +68,7 @@ async function collect<Row, Shown>(first: Promise<ListPage<Row>>, show: (row: Ro
   return rows;
 }
 
-it('finds the invoice behind true-ups of nothing', async () => {
+it('finds the invoice after true-ups of nothing', async () => {
   const types = await collect(
     client.v1.customers.invoices.list({ customer_id, limit: 1 }),
     ({ type }) => type,
@@ -76,7 +76,7 @@ it('finds the invoice behind true-ups of nothing', async () => {
   expect(types).toEqual(['USAGE']);
 });
 
-it.each(['DAY', 'HOUR'] as const)('finds the windows behind true-ups and empty ones, by %s', async (size) => {
+it.each(['DAY', 'HOUR'] as const)('finds the windows after true-ups and empty ones, by %s', async (size) => {
   const range = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-02T00:00:00Z' };
   const all = client.v1.customers.invoices.listBreakdowns({
     ...{ customer_id, limit: 1, sort: 'date_desc', window_size: size },
@@ -94,7 +94,7 @@ it.each(['DAY', 'HOUR'] as const)('finds the windows behind true-ups and empty o
   ]);
 });
 
-it('finds spend behind true-ups of nothing', async () => {
+it('finds spend after true-ups of nothing', async () => {
   const read = await api.post(
     `/v1/customers/${customer_id}/invoices/spend-breakdowns`,
     {
@@ -109,7 +109,7 @@ it('finds spend behind true-ups of nothing', async () => {
   expect(read.at('next_page')).toBeNull();
 });
 
-it('finds the credit behind commits that have nothing left', async () => {
+it('finds the credit after commits that have nothing left', async () => {
   const listed = client.v1.contracts.listBalances({
     ...{ customer_id, limit: 1 },
     include_contract_balances: true,

@@ -1,5 +1,5 @@
 /**
- * The official client, unchanged, against the service: catalogue, usage and errors. The road from a
+ * The official client, unchanged, against the service: catalogue, usage and errors. The path from a
  * contract to a finalized invoice is in `official-client-month.test.ts`.
  *
  * SDK methods covered in this folder:
@@ -40,7 +40,7 @@ async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
   return rows;
 }
 
-/** What a call is refused with. Fails the test where it is not refused. */
+/** The refusal of a call. Fails the test where it is not refused. */
 async function refusalOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;
@@ -165,7 +165,7 @@ describe('usage with the official client', () => {
     expect(rows.map((row) => row.value)).toEqual([119.5]);
   });
 
-  it('comes by day and model, page after page', async () => {
+  it('is listed by day and model, page after page', async () => {
     const rows = await collect(
       client.v1.usage.listWithGroups({
         ...ids,
@@ -182,7 +182,7 @@ describe('usage with the official client', () => {
     ]);
   });
 
-  it('comes by hour and a compound key, filtered', async () => {
+  it('is listed by hour and a compound key, filtered', async () => {
     const rows = await collect(
       client.v1.usage.listWithGroups({
         ...ids,

@@ -1,5 +1,5 @@
 /**
- * The official client, unchanged: packages, and contracts made of them.
+ * The official client, unchanged: packages, and contracts created from them.
  *
  * SDK methods covered in this file:
  * - v1.packages: create, retrieve, list, archive, listContractsOnPackage

@@ -14,7 +14,7 @@ beforeAll(async () => {
   catalogue = await createTermsCatalogue(service.api);
 });
 
-/** Finds or makes a customer by an id of one's own, as programs do at each sign-in. */
+/** Finds or creates a customer by an external id, as programs do at each sign-in. */
 async function ensureCustomer(alias: string): Promise<string> {
   for await (const customer of client.v1.customers.list({ ingest_alias: alias })) return customer.id;
   const { data } = await client.v1.customers.create({ name: alias, ingest_aliases: [alias] });
@@ -44,7 +44,7 @@ async function use(alias: string, id: string, tokens: number): Promise<void> {
   });
 }
 
-/** What is left of everything that the customer may use, in US cents. */
+/** The remaining amount of everything that the customer may use, in US cents. */
 async function entitled(customer_id: string): Promise<number> {
   let left = 0;
   for await (const balance of client.v1.contracts.listBalances({
@@ -198,7 +198,7 @@ describe('seats, renewals and alerts', () => {
     expect(again.data.map(({ contract_id, total }) => [contract_id, total])).toEqual([[free, 31]]);
   });
 
-  test('an alert is made for one customer, is told of, and archived', async () => {
+  test('an alert is created for one customer, is reported, and archived', async () => {
     const alias = 'org_alerted';
     const customer_id = await ensureCustomer(alias);
     await ensureContract(customer_id, alias);

@@ -51,7 +51,7 @@ const parquet = (from: number, count: number) =>
     `SELECT concat('e-', toString(number)) AS id, 'acme' AS org, ${AT} + (number - ${from}) * 1000 AS at, number AS n FROM numbers(${from}, ${count})`,
   );
 
-/** By an engine of its own: a process has one at a time. */
+/** By a separate engine: a process has one at a time. */
 async function parquetFrom(sql: string): Promise<Buffer> {
   const clickhouse = await createEmbeddedClickHouse({ directory: await createTestDirectory() });
   try {
@@ -91,7 +91,7 @@ it('a folder of all formats is stored once, wherever the process is killed, and 
   await writeFile(join(folder, 'b.jsonl.gz'), gzipSync(`${jsonl(rows(200, 200))}{"id":"no customer"}\n`));
   await writeFile(join(folder, 'c', 'd.parquet'), await parquet(400, 100));
   const args = [folder, ...MAP, '--skip-invalid', report];
-  // Stored and not noted; noted and not tidied up; in the second file and the third.
+  // Stored and not recorded; recorded and not tidied up; in the second file and the third.
   for (const [moment, count] of [
     ['save', 2],
     ['remove', 1],

@@ -51,7 +51,7 @@ function event(id: string, daysAgo: number, fields: Readonly<Record<string, unkn
 
 const ndjson = (events: readonly object[]) => events.map((each) => `${JSON.stringify(each)}\n`).join('');
 
-/** The line up to which the one file of a data directory is noted as done. */
+/** The line up to which the one file of a data directory is recorded as done. */
 async function savedLine({ DATA_DIR = '' }: { readonly DATA_DIR?: string }): Promise<number> {
   const folder = join(DATA_DIR, 'backfill');
   const [name = ''] = (await readdir(folder)).filter((each) => each.endsWith('.json'));
@@ -133,7 +133,7 @@ describe('beside the embedded stores', () => {
       ...Array.from({ length: 120 }, (_, month) => event(`month-${month}`, 40 + month * 30)),
       event('month-7', 3),
     ];
-    // The name says nothing: gzip is told by its content, here in two members.
+    // The name says nothing: gzip is recognised by its content, here in two members.
     await writeFile(
       file,
       Buffer.concat([gzipSync(ndjson(events)), gzipSync(`\n  \n${ndjson([event('old-2', 90)])}`)]),
@@ -155,7 +155,7 @@ describe('beside the embedded stores', () => {
     await service.stop();
   });
 
-  it('ends at the first invalid line with its number, and goes on there when the file is corrected', async () => {
+  it('ends at the first invalid line with its number, and continues there when the file is corrected', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
@@ -255,7 +255,8 @@ describe('killed or interrupted in the middle', () => {
       const lines = linesOf(count);
       await writeFile(file, isGzip ? gzipSync(lines, { level: 1 }) : lines);
       const args = [file, '--skip-invalid', report];
-      // The report is noted before the first batch. The second batch is on disk, but nothing says so: it is stored already when it comes again.
+      // The report is recorded before the first batch. The second batch is on disk, but nothing says so: it is stored
+      // already when it arrives again.
       const killed = await backfills.endedAt(env, 'SIGKILL', 'save', 4, ...args);
       expect(killed.code).toBe('SIGKILL');
       expect(await savedLine(env)).toBe(BATCH);

@@ -442,7 +442,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect(errors).toEqual([]);
     });
 
-    it('shows the prices of a contract beside the list with the override that made them', async () => {
+    it('shows the prices of a contract beside the list with the override that set them', async () => {
       const { page } = await open('/console/prices?view=contract');
       await page.getByRole('combobox', { name: 'Customer' }).fill('vantage');
       await page.getByRole('option', { name: /Vantage/ }).waitFor();

@@ -87,7 +87,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       expect(errors).toEqual([]);
     });
 
-    it('simulates a draft of prices for all of them, says how far it is, stops when told to, and adds them up', async () => {
+    it('simulates a draft of prices for all of them, says how far it is, stops when asked to, and adds them up', async () => {
       const rate = { product, values: {}, entitled: true, type: 'FLAT', price: '5' };
       const search = new URLSearchParams({ card, month: '2026-11', draft: JSON.stringify([rate]) });
       const { page, errors } = await open(`/console/prices?${search}`);

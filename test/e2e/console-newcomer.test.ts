@@ -42,7 +42,7 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     await program?.ended;
   });
 
-  /** Goes on with Tab until the control has the focus, as somebody without a mouse does. */
+  /** Presses Tab until the control has the focus, as somebody without a mouse does. */
   async function reach(control: Locator): Promise<void> {
     await control.waitFor();
     for (let tabs = 0; tabs < TABS_MAX; tabs++) {
@@ -133,7 +133,7 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     expect(errors).toEqual([]);
   });
 
-  it('sees the dashboard of a customer go on without its name when the customer is erased', async () => {
+  it('sees the dashboard of a customer continue without its name when the customer is erased', async () => {
     const made = async (path: string, body: object) =>
       ((await request(service, 'POST', path, body)) as { data: { id: string } }).data.id;
     const customer = await made('/v1/customers', { name: 'Leaving Ltd', ingest_aliases: ['leaving'] });

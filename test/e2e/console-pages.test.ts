@@ -375,7 +375,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByText('Delivery to custom').waitFor();
   });
 
-  it('asks for the token again when the session has expired, and goes on where it was', async () => {
+  it('asks for the token again when the session has expired, and continues where it was', async () => {
     const { page } = await open('/console/customers');
     await settle(page);
     await service.moveClock('2026-11-27T09:30:00Z');

@@ -29,7 +29,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  it('asks for a token, and goes on at the address that was asked for', async () => {
+  it('asks for a token, and continues at the requested address', async () => {
     const page = await open('/console/customers?search=acme');
     expect(await seriousFaults(page)).toEqual([]);
     await signIn(page, service.token);
@@ -84,7 +84,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.context().close();
   });
 
-  it('has files that are kept for ever and compressed, and a page that is not kept and runs no inline script', async () => {
+  it('has files that are kept without a limit and compressed, and a page that is not kept and runs no inline script', async () => {
     const response = await fetch(`${service.url}/console/customers`);
     const html = await response.text();
     expect(response.headers.get('cache-control')).toBe('no-store');

@@ -1,7 +1,7 @@
 /**
  * A service is killed with acknowledged events in its log, and files of its data directory are damaged. The next start
- * is ready with every event, or says in a line what is missing and what to do; then it goes on with the rest. It never
- * hangs, is never ended by a signal of its own, and never counts less without a word.
+ * is ready with every event, or says in a line what is missing and what to do; then it continues with the rest. It
+ * never hangs, is never ended by its own signal, and never counts less without a word.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -141,7 +141,7 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** What happens to the files, and how many of the logged events are certainly left; null: any number, said or not. */
+/** The damage to the files, and how many of the logged events are certainly left; null: any number, said or not. */
 const DAMAGES: readonly (readonly [string, number | null, () => Promise<unknown>])[] = [
   [
     'the log is shorter by a page',
@@ -206,14 +206,14 @@ test.each(mainCases(DAMAGES, 3))(
       url = (await start(dataDir)).url;
       const accepting = runProgram('src/app/cli/main.ts', ['accept-loss', name], { DATA_DIR: dataDir });
       expect(await accepting.ended).toBe(0);
-      // What was accepted is taken up first.
+      // Accepted events are taken up first.
       await expect.poll(async () => (await call(url, '/readyz')).status).toBe(200);
       const rest = (await counted(url)) - STORED;
       if (left !== null) expect(rest).toBe(left);
       if (size !== 'an unknown number of events') expect(size).toBe(`${LOGGED - rest} events`);
       expect(rest % PER_REQUEST).toBe(0);
     }
-    // What was lost can be sent again, and what was not counts once.
+    // Lost events can be sent again, and the others count once.
     for (let first = 0; first < STORED + LOGGED; first += 100)
       expect(await ingest(url, first, 100)).toBe(200);
     expect(await counted(url)).toBe(STORED + LOGGED);

@@ -82,7 +82,7 @@ async function readUsage(url: string, { customerId, metricId }: Stored): Promise
   });
 }
 
-/** What the service says is stored: usage, and the customer. */
+/** The stored data by the service: usage, and the customer. */
 async function stored(url: string, of: Stored): Promise<unknown> {
   const usage = await readUsage(url, of);
   const { data } = (await usage.json()) as { data?: { value: number }[] };
@@ -239,7 +239,7 @@ function each<Kind extends string>(
   );
 }
 
-/** What the operator reads of a start that failed. */
+/** The message to the operator about a start that failed. */
 function lastWords(): string {
   const lines = started.at(-1)?.stderr().split('\n') ?? [];
   return lines.filter((line) => line.startsWith('tallyhouse: ')).join('\n');

@@ -1,6 +1,6 @@
 /**
  * Two processes of the service deliver invoices and are killed (kill -9) before and after each request to Stripe. The next
- * two find what was made, and finish it.
+ * two find the created objects, and finish them.
  */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -33,6 +33,6 @@ test('the invoices that it shows are the same when it has ended', async () => {
   const [, featured = ''] = /Invoice: (.+?), \d{4}/.exec(stdout) ?? [];
   const shown = listed.find(({ name }) => name.startsWith(featured));
   expect(stdout).toContain(formatDollarsExact(shown?.total ?? decimal('0')));
-  // What the customer with negotiated terms pays besides is on no other invoice.
+  // Further charges of the customer with negotiated terms are on no other invoice.
   expect(listed.filter(({ names }) => names.includes('Priority support'))).toHaveLength(1);
 });

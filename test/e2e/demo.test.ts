@@ -127,7 +127,7 @@ describe('tallyhouse demo', () => {
       ] as const,
       2,
     ),
-  )('leaves no server behind after %s', async (signal, exitCode) => {
+  )('leaves no server running after %s', async (signal, exitCode) => {
     const temporary = join(directory, signal);
     await mkdir(temporary);
     const demo = spawn(process.execPath, [PROGRAM, 'demo', '--events', '10000000'], {

@@ -41,7 +41,7 @@ it.each([
   expect(err).toContain('No tallyhouse is running on /from the named file.');
 });
 
-it('decides about worker threads too, which are made before anything is loaded', async () => {
+it('decides about worker threads too, which are created before anything is loaded', async () => {
   const directory = await createTestDirectory();
   await writeFile(join(directory, '.env'), 'PORT=none\nUV_THREADPOOL_SIZE=7\n');
   const start = runCommand(process.execPath, ['--require', TELL, PROGRAM, 'start'], {}, directory);
@@ -53,7 +53,7 @@ it('decides about worker threads too, which are made before anything is loaded',
 it('that is named and cannot be read ends the call; a folder called .env is none', async () => {
   const directory = await createTestDirectory();
   const missing = await tallyhouse(directory, {}, 'token', 'list', '--env-file', 'nowhere');
-  // Node 20 looks for the option behind the script too, and ends with 9 before any code runs.
+  // Node 20 looks for the option after the script too, and ends with 9 before any code runs.
   const ends = process.version.startsWith('v20.') ? [2, 9] : [2];
   expect(ends).toContain(missing.code);
   expect(missing).toMatchObject({ out: '', err: expect.stringMatching(/\bnowhere\b/) });

@@ -1,6 +1,6 @@
 /**
  * Where the bytes of an erased customer are in the data directory, and for how long (docs/erasure.md): nowhere in the log
- * of events or in ClickHouse a moment after the erasure; in files of PostgreSQL until they are written anew.
+ * of events or in ClickHouse a moment after the erasure; in files of PostgreSQL until they are rewritten.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -51,7 +51,7 @@ async function placesOf(dataDir: string, text: string): Promise<string[]> {
 
 const inPostgres = (place: string) => place.startsWith('postgres/data/');
 
-test('bytes of an erased customer are in files of PostgreSQL alone, until those are written anew', async () => {
+test('bytes of an erased customer are in files of PostgreSQL alone, until those are rewritten', async () => {
   const dataDir = await createDataDirectory();
   const call = await start(dataDir);
   const created = (await (
@@ -86,7 +86,7 @@ test('bytes of an erased customer are in files of PostgreSQL alone, until those 
   expect(await placesOf(dataDir, NAME)).toEqual([]);
 });
 
-/** What docs/erasure.md tells the operator to run. */
+/** The commands of docs/erasure.md for the operator. */
 async function documentedCommands(): Promise<string[]> {
   const page = await readFile(join(import.meta.dirname, '../../docs/erasure.md'), 'utf8');
   const [, block = ''] = /```sql\n(.*?)```/s.exec(page) ?? [];

@@ -1,4 +1,4 @@
-/** The examples run as their page says, as often as one likes, and print what comes of it. */
+/** The examples run as their page says, as often as one likes, and print the results. */
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ async function start(): Promise<string> {
   return /ready at (\S+)/.exec(service.stdout())?.[1] ?? '';
 }
 
-/** Resolves when the connection is made, refused or closed. */
+/** Resolves when the connection is opened, refused or closed. */
 function open(port: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve());
@@ -33,7 +33,7 @@ function open(port: number): Promise<void> {
   });
 }
 
-it('answers 200, or 503 with Retry-After, and never 500, and goes on when connections are closed', async () => {
+it('answers 200, or 503 with Retry-After, and never 500, and continues when connections are closed', async () => {
   const url = await start();
   expect(service?.stdout()).toMatch(new RegExp(`Note: only ${LIMIT} files and connections may be open`));
   const call = (path: string, body?: object) =>

@@ -1,6 +1,6 @@
 /**
- * The disk of the embedded stores is full: the service lives, says how much room is missing, and goes on by itself when
- * there is room. Nothing acknowledged is lost, and nothing is counted twice.
+ * The disk of the embedded stores is full: the service lives, says how much room is missing, and continues by itself
+ * when there is room. Nothing acknowledged is lost, and nothing is counted twice.
  */
 import { open, readFile, rm } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
@@ -68,7 +68,7 @@ async function fill(path: string): Promise<void> {
 }
 
 test.skipIf(!canTry)(
-  'a full disk ends nothing: requests are refused with what is missing, and all goes on when there is room',
+  'a full disk ends nothing: requests are refused with what is missing, and all continues when there is room',
   async () => {
     const where = await createTestDirectory();
     const disk = { where, megabytes: DISK_MB, content: await createDataDirectory() };

@@ -138,7 +138,7 @@ it('loses no acknowledged event and counts none twice over several kills in the 
   expect(counted).toBe(await usage(last, customerId, unique));
   expect(counted).toBeGreaterThanOrEqual(acknowledged.size);
 
-  // The clients retry what they got no answer for. What had been stored after all is a duplicate now.
+  // The clients retry requests without an answer. Events that had been stored after all are duplicates now.
   for (const request of unsure) {
     const events = eventsOf(request);
     expect(

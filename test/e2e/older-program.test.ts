@@ -59,7 +59,7 @@ const addCustomer = (url: string) => call(url, '/v1/customers', { name: 'Acme', 
 const customers = (url: string) => call(url, '/v1/customers');
 
 describe('the program of an earlier version', () => {
-  it('starts on data of its own, which the present version then brings up to date', async () => {
+  it('starts on its data, which the present version then brings up to date', async () => {
     const dataDir = await createDataDirectory();
     await use(older(dataDir), addCustomer);
     const upgraded = await use(present(dataDir), customers);

@@ -137,7 +137,8 @@ it.each([
     const refused = Object.keys(load.refused).join('\n');
     for (const refusal of size.refusals) expect(refused).toContain(refusal);
     expect(Math.min(load.hungUp, load.looks)).toBeGreaterThan(0);
-    // Who is refused is told so. Connections that were hung up count until that is seen, and there are 4,000 at most.
+    // Refused clients get an answer. Connections that were hung up count until that is seen, and there are 4,000 at
+    // most.
     if (size === SMALLER) expect(load.cutOff).toEqual({});
     expect(load.after.each).toBe(load.after.all);
     expect(load.after.all).toBeGreaterThanOrEqual(BEFORE + load.acknowledged);

@@ -1,5 +1,5 @@
 /**
- * The embedded PostgreSQL of a running service is killed: the service starts it again and goes on. Every change that
+ * The embedded PostgreSQL of a running service is killed: the service starts it again and continues. Every change that
  * was acknowledged is there, and every invoice is issued once.
  */
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ test('during writes, twice in a row: they are answered 503 meanwhile, and what w
   expect([1, 2]).toContain(endsLogged());
 });
 
-test('while it is not there, the service is not ready and says why, and ingest goes on', async () => {
+test('while it is not there, the service is not ready and says why, and ingest continues', async () => {
   await service.call('/v1/customers', { name: 'Acme', ingest_aliases: ['acme'] });
   let sent = 0;
   const ingest = async () => {
@@ -126,7 +126,7 @@ async function issuedInvoices(): Promise<string[]> {
   return data.map(({ total, start_timestamp }) => `${start_timestamp.slice(0, 7)}: ${total}`).sort();
 }
 
-test('during finalizations: the run goes on by itself, and every invoice is issued once', async () => {
+test('during finalizations: the run continues by itself, and every invoice is issued once', async () => {
   await createPayingCustomers(service, 3, '2026-11-01T00:00:00Z');
   const issued = async () => (await issuedInvoices()).length;
   let months = 0;
@@ -151,7 +151,7 @@ test('during finalizations: the run goes on by itself, and every invoice is issu
   expect(await issuedInvoices()).toEqual(expected.flatMap((invoice) => [invoice, invoice, invoice]));
 });
 
-test('and the service is told to stop meanwhile: it stops', async () => {
+test('and the service is asked to stop meanwhile: it stops', async () => {
   const { acknowledged } = await createCustomers(5, 'kept');
   await killPostgres(await killPostgres());
   service.program.child.kill('SIGTERM');

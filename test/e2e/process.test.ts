@@ -120,7 +120,7 @@ describe('the process', () => {
     expect(await isPostgresRunning(postmaster.pid)).toBe(false);
   });
 
-  test('answers a request that is under way when it is told to stop, and takes no new one', async () => {
+  test('answers a request that is under way when it is asked to stop, and takes no new one', async () => {
     const program = start({ API_TOKEN: 'given-to-the-process', LOG_LEVEL: 'info' });
     const url = new URL(await ready(program));
     const body = JSON.stringify({ name: 'Slow' });
@@ -241,13 +241,13 @@ describe('beside a running process', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
-  test('another on a copy of its data directory is told what that is', async () => {
+  test('another on a copy of its data directory reports that it is a copy', async () => {
     expect(await startOnCopy(used)).toContain(
       `${used}-copy/postgres/data is a copy of ${used}/postgres/data, made while PostgreSQL`,
     );
   });
 
-  test('another on its port is told so in one line, and leaves nothing running', async () => {
+  test('another on its port reports that in one line, and leaves nothing running', async () => {
     const other = start({ PORT: new URL(url).port, LOG_LEVEL: 'warn' });
     expect(await other.ended).toBe(1);
     expect(other.stderr()).toMatch(
@@ -256,7 +256,7 @@ describe('beside a running process', () => {
     expect(await readPostmaster(join(dataDir, 'postgres', 'data'))).toBeNull();
   });
 
-  test('another with a host that does not exist is told so in one line', async () => {
+  test('another with a host that does not exist reports that in one line', async () => {
     const other = start({ HOST: 'nothing.invalid', LOG_LEVEL: 'warn' });
     expect(await other.ended).toBe(1);
     expect(other.stderr()).toMatch(

@@ -1,6 +1,6 @@
 /**
  * Processes that are killed in the middle of removing months of old events, and of erasing a customer. The next one
- * goes on, nothing is gone that an invoice, a draft or deduplication needs, and no data counts as damaged.
+ * continues, nothing is gone that an invoice, a draft or deduplication needs, and no data counts as damaged.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
@@ -65,7 +65,7 @@ async function auditRows(action: string): Promise<number> {
 /** Of three months, two are there for the last one at least, and one afterwards. */
 const KILLS = ['0 before', '0 after', '0 during'];
 
-it('of old months goes on after kill -9 at any moment, and leaves what is needed', async () => {
+it('removal of old months continues after kill -9 at any moment, and leaves what is needed', async () => {
   for (const month of ['2026-12', '2027-01', '2027-02', '2027-03']) {
     await moveClock(service, `${month}-10T00:00:00Z`);
     expect(await use(`${month}-09T00:00:00Z`)).toBe(200);
@@ -97,7 +97,7 @@ it('of old months goes on after kill -9 at any moment, and leaves what is needed
   expect(await figure('tallyhouse_events_accepted_total')).toBe('0');
 });
 
-it('of a customer goes on after kill -9 at any moment, and leaves what invoices need, and other customers', async () => {
+it('removal of a customer continues after kill -9 at any moment, and leaves what invoices need, and other customers', async () => {
   const [gone, other] = [await customerId('customer-0'), await customerId('customer-1')];
   const { data: contracts } = await ok('/v2/contracts/list', { customer_id: gone });
   await use('2026-11-09T00:00:00Z', { email: 'ada@example.com' });

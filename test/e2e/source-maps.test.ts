@@ -1,4 +1,4 @@
-/** Stacks of the bundled service name the lines of its sources when Node is told to read source maps. */
+/** Stacks of the bundled service name the lines of its sources when Node is configured to read source maps. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

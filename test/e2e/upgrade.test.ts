@@ -32,7 +32,7 @@ async function prepare(work: (connection: PostgresConnection) => Promise<void>):
   }
 }
 
-/** What the process says when it does not start. */
+/** The message of the process when it does not start. */
 async function refusal(): Promise<string> {
   program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'fatal' });
   expect(await program.ended).toBe(1);

@@ -77,7 +77,7 @@ async function ofMetrics({ customerId }: MeteredCustomer): Promise<Compared[]> {
   }));
 }
 
-/** What an alert at the value is, and one that is the least beyond it. Thresholds are not negative. */
+/** An alert at the value, and one that is the least beyond it. Thresholds are not negative. */
 function thresholdsOf({ value, firesAtLeast }: Compared): [threshold: Decimal, state: string][] {
   const beyond = firesAtLeast ? value.plus(LEAST) : value.minus(LEAST);
   const both: [Decimal, string][] = [

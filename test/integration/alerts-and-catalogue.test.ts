@@ -63,7 +63,7 @@ async function evaluated(
   return queries();
 }
 
-test('the metric of a product is swapped while its spend is evaluated: the alarm is told once, when all of it is known', async () => {
+test('the metric of a product is swapped while its spend is evaluated: the alarm is reported once, when all of it is known', async () => {
   const type = 'spend_threshold_reached';
   let moments = 1;
   for (let moment = 0; moment < moments; moment += 1) {
@@ -88,7 +88,7 @@ test('the metric of a product is swapped while its spend is evaluated: the alarm
   expect(moments).toBeGreaterThan(0);
 });
 
-test('a metric that is archived while its usage is evaluated goes on being compared', async () => {
+test('a metric that is archived while its usage is evaluated is still compared', async () => {
   const metric = await createdId(api, METRICS, {
     ...{ name: 'Used', aggregation_type: 'COUNT', event_type_filter: { in_values: ['use'] } },
   });
@@ -110,7 +110,7 @@ test('a metric that is archived while its usage is evaluated goes on being compa
   await expect.poll(() => told(alert)).toEqual(['alerts.usage_threshold_reached']);
 });
 
-test('an alarm that begins and ends while an evaluation takes place is not told again by it', async () => {
+test('an alarm that begins and ends while an evaluation takes place is not reported again by it', async () => {
   const type = 'low_remaining_commit_balance_reached';
   const own = await catalogue();
   const commit = (amount: number) => {

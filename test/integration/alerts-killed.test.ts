@@ -6,7 +6,7 @@ import { type BillingProcess, created, moveClock } from '../support/billing-proc
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const NOW = '2026-11-10T12:30:00Z';
-/** What becomes slow is waited for; this only ends a test that hangs. */
+/** Slow work is waited for; this only ends a test that hangs. */
 const COMES = { timeout: 120_000 };
 
 let stores: SharedStores;

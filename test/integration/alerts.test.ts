@@ -24,7 +24,7 @@ const customerWith = (terms: object = {}) => createThresholdCustomer(api, catalo
 const createAlert = (type: string, threshold: number, more: object = {}) =>
   createdId(api, ALERTS, { alert_type: type, name: `At ${threshold}`, threshold, ...more });
 
-/** What was told of an alert of a customer, in the order of its sending. */
+/** The messages about an alert of a customer, in the order of their sending. */
 function told(customer_id: string, alert_id: string): Record<string, unknown>[] {
   return receiver.received.flatMap(({ message: { type, properties } }) => {
     const of = properties as Record<string, unknown>;
@@ -49,7 +49,7 @@ const withCommit = (amount: number) => ({
 });
 
 describe('what alerts look at', () => {
-  test('spend that reaches its threshold is told once, with what it is about', async () => {
+  test('spend that reaches its threshold is reported once, with its subject', async () => {
     const { customerId, use } = await customerWith(withCommit(5000));
     const alert = await createAlert('spend_threshold_reached', 1000, { customer_id: customerId });
     await becomes(customerId, alert, 'ok');
@@ -78,7 +78,7 @@ describe('what alerts look at', () => {
     expect(told(customerId, alert)).toHaveLength(1);
   });
 
-  test('a balance that usage draws down is told, and when it is filled up, that too', async () => {
+  test('a balance that usage draws down is reported, and its recovery too', async () => {
     const { customerId, contractId, use } = await customerWith(withCommit(1000));
     const of = { customer_id: customerId };
     const balance = await createAlert('low_remaining_commit_balance_reached', 400, of);
@@ -137,11 +137,11 @@ describe('what alerts look at', () => {
     expect([await ofPool('small'), await ofPool('large')]).toEqual(['in_alarm', 'ok']);
   });
 
-  test('a single event many times larger than those before is told at once, however far the threshold was', async () => {
+  test('a single event many times larger than those before is reported at once, however far the threshold was', async () => {
     const { customerId, use } = await customerWith();
     const alert = await createAlert('spend_threshold_reached', 100_000, { customer_id: customerId });
     await becomes(customerId, alert, 'ok');
-    // What an event of 10 changes is learned.
+    // The effect of an event of 10 is learned.
     for (let used = 0; used < 4; used += 1) {
       await use(10, NOON);
       await settled();
@@ -257,7 +257,7 @@ describe('states', () => {
     expect(await stateOf(late.customerId, alert)).toBeNull();
   });
 
-  test('a reset alert is told again', async () => {
+  test('a reset alert is reported again', async () => {
     const { customerId, use } = await customerWith();
     await use(2000, NOON);
     const alert = await createAlert('spend_threshold_reached', 1000, {
@@ -432,7 +432,7 @@ describe('operations', () => {
 });
 
 // Last: it moves the clock.
-test('a new period ends alarms of spend, and days are told as they pass', async () => {
+test('a new period ends alarms of spend, and days are reported as they pass', async () => {
   const { customerId, use } = await customerWith(withCommit(100));
   const of = { customer_id: customerId };
   const spend = await createAlert('spend_threshold_reached', 1000, of);

@@ -111,7 +111,7 @@ describe('archiving a billing configuration', () => {
     });
   });
 
-  test('stands in the history; a threshold that was disabled before is not told of', async () => {
+  test('stands in the history; a threshold that was disabled before is not reported', async () => {
     const configuration = await configure();
     const terms = everyTerm(catalogue, customer);
     const prepaid = { ...(terms.prepaid_balance_threshold_configuration as object), is_enabled: true };

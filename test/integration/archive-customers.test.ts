@@ -108,7 +108,7 @@ describe('an archived customer', () => {
     expect(configured.text('message')).toMatch(/^data\[0\]\.customer_id: .* is archived$/);
   });
 
-  test('goes on being metered', async () => {
+  test('usage of an archived customer is still metered', async () => {
     await archive();
     const at = '2026-11-03T00:00:00Z';
     const answer = await service.api.post('/v1/ingest', [completion('ada', { id: 'b', at, tokens: 7 })]);
@@ -152,7 +152,7 @@ test.each<[string, number, RegExp]>([
 });
 
 describe('archiving a customer', () => {
-  test('while contracts are made and edited leaves none that is not archived, and deadlocks with none', async () => {
+  test('while contracts are created and edited leaves none that is not archived, and deadlocks with none', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await createdId(service.api, '/v1/customers', { name: 'Busy' });
       const own = { customer_id: id };

@@ -124,7 +124,7 @@ describe('the audit log', () => {
 });
 
 describe('the cursor of the audit log', () => {
-  it('is there after an empty page too, and continues with what comes later, missing nothing', async () => {
+  it('is there after an empty page too, and continues with later rows, missing nothing', async () => {
     const seen: string[] = [];
     let next: string | undefined;
     const poll = async () => {
@@ -161,7 +161,7 @@ describe('the cursor of the audit log', () => {
     });
   });
 
-  it('does not show rows behind a transaction that is still running', async () => {
+  it('does not show rows after a transaction that is still running', async () => {
     const id = await createCustomer({ name: 'Waiting' });
     await rowsOf('customer', id);
     let end: () => void = () => undefined;

@@ -124,7 +124,7 @@ it('stores all of it and says how far that is, and the whole file later adds the
   };
   try {
     await writeFile(path, cut);
-    // The second run begins behind all that could be read.
+    // The second run begins after all that could be read.
     for (let runs = 0; runs < 2; runs += 1) {
       await expect(run()).rejects.toThrow(
         `cut off after line ${complete}: unexpected end of file\nEverything up to line ${complete} is stored`,

@@ -1,4 +1,6 @@
-/** What rows of CSV and Parquet become, where the formats are special, and how files are refused that cannot be read. */
+/**
+ * The events of rows of CSV and Parquet, where the formats are special, and how files are refused that cannot be read.
+ */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -112,7 +112,7 @@ describe('connections of the service', () => {
     );
     expect(first.list('data')).toHaveLength(100);
     expect(second.at('next_page')).toBeNull();
-    // Behind the connections comes direct delivery to the providers without one.
+    // After the connections follows direct delivery to the providers without one.
     const connected = (await pool.db.select().from(billingConnections)).map(({ id }) => id);
     expect(new Set(ids.slice(0, connected.length))).toEqual(new Set(connected));
     expect(ids.length).toBeGreaterThan(connected.length);
@@ -130,7 +130,7 @@ describe('billing configurations of a customer', () => {
       leave_stripe_invoices_in_draft: true,
     },
     {},
-  ])('what was sent comes back: %j', async (configuration) => {
+  ])('a configuration is returned as it was sent: %j', async (configuration) => {
     const customer_id = await newCustomer();
     const answer = await api.post(SET, { data: [{ customer_id, ...stripe, configuration }] });
     const view = { ...stripe, customer_id, configuration, delivery_method_configuration: {} };

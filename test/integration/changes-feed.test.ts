@@ -24,7 +24,7 @@ function failingAt(...reads: readonly number[]): Database {
 const note = (ids: readonly string[]) => db.transaction((tx) => noteCustomerChanges(tx, ids));
 const customers = (count: number) => Array.from({ length: count }, () => newId());
 
-test('each changed customer comes once, and what was there before is skipped', async () => {
+test('each changed customer is listed once, and earlier changes are skipped', async () => {
   const [before, first, second] = [customers(3), customers(5), customers(2)];
   await note(before);
   const feed = createChangesFeed(db);

@@ -28,7 +28,7 @@ const RELEASE = '/v1/contracts/commits/threshold-billing/release';
 const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
 const evaluate = ({ customerId }: ThresholdCustomer) => evaluateThresholds(deps, [customerId]);
 
-/** Everything is evaluated, and what that has made due is done. */
+/** Everything is evaluated, and the work that is due then is done. */
 async function settled(at = NOW): Promise<void> {
   await service.moveClock(at);
   await service.moveClock(at);

@@ -18,7 +18,7 @@ let clickhouse: ClickHouse;
 beforeAll(async () => {
   const parent = await createTestDirectory();
   directory = join(parent, 'engine');
-  // What lies in the directory that the process was started in must not reach the engine.
+  // Files in the directory that the process was started in must not reach the engine.
   const startedIn = await mkdtemp(join(parent, 'cwd-'));
   await writeFile(
     join(startedIn, 'config.xml'),

@@ -47,7 +47,7 @@ describe('a migration', () => {
     expect(await recorded()).toEqual([...(await released()), '0801_counted']);
   });
 
-  test('is applied when it comes with a later version', async () => {
+  test('a migration is applied when a later version adds it', async () => {
     await applySchema(clickhouse, undefined);
     await applySchema(clickhouse, undefined, await clickhouseFolderWith({ '0801_counted': COUNTED }));
     expect(await countOf('runs')).toBe(1);

@@ -48,7 +48,7 @@ test('parameters in the URL, as a form of the client, and as none of a later que
   }
 });
 
-test('inserts of values, of a stream and of bytes, told in the summary', async () => {
+test('inserts of values, of a stream and of bytes are reported in the summary', async () => {
   const values = [{ a: 1, b: 'é' }];
   const inserted = await client.insert({ table: 't', values, format: 'JSONEachRow' });
   expect(inserted.summary?.written_rows).toBe('1');

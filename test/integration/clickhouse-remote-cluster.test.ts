@@ -1,5 +1,5 @@
 /**
- * Usage on a cluster equals usage on one node: two shards behind Distributed tables, created by the cluster's
+ * Usage on a cluster equals usage on one node: two shards with Distributed tables, created by the cluster's
  * DDL, read and written with the cluster's settings. Replicas are not simulated.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const EVENTS = 400;
 let front: FrontProcess;
 let clickhouse: ClickHouse;
 
-/** Event `index`; its copy comes later, so the first one counts. */
+/** Event `index`; its copy arrives later, so the first one counts. */
 function event(index: number, copy: number): NaiveEvent {
   return {
     transactionId: `t-${index}`,

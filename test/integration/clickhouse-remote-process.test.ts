@@ -1,6 +1,6 @@
 /**
  * The service as a process on servers by URL: PostgreSQL over TCP, ClickHouse over HTTP, one node or a
- * cluster. What it acknowledged survives its own end, its killing, and the killing of ClickHouse.
+ * cluster. Acknowledged events survive its own end, its killing, and the killing of ClickHouse.
  */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -155,7 +155,7 @@ describe.each(mainCases(SERVERS, 1))('on %s', (_, cluster) => {
     const total = 2 * (150 + sent);
     expect(await invoices(third, customerId)).toMatchObject([{ total }]);
 
-    // ClickHouse dies under the service: nothing is acknowledged meanwhile, and it goes on when it is back.
+    // ClickHouse dies under the service: nothing is acknowledged meanwhile, and it continues when it is back.
     await front.kill();
     expect((await ingest(third, 10_000, 10)).status).toBe(503);
     expect((await call(third, '/readyz')).status).toBe(503);

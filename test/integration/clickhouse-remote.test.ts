@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ClickHouse, QueryLane } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 
-/** What a request said, as a ClickHouse server reads it. */
+/** A request as a ClickHouse server reads it. */
 interface Heard {
   readonly authorization: string | undefined;
   readonly url: URLSearchParams;
@@ -195,7 +195,7 @@ test('one customer’s slow queries wait for each other, and no other lane or cu
   await Promise.all([...slow, ...others]);
 });
 
-test('queries are cancelled by closing their connections, which ClickHouse is told to heed', async () => {
+test('queries are cancelled by closing their connections, which ClickHouse is configured to heed', async () => {
   const other = createRemoteClickHouse({ url });
   const release = holdAnswers();
   const query = other.queryBytes({ sql: 'SELECT 1 FORMAT TSV' });
@@ -299,7 +299,7 @@ test('the whole message of a failure arrives, with brackets and words in capital
   await expect(failed).rejects.toMatchObject({ code: '62', type: 'SYNTAX_ERROR', message: `${message}.` });
 });
 
-test('a failure on a shard is told by what went wrong there', async () => {
+test('a failure on a shard is reported with its cause there', async () => {
   const inner = 'Code: 241. DB::Exception: memory limit exceeded. (MEMORY_LIMIT_EXCEEDED) (version 26.7)';
   const body = `Code: 241. DB::Exception: Received from shard-2:9000. ${inner}: While executing Remote. (MEMORY_LIMIT_EXCEEDED) (version 26.7)`;
   answer = { status: 500, body: Buffer.from(body) };
@@ -307,7 +307,7 @@ test('a failure on a shard is told by what went wrong there', async () => {
   await expect(failed).rejects.toMatchObject({ code: '241', type: 'MEMORY_LIMIT_EXCEEDED' });
 });
 
-test('what something else than ClickHouse answers is told as it is', async () => {
+test('an answer that is not from ClickHouse is reported unchanged', async () => {
   answer = { status: 502, body: Buffer.from('<html>Bad Gateway</html>') };
   await expect(clickhouse.command('SELECT 1')).rejects.toThrow(
     'ClickHouse answered 502: <html>Bad Gateway</html>',

@@ -111,7 +111,7 @@ describe('the ClickHouse schema', () => {
     }
   });
 
-  test('has replicated tables behind a distributed one on a cluster, from the same source', async () => {
+  test('has replicated tables under a distributed one on a cluster, from the same source', async () => {
     const plain = (text: string) => text.replace(/--.*\n/g, '').replace(/\s+/g, ' ');
     const single = (await tableStatements(undefined)).map(plain);
     const statements = (await tableStatements('prod')).map(plain);

@@ -145,7 +145,7 @@ describe('a query', () => {
     expect(rows.map((row) => row.explain.trim())).toContain('TableIdentifier nowhere');
   });
 
-  test('leaves no setting behind', async () => {
+  test('a statement leaves no setting on the connection', async () => {
     const limited = clickhouse.query({
       sql: 'SELECT number FROM numbers(10)',
       settings: { max_result_rows: 5, result_overflow_mode: 'throw' },

@@ -1,4 +1,4 @@
-/** What clients of the interface rely on, in requests as they send them. */
+/** The behaviour that clients of the interface rely on, in requests as they send them. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ADD_RATE,
@@ -32,7 +32,7 @@ const contract = (fields: Body = {}) => ({
 });
 const FOR_EVER = '2999-12-31T00:00:00.000Z';
 
-describe('an end in 2999 is for ever', () => {
+describe('an end in 2999 is without a limit', () => {
   test('of a contract and of its terms', async () => {
     const { commit, multiplier, subscription, recurring } = termFixtures(ids);
     const until = { starting_at: START, ending_before: FOR_EVER };

@@ -1,4 +1,4 @@
-/** What clients of the interface rely on of terms, renewals and lists, in requests as they send them. */
+/** The behaviour of terms, renewals and lists that clients of the interface rely on, in requests as they send them. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';

@@ -41,7 +41,7 @@ function cloudEvent(id: string, subject: string, data: object = { tokens: 1 }) {
   };
 }
 
-/** What the customer's tokens add up to. */
+/** The sum of the customer's tokens. */
 async function tokensOf(subject: string): Promise<number> {
   const customerId = await createdId(api, '/v1/customers', { name: subject, ingest_aliases: [subject] });
   const metricId = await createdId(api, '/v1/billable-metrics/create', {

@@ -52,7 +52,7 @@ const invoiced = (...timestamps: string[]) => ({
   invoice_schedule: { schedule_items: timestamps.map((timestamp) => ({ timestamp, amount: 80 })) },
 });
 
-/** How the commit or credit is made: of the customer, or of a contract. */
+/** How the commit or credit is created: of the customer, or of a contract. */
 type Owner = 'customer' | 'contract';
 const OWNERS: readonly [Owner][] = [['customer'], ['contract']];
 

@@ -174,7 +174,7 @@ const child = await customerWith({
     },
   },
 });
-/** Each percentage is of the fees of its own contract. */
+/** Each percentage is of the fees of its contract. */
 const CONSOLIDATED = {
   lines: [
     ...['Calls 0 × 10 = 0', 'Seat 2 × 3100 = 6200', 'Support 6200 × 0.1 = 620'],

@@ -19,7 +19,7 @@ import { reconcile } from '../support/reconciled.ts';
 const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
 const { api, db } = service;
 
-/** Every test has two months of its own: the first is issued, the second is open. */
+/** Every test has two separate months: the first is issued, the second is open. */
 let month = Date.UTC(2026, 0, 1);
 const at = (months: number, day = 1, hour = 0) => {
   const start = new Date(month);
@@ -207,7 +207,7 @@ test('children follow the parent by the start of their contracts', async () => {
   );
 });
 
-test('the consolidated invoice waits for an invoice of a child that fails, and comes with it', async () => {
+test('the consolidated invoice waits for an invoice of a child that fails, and is issued with it', async () => {
   const hierarchy = await family();
   const { parent } = hierarchy;
   const child = childOf(hierarchy);

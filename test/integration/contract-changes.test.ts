@@ -136,13 +136,13 @@ describe('a later end, and none', () => {
       for (const list of ['commits', 'credits', 'recurring_commits', 'overrides', 'scheduled_charges']) {
         expect(after.at(`data.${list}`)).toEqual(before.at(`data.${list}`));
       }
-      // What ended with the contract keeps that end, billing in arrears aside.
+      // Terms that ended with the contract keep that end, billing in arrears aside.
       expect(after.at('data.recurring_credits[0].ending_before')).toBe('2027-10-01T00:00:00.000Z');
       expect(after.at('data.subscriptions[0].ending_before')).toBe('2027-10-01T00:00:00.000Z');
     },
   );
 
-  test('lets a subscription in arrears go on', async () => {
+  test('lets a subscription in arrears continue', async () => {
     const reference = await create({
       ending_before: '2027-10-01T00:00:00Z',
       subscriptions: [
@@ -252,7 +252,7 @@ describe('earlier states', () => {
     expect(await asOf('2030-01-01T00:00:00Z')).toEqual(states[2]);
   });
 
-  test('are not to be had with ledgers, nor from before the contract was made', async () => {
+  test('earlier versions are not available with ledgers, nor from before the contract was created', async () => {
     const reference = await createEverything();
     const both = { as_of_date: text(12), include_ledgers: true };
     for (const [options, message] of [
@@ -271,7 +271,7 @@ describe('earlier states', () => {
     await later.post(UPDATE_END, { ...reference, ending_before: '2026-12-15T00:00:00Z' });
     await later.post(UPDATE_END, { ...reference, ending_before: '2026-12-01T00:00:00Z' });
     const after = await last.post('/v1/contracts/get', reference);
-    // What a commit has cost is that of its present schedules.
+    // The cost of a commit is that of its present schedules.
     const withoutCostBasis = (answer: ApiAnswer) =>
       JSON.stringify(answer.at('data.initial'), (key, value) => (key === 'cost_basis' ? undefined : value));
     expect(withoutCostBasis(after)).toBe(withoutCostBasis(before));

@@ -84,7 +84,7 @@ async function renew(
   return createdId(service.api, CONTRACTS, { ...newContract(customer_id, starting_at), transition });
 }
 
-/** What is stored of the contract besides itself. */
+/** The stored objects of the contract besides itself. */
 async function recordOf(contractId: string) {
   const { db } = service;
   const versions = await db
@@ -113,7 +113,7 @@ async function queuedPeriods(contractIds: readonly string[]): Promise<Map<string
   );
 }
 
-/** Each rollover is what computing it again comes to. */
+/** Each rollover equals the result of computing it again. */
 async function expectRolloversUpToDate(states: ReadonlyMap<string, FullContract>): Promise<void> {
   const transitions = await loadTransitions(service.db, [...states.keys()]);
   const unique = new Map([...transitions.values()].flat().map((one) => [one.fromContractId, one]));

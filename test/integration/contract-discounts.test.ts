@@ -1,4 +1,4 @@
-/** Discounts of contracts: scheduled amounts that reduce, on the same road as scheduled charges. */
+/** Discounts of contracts: scheduled amounts that reduce, on the same path as scheduled charges. */
 import Metronome from '@metronome/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
@@ -64,7 +64,7 @@ async function texts(): Promise<string[]> {
 }
 
 describe('a discount', () => {
-  test('reduces the invoice of its date, behind the charges, and is issued with it', async () => {
+  test('reduces the invoice of its date, after the charges, and is issued with it', async () => {
     const { data } = await client.v1.contracts.create({
       customer_id: customer,
       starting_at: '2026-01-01T00:00:00Z',

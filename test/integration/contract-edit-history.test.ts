@@ -148,7 +148,7 @@ describe('edits at the same time', () => {
     );
   });
 
-  test('that exclude one another: one is made, the others are refused', async () => {
+  test('that exclude one another: one is applied, the others are refused', async () => {
     const before = await api.post('/v2/contracts/get', reference());
     const remove_overrides = [{ id: before.text('data.overrides[0].id') }];
     const answers = await Promise.all(
@@ -158,7 +158,7 @@ describe('edits at the same time', () => {
     expect(await history()).toHaveLength(1);
   });
 
-  test('with one uniqueness key: one is made, also where the contracts differ', async () => {
+  test('with one uniqueness key: one is applied, also where the contracts differ', async () => {
     const other = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
     const uniqueness_key = `key of ${contract}`;
     const body = (of: string) => ({ ...reference(of), uniqueness_key, update_contract_name: 'Once' });

@@ -1,4 +1,4 @@
-/** What an edit does to the usage invoices of a contract. */
+/** The effects of an edit on the usage invoices of a contract. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,4 +1,4 @@
-/** A misspelled member of an edit is refused: the edit would be recorded as made without it. */
+/** A misspelled member of an edit is refused: the edit would be recorded as applied without it. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
@@ -77,7 +77,7 @@ test.each<[string, () => object]>([
   expect(await history()).toEqual([]);
 });
 
-test('an edit without any group is made', async () => {
+test('an edit without any group is applied', async () => {
   expect((await send({})).status).toBe(200);
   expect(await history()).toHaveLength(1);
 });

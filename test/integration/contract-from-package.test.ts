@@ -59,7 +59,7 @@ function withoutIds(value: unknown): unknown {
   return JSON.parse(text);
 }
 
-describe('a contract made of a package', () => {
+describe('a contract created from a package', () => {
   test('has every term, with each date where a calendar puts it', async () => {
     const package_id = await createdId(api, PACKAGES, everyTemplate(catalogue));
     const made = await stored(await provision({ package_id }));
@@ -148,7 +148,7 @@ describe('a contract made of a package', () => {
     ]);
   });
 
-  test('of several made at once with one uniqueness key is one', async () => {
+  test('several contracts created at once from a package with one uniqueness key are one', async () => {
     const package_id = await createdId(api, PACKAGES, onePrepaidCommit(catalogue));
     const body = { package_id, uniqueness_key: `once ${customer}` };
     const answers = await Promise.all(Array.from({ length: 8 }, () => attempt(body)));
@@ -156,7 +156,7 @@ describe('a contract made of a package', () => {
     expect(await contractCount()).toBe(1);
   });
 
-  test('goes on when the package is archived, which then takes no more', async () => {
+  test('a contract continues when its package is archived, which then takes no more', async () => {
     const package_id = await createdId(api, PACKAGES, {
       ...onePrepaidCommit(catalogue),
       aliases: [{ name: `old ${customer}` }],

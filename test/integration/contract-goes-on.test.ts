@@ -105,7 +105,7 @@ async function invoicesOf(customerId: string): Promise<Part[]> {
   });
 }
 
-it('a contract that ended, was issued and goes on bills the difference to what is issued', async () => {
+it('a contract that ended, was issued and continues bills the difference to what is issued', async () => {
   const usage = [
     [2, 'ada', 5],
     [3, 'bob', 9],
@@ -164,7 +164,7 @@ it('a contract that ended, was issued and goes on bills the difference to what i
   }
 });
 
-it('an invoice that is made from a date inside a period bills from there on', async () => {
+it('an invoice that is generated from a date inside a period bills from there on', async () => {
   const usage = [
     [2, 'ada', 5],
     [3, 'bob', 9],

@@ -1,4 +1,4 @@
-/** What a contract's own terms do to its invoice: overrides and usage filters, through the API. */
+/** The effects of a contract's own terms on its invoice: overrides and usage filters, through the API. */
 import { beforeAll, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -6,7 +6,7 @@ import { completion, createScenario, type Scenario } from '../support/scenario.t
 
 const service = await serviceForFile();
 let scenario: Scenario;
-/** A card with tokens alone: every metric behind a usage filter has to know the filter's property. */
+/** A card with tokens alone: every metric of a usage filter has to know the filter's property. */
 let tokensOnlyCardId: string;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ async function linesOf(contractId: string): Promise<string[]> {
   });
 }
 
-it('bills list prices without terms of its own', async () => {
+it('bills list prices without further terms', async () => {
   expect(await tokenLines({})).toEqual([
     '01 large eu 200 × 0.03',
     '01 large us 100 × 0.03',

@@ -1,4 +1,4 @@
-/** What a change of a contract does to its usage invoices: those that are drafts, and those that are final. */
+/** The effects of a change of a contract on its usage invoices: those that are drafts, and those that are final. */
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
@@ -60,7 +60,7 @@ test('an earlier end cuts the draft and brings its finalization forward', async 
   ]);
 });
 
-test('a contract that ended and goes on is billed for the rest of its last period', async () => {
+test('a contract that ended and continues is billed for the rest of its last period', async () => {
   await use('2026-11-03T00:00:00Z', '2026-11-07T00:00:00Z');
   await change('updateEndDate', { ending_before: '2026-11-05T00:00:00Z' });
   await service.moveClock('2026-11-11T00:00:00Z');

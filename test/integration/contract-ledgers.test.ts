@@ -101,7 +101,7 @@ describe('a commit of two segments', () => {
   });
 });
 
-test('credits and postpaid commits have entries of their own', async () => {
+test('credits and postpaid commits have separate entries', async () => {
   const contract = await create({
     commits: [
       {
@@ -124,7 +124,7 @@ test('credits and postpaid commits have entries of their own', async () => {
 });
 
 describe('the end of the contract', () => {
-  test('is where access ends that was to go on, and where the rest expires', async () => {
+  test('is where access ends that was to continue, and where the rest expires', async () => {
     const contract = await create({ ending_before: day(4), commits: [prepaid([100, 2, 6])] });
     expect((await read(on(3), contract)).at('data.commits[0].balance')).toBe(100);
     const ended = await read(on(4), contract);
@@ -214,7 +214,7 @@ describe('a commit that waits for a payment', () => {
     expect(ledgerOf(answer)).toEqual([]);
   });
 
-  test('is told one outcome, whoever is first', async () => {
+  test('has one outcome, whoever reports first', async () => {
     const { commit } = await gated();
     const outcomes = ['PAID', 'FAILED', 'PAID', 'FAILED'];
     const answers = await Promise.all(outcomes.map((outcome) => answerWith(commit, outcome)));

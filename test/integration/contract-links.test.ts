@@ -158,7 +158,7 @@ describe('a hierarchy', () => {
     }
   });
 
-  test('has 10 contracts at most, also when they are made at once', async () => {
+  test('has 10 contracts at most, also when they are created at once', async () => {
     const parent = await create();
     const answers = await Promise.all(Array.from({ length: 12 }, () => attempt(parentOf(parent))));
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 400, 400, 400]);

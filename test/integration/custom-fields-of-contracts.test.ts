@@ -162,7 +162,7 @@ test('an earlier state of a contract shows the fields as they are now', async ()
   expect(earlier.at('data.subscriptions[0].custom_fields')).toEqual({ team: 'blue' });
 });
 
-describe('a contract made of a package', () => {
+describe('a contract created from a package', () => {
   const lists = {
     commits: ['package_commit', 'commit'],
     credits: ['package_credit', 'contract_credit'],

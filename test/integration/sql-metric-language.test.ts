@@ -70,7 +70,7 @@ describe.each(Object.entries(ANALYST_QUERIES))('%s', (_, queries) => {
   });
 });
 
-describe('a query that is evaluated anew at every hour', () => {
+describe('a query that is evaluated again at every hour', () => {
   const median = 'SELECT MEDIAN(properties.latency) AS value, properties.user FROM events GROUP BY user';
 
   it('has at each hour the value over the events before it', async () => {
