@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type BuiltImage, buildWithBuildah, carryOutDockerfile, hasBuildah } from '../support/built-image.ts';
-import type { Program } from '../support/child-process.ts';
+import { DOCTOR_LINE, type Program } from '../support/child-process.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
 import { type PostgresGateway, startPostgresGateway } from '../support/postgres-gateway.ts';
 import { createTestDirectory } from '../support/stores.ts';
@@ -74,7 +74,7 @@ describe.each(BUILDERS)('the image built by $builder', ({ database, isHere, buil
       });
       expect([await started?.ended, started?.stderr().trimEnd().split('\n')]).toEqual([
         1,
-        [expect.stringContaining(`set ${missing} to use a server`)],
+        [expect.stringContaining(`set ${missing} to use a server`), DOCTOR_LINE.trimEnd()],
       ]);
     }
   });

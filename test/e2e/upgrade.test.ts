@@ -7,7 +7,7 @@ import {
   connectPostgres,
   type PostgresConnection,
 } from '../../src/store/postgres-driver/connect-postgres.ts';
-import { type Program, runProgram } from '../support/child-process.ts';
+import { DOCTOR_LINE, type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { drizzleFolderOf, drizzleFolderWith } from '../support/migration-folders.ts';
 
@@ -37,7 +37,8 @@ async function refusal(): Promise<string> {
   program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'fatal' });
   expect(await program.ended).toBe(1);
   expect(program.stdout()).toBe('');
-  return program.stderr();
+  expect(program.stderr()).toContain(DOCTOR_LINE);
+  return program.stderr().replace(DOCTOR_LINE, '');
 }
 
 // A start of a whole PostgreSQL, and then of a whole service.

@@ -15,6 +15,9 @@ export interface Program {
 
 const root = join(import.meta.dirname, '../..');
 
+/** The end of what a start that has failed says. */
+export const DOCTOR_LINE = 'tallyhouse: run "tallyhouse doctor" (npm run doctor) to see what is wrong\n';
+
 let isBuilt: boolean | undefined;
 
 /** Runs the built file if it is up to date, which starts three times as fast. */

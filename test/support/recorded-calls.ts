@@ -30,6 +30,7 @@ export async function recordedCall(...args: readonly string[]): Promise<Recorded
     catalogue: record('catalogue'),
     acceptLoss: record('acceptLoss'),
     strayData: record('strayData'),
+    doctor: record('doctor'),
   };
   const code = await runProgram(args, actions, {
     out: (text) => {

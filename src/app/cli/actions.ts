@@ -1,10 +1,11 @@
 /** What each subcommand does. Each loads its code when it is called, so that help and small commands are quick. */
-import { type Config, ConfigError } from '../../config.ts';
+import { type Config, ConfigError, processEnvironment } from '../../config.ts';
 import type { DemoOptions } from '../../demo/options.ts';
 import type { BackfillOptions } from '../commands/backfill/options.ts';
 import type { CatalogueImport } from '../commands/catalogue/catalogue-command.ts';
 import { commandConfig } from '../commands/command-config.ts';
 import { EXIT, failingWith } from '../commands/command-failure.ts';
+import type { DoctorOptions } from '../commands/doctor/doctor-command.ts';
 import type { ReconcileOptions } from '../commands/reconcile/options.ts';
 import type { SqlOptions } from '../commands/sql/options.ts';
 import type { TokenCall } from '../commands/token-command.ts';
@@ -20,6 +21,7 @@ export interface Actions {
   catalogue(call: CatalogueImport): Promise<number>;
   acceptLoss(names: readonly string[]): Promise<number>;
   strayData(names: readonly string[]): Promise<number>;
+  doctor(options: DoctorOptions): Promise<number>;
 }
 
 export const ACTIONS: Actions = {
@@ -56,6 +58,8 @@ export const ACTIONS: Actions = {
     }),
   strayData: async (names) =>
     print(await (await import('../commands/stray-data-command.ts')).strayDataCommand(names)),
+  doctor: async (options) =>
+    (await import('../commands/doctor/doctor-command.ts')).doctorCommand(options, processEnvironment()),
 };
 
 /** Settings that cannot be used are the operator's to correct. */

@@ -6,6 +6,7 @@ import type { Actions } from './actions.ts';
 import { defineBackfill } from './backfill.ts';
 import { defineCompletion } from './completion.ts';
 import { defineDemo } from './demo.ts';
+import { defineDoctor } from './doctor.ts';
 import { defineAcceptLoss, defineCatalogue, defineStrayData } from './maintenance.ts';
 import { defineReconcile } from './reconcile.ts';
 import type { Run } from './run.ts';
@@ -88,6 +89,7 @@ export function createProgram(
   defineCatalogue(program, run(actions.catalogue));
   defineAcceptLoss(program, run(actions.acceptLoss));
   defineStrayData(program, run(actions.strayData));
+  defineDoctor(program, run(actions.doctor));
   defineCompletion(program, out);
   for (const command of [program, ...descendantsOf(program)]) {
     command.showHelpAfterError(`(see: ${pathOf(command)} --help)`);

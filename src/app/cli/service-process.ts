@@ -42,7 +42,7 @@ export async function runService(): Promise<never> {
   } catch (error) {
     const isExpected = EXPECTED.some((expected) => error instanceof expected);
     const text = isExpected && error instanceof Error ? error.message : textOf(error);
-    fail(text);
+    fail(`${text}\ntallyhouse: run "tallyhouse doctor" (npm run doctor) to see what is wrong`);
   }
 }
 

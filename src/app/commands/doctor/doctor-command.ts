@@ -1,0 +1,67 @@
+/** The command that says what is wrong with this machine, the settings, the stores and the service. Changes nothing. */
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  loadConfig,
+  misspeltLine,
+  misspeltSettings,
+} from '../../../config.ts';
+import { EXIT } from '../command-failure.ts';
+import { createTerminal } from '../terminal/terminal.ts';
+import { checkClickHouse } from './clickhouse.ts';
+import { type Finding, fine, looked, wrong } from './finding.ts';
+import { checkDisk, checkMemory, checkNode, memoryOfProcess } from './machine.ts';
+import { checkPort } from './port.ts';
+import { checkPostgres } from './postgresql.ts';
+
+export interface DoctorOptions {
+  /** One JSON document instead of lines. */
+  readonly json: boolean;
+}
+
+/** Returns the exit code: that of a failure where something is wrong. */
+export async function doctorCommand({ json }: DoctorOptions, env: Environment): Promise<number> {
+  const findings = await examine(env);
+  const terminal = createTerminal(process.stdout);
+  const bad = findings.filter(({ isFine }) => !isFine).length;
+  if (json) {
+    const shown = findings.map(({ check, isFine, message }) => ({ check, ok: isFine, message }));
+    terminal.line(JSON.stringify({ ok: bad === 0, findings: shown }, null, 2));
+  } else {
+    for (const { check, isFine, message } of findings) {
+      terminal.line(`${isFine ? terminal.green('✓') : terminal.red('✗')} ${check.padEnd(WIDTH)} ${message}`);
+    }
+    terminal.line(bad === 0 ? 'Nothing is wrong.' : `${bad} ${bad === 1 ? 'thing is' : 'things are'} wrong.`);
+  }
+  return bad === 0 ? EXIT.done : EXIT.failed;
+}
+
+const WIDTH = 'PostgreSQL'.length;
+
+async function examine(env: Environment): Promise<readonly Finding[]> {
+  const { config, findings } = checkSettings(env);
+  const node = checkNode(process.versions.node);
+  if (config === null) return [node, ...findings];
+  const checked = await Promise.all([
+    looked('disk', () => checkDisk(config.dataDir)),
+    looked('port', () => checkPort(config)),
+    looked('PostgreSQL', () => checkPostgres(config)),
+    looked('ClickHouse', () => checkClickHouse(config)),
+  ]);
+  return [node, checkMemory(config.knownIdsRecent, memoryOfProcess()), ...findings, ...checked.flat()];
+}
+
+function checkSettings(env: Environment): {
+  readonly config: Config | null;
+  readonly findings: readonly Finding[];
+} {
+  const misspelt = misspeltSettings(env).map((each) => wrong('settings', misspeltLine(each)));
+  try {
+    const config = loadConfig(env);
+    return { config, findings: misspelt.length > 0 ? misspelt : [fine('settings', 'all can be used')] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { config: null, findings: [...misspelt, wrong('settings', error.message)] };
+  }
+}

@@ -1,0 +1,46 @@
+/** Whether the service can listen where it is told to, or is there already. */
+import { createServer } from 'node:net';
+import { z } from 'zod';
+import type { Config } from '../../../config.ts';
+import { type Finding, fine, wrong } from './finding.ts';
+
+const ANSWER_MS_MAX = 5_000;
+
+/** Of a service that is ready, and of one that is not, which says what is missing. */
+const readiness = z.union([
+  z.object({ status: z.literal('ready'), checks: z.object({}) }),
+  z.object({ message: z.string().startsWith('Not ready: ') }),
+]);
+
+export async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<readonly Finding[]> {
+  const refused = await listenCode(host, port);
+  if (refused === null) return [fine('port', `PORT ${port} of HOST ${host} is free: no service runs there`)];
+  if (refused !== 'EADDRINUSE')
+    return [wrong('port', `PORT ${port} of HOST ${host} cannot be used: ${refused}`)];
+  const url = `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
+  const answer = await readinessOf(url);
+  if (answer === null)
+    return [wrong('port', `PORT ${port} of HOST ${host} is used by another program: set PORT`)];
+  if ('status' in answer) return [fine('service', `it is ready at ${url}`)];
+  return [wrong('service', answer.message)];
+}
+
+/** Null where it can listen there. */
+async function listenCode(host: string, port: number): Promise<string | null> {
+  const server = createServer();
+  const code = await new Promise<string | null>((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => resolve(null));
+  });
+  if (code === null) await new Promise((resolve) => server.close(resolve));
+  return code;
+}
+
+async function readinessOf(url: string): Promise<z.output<typeof readiness> | null> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return readiness.parse(await answer.json());
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,141 @@
+/** What PostgreSQL has to be, and what its rows say: migrations, jobs that fail, webhooks that cannot be reached. */
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Config } from '../../../config.ts';
+import type { KeysetPosition } from '../../../core/paging.ts';
+import { runningPostgres } from '../../../embedded/postgres.ts';
+import { createDatabase, type Database } from '../../../store/base/database.ts';
+import { listFailedJobs } from '../../../store/jobs/failed-jobs.ts';
+import { listEndpoints, type WebhookEndpoint } from '../../../store/messages/webhook-endpoints.ts';
+import { findPendingMigrations } from '../../../store/migrations/migrate.ts';
+import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
+import { reached } from '../../store-failure.ts';
+import { checkClock } from './clock.ts';
+import { type Finding, fine, looked, wrong } from './finding.ts';
+
+const VERSION_MIN = 15;
+/** Of jobs and of webhooks. */
+const NAMED_MAX = 10;
+const ENDPOINTS_MAX = 100;
+const CONNECT_MS_MAX = 3_000;
+
+/** An embedded one runs with the service only. */
+export async function checkPostgres(
+  config: Pick<Config, 'dataDir' | 'databaseUrl'>,
+): Promise<readonly Finding[]> {
+  const { databaseUrl: url, dataDir } = config;
+  const connection: PostgresConnection | null =
+    url === undefined ? await runningPostgres(join(dataDir, 'postgres')) : { url };
+  if (connection === null) return [fine('PostgreSQL', 'the embedded one starts with the service')];
+  const pool = createDatabase(connection);
+  try {
+    const ping = () => pool.ping();
+    if (url === undefined) await ping();
+    else await reached({ store: 'PostgreSQL', variable: 'DATABASE_URL', url }, ping);
+    const { db } = pool;
+    const server = await checkServer(db);
+    const pending = await looked('migrations', () => checkMigrations(db));
+    const isOurs = pending.every(({ isFine }) => isFine) && (await hasTables(db));
+    const rows = isOurs
+      ? await Promise.all([looked('jobs', () => checkJobs(db)), looked('webhooks', () => checkWebhooks(db))])
+      : [];
+    return [...server, ...pending, ...rows.flat()];
+  } finally {
+    await pool.close();
+  }
+}
+
+const serverRow = z.object({ version: z.coerce.number(), text: z.string(), now: z.coerce.number() });
+
+async function checkServer(db: Database): Promise<readonly Finding[]> {
+  const before = Date.now();
+  const [row] = await db.execute(
+    sql`select current_setting('server_version_num') as version, current_setting('server_version') as text,
+        extract(epoch from clock_timestamp()) * 1000 as now`,
+  );
+  const { version, text, now } = serverRow.parse(row);
+  const isKnown = version >= VERSION_MIN * 10_000;
+  const server = isKnown
+    ? fine('PostgreSQL', `version ${text}`)
+    : wrong('PostgreSQL', `version ${text} is too old: ${VERSION_MIN} or later is needed`);
+  return [server, checkClock('PostgreSQL', now, before, Date.now())];
+}
+
+async function hasTables(db: Database): Promise<boolean> {
+  const [row] = await db.execute(sql`select to_regclass('webhook_endpoints') is not null as found`);
+  return row?.found === true;
+}
+
+async function checkMigrations(db: Database): Promise<readonly Finding[]> {
+  const pending = await findPendingMigrations(db);
+  if (pending.length === 0) return [fine('migrations', 'PostgreSQL has all of this version')];
+  if (!(await hasTables(db)))
+    return [fine('migrations', 'PostgreSQL is empty: the first start makes its tables')];
+  const [first] = pending;
+  return [
+    wrong(
+      'migrations',
+      `PostgreSQL has ${pending.length} pending, from ${first?.name} on: back up, then start this version, which applies them`,
+    ),
+  ];
+}
+
+async function checkJobs(db: Database): Promise<readonly Finding[]> {
+  const { rows, next } = await listFailedJobs(db, { after: null, limit: NAMED_MAX });
+  if (rows.length === 0) return [fine('jobs', 'none is failing')];
+  const named = rows.map(({ id, kind, attempts, lastError }) =>
+    wrong(
+      'jobs',
+      `${kind} ${id} has failed ${attempts} times: ${(lastError ?? 'unknown').split('\n', 1).join('')}`,
+    ),
+  );
+  return next === null ? named : [...named, wrong('jobs', 'more are failing: GET /v1/system/failedJobs')];
+}
+
+/** Whether something takes connections where messages are sent; nothing is sent. */
+async function checkWebhooks(db: Database): Promise<readonly Finding[]> {
+  const active = await findActive(db);
+  const unreachable = (
+    await Promise.all(active.map(async ({ name, url }) => ({ name, url, reason: await connectFailure(url) })))
+  ).filter(({ reason }) => reason !== null);
+  if (unreachable.length === 0) return [fine('webhooks', `${active.length} can be reached`)];
+  return unreachable
+    .slice(0, NAMED_MAX)
+    .map(({ name, url, reason }) =>
+      wrong('webhooks', `${name} (${new URL(url).host}) cannot be reached: ${reason}`),
+    );
+}
+
+async function findActive(db: Database): Promise<readonly WebhookEndpoint[]> {
+  const active: WebhookEndpoint[] = [];
+  let after: KeysetPosition | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof listEndpoints>> = await listEndpoints(db, {
+      after,
+      limit: ENDPOINTS_MAX,
+    });
+    active.push(...page.rows.filter(({ archivedAt }) => archivedAt === null));
+    after = page.next;
+  } while (after !== null && active.length < ENDPOINTS_MAX);
+  return active.slice(0, ENDPOINTS_MAX);
+}
+
+function connectFailure(url: string): Promise<string | null> {
+  const { hostname, port, protocol } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || (protocol === 'https:' ? 443 : 80)),
+      timeout: CONNECT_MS_MAX,
+    });
+    const end = (reason: string | null) => {
+      socket.destroy();
+      resolve(reason);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end('no answer in time'));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+}
