@@ -18,6 +18,7 @@ import { benchIngest } from './ingest.ts';
 import { benchKnownIds } from './known-ids.ts';
 import { benchLoop } from './loop.ts';
 import { benchManyCustomersSql } from './many-customers-sql.ts';
+import { benchManyMetrics } from './many-metrics.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchPages } from './pages.ts';
 import { benchPeers } from './peers.ts';
@@ -45,6 +46,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'answers-at-once': benchAnswersAtOnce,
   'sql-recipes': benchSqlRecipes,
   'many-customers-sql': benchManyCustomersSql,
+  'many-metrics': benchManyMetrics,
   pages: benchPages,
   loop: benchLoop,
   finalize: benchFinalize,

@@ -26,6 +26,13 @@ const STATEMENTS_AT_ONCE = 20;
 /** In one statement each metric is looked for in every event of the others. */
 const METRICS_TOGETHER_MAX = 4;
 
+/**
+ * Up to so many metrics of one customer are read side by side: each statement finds its own events fast, and they use
+ * several cores. The planning of more statements takes longer than the events of a small customer.
+ */
+const SIDE_BY_SIDE_MAX = 8;
+const METRICS_OF_ONE_TOGETHER_MAX = 25;
+
 /** The usage of each request. */
 export async function readThatFit<Key>(
   clickhouse: ClickHouse,
@@ -49,17 +56,22 @@ export async function readThatFit<Key>(
 
 /** The part that requests share which one statement can read; null for one that is read by itself. */
 function sharedKey({ metric, customers, groupBy: names, ...rest }: MetricSeriesRequest): string | null {
-  // One customer's metrics are read side by side.
-  if (customers.length < 2 || !canShareReading(metric)) return null;
-  const { period, usageFilter, ingestedUpTo } = rest;
+  const { period, usageFilter, ingestedUpTo, slice = null, countsEvents = false } = rest;
+  if (slice !== null || countsEvents || !canShareReading(metric)) return null;
+  if (customers.every(({ refs }) => refs.length === 0)) return null;
   return JSON.stringify([names, usageFilter, period, ingestedUpTo, customers]);
 }
 
-function parts<Item>(bundle: readonly Item[]): Item[][] {
-  const count = Math.ceil(bundle.length / METRICS_TOGETHER_MAX);
-  return Array.from({ length: count }, (_, index) =>
-    bundle.slice(index * METRICS_TOGETHER_MAX, (index + 1) * METRICS_TOGETHER_MAX),
-  );
+function parts<Key>(bundle: readonly [Key, MetricSeriesRequest][]): [Key, MetricSeriesRequest][][] {
+  const most = togetherMax(bundle);
+  const count = Math.ceil(bundle.length / most);
+  return Array.from({ length: count }, (_, index) => bundle.slice(index * most, (index + 1) * most));
+}
+
+function togetherMax(bundle: readonly [unknown, MetricSeriesRequest][]): number {
+  const isOfOne = bundle.every(([, { customers }]) => customers.length === 1);
+  if (!isOfOne) return METRICS_TOGETHER_MAX;
+  return bundle.length > SIDE_BY_SIDE_MAX ? METRICS_OF_ONE_TOGETHER_MAX : 1;
 }
 
 /** Usage that is too much for one statement is read metric by metric. */

@@ -18,7 +18,6 @@ import {
 } from './series-sql.ts';
 import { renderStatement } from './usage-relation.ts';
 
-/** Of two customers at least. */
 export interface SharedSeriesRequest
   extends Omit<UsageSeriesRequest, 'metric' | 'slice' | 'countsEvents' | 'rowsMax'> {
   readonly metrics: readonly SharingMetric[];
@@ -43,7 +42,6 @@ export function canShare(metric: StreamingMetric): metric is SharingMetric {
  */
 export function compileSharedSeries(request: SharedSeriesRequest, reader: NumberReader): CompiledSeries {
   const { metrics, groupBy, period } = request;
-  assert(request.customers.length > 1, 'one customer reads its metrics side by side');
   const parameters = createParameters();
   const windows = seriesWindows(parameters, request);
   const keys = ['owner', ...groupBy.map((_, index) => `group_${index}`)];
@@ -55,6 +53,7 @@ export function compileSharedSeries(request: SharedSeriesRequest, reader: Number
   });
   const sql = renderStatement({
     definitions: [
+      ...(request.customers.length > 1 ? [] : ['toUInt32(0) AS owner']),
       ...events.definitions,
       ...numbers.definitions,
       ...matches.map((match, index) => `(${match}) AS matches_${index}`),

@@ -33,6 +33,7 @@ export async function readSharedSeries(
       bytesMax: ANSWER_BYTES_MAX,
       groupsMax: rowsMax,
       executionSeconds: BILLING_EXECUTION_SECONDS,
+      customer: customers.length === 1 ? customers[0]?.customerId : undefined,
       eventsOf: refsOf(customers),
     });
     const columns = { groupCount: groupBy.length, metricCount: metrics.length };
