@@ -43,6 +43,7 @@ export const SUBJECTS = {
     'explain',
     'thresholds',
     'alerts',
+    'holds',
   ],
   metering: [
     'client',
@@ -84,6 +85,7 @@ export const SUBJECTS = {
     'events',
     'sql',
     'alerts',
+    'holds',
     'retention',
     'erasure',
   ],
@@ -112,6 +114,7 @@ export const SUBJECTS = {
     'thresholds',
     'token-billing',
     'alerts',
+    'holds',
     'sql',
     'custom-field-objects',
     'erasure',

@@ -12,6 +12,7 @@ import { createRequestRecords } from '../access/request-records.ts';
 import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/pdf/invoice-pdf.ts';
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
+import { createHolds } from '../billing/holds/holds.ts';
 import { createInvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -195,6 +196,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
   const repeats = createRepeatLog({ clickhouse });
+  const holds = createHolds({
+    ...{ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation'), windowDays, log },
+    isShared: config.clickhouseUrl !== undefined,
+    ingest: (body) => ingestEvents(body),
+    ingestSettled: () => ingest.settled(),
+  });
   const ingest = createIngest({
     clickhouse: inLane(clickhouse, 'ingest'),
     blocks: stores.blocks,
@@ -214,6 +221,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     cluster: config.clickhouseCluster,
     onRepeat: (read, now) => repeats.note(read, now),
     usageWatch: evaluations.usage,
+    eventWatch: holds.watch,
   });
   const admitEvents = () => {
     requireNoLoss(parts);
@@ -278,6 +286,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       paymentProvider: config.paymentProvider,
       seatsMax: config.subscriptionSeatsMax,
       windowDays,
+      holds,
       repeats,
       seller: config.seller ?? NO_SELLER,
       invoicePdf,
@@ -326,10 +335,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   });
   const consoleLink = newToken === null ? null : await sessions.newLink(newToken);
   const endJobs = async () => {
+    holds.close();
     await Promise.all([work.close(), retention.close(), deliveries.close()]);
   };
   const requests = createRunningRequests((request, bindings) => app.hono.fetch(request, bindings));
   work.start();
+  holds.start();
   deliverer.start();
   deliveries.start();
   retention.start();

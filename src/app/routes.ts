@@ -18,6 +18,7 @@ import { customerRoutes } from '../api/routes/customers/routes.ts';
 import { type DashboardDataDeps, dashboardDataRoutes } from '../api/routes/dashboards/data-routes.ts';
 import { type DashboardUrlDeps, dashboardUrlRoute } from '../api/routes/dashboards/url-route.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
+import { holdRoutes } from '../api/routes/holds/routes.ts';
 import { costsRoute } from '../api/routes/invoices/costs-route.ts';
 import { explainRoute } from '../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../api/routes/invoices/historical-route.ts';
@@ -53,6 +54,7 @@ import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import type { AccountDeps } from '../billing/billing-providers/stripe-accounts.ts';
+import type { Holds } from '../billing/holds/holds.ts';
 import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { ProviderReconcileDeps } from '../billing/payments/reconcile/reconcile.ts';
@@ -141,6 +143,7 @@ export type EveryRouteDeps = RouteDeps &
   Parameters<typeof webhookRoutes>[0] &
   AccountDeps &
   Pick<ProviderReconcileDeps, 'providerOf' | 'publicUrl'> & {
+    readonly holds: Holds;
     readonly networkServices: readonly NetworkService[];
     /** Null: the service runs by the system's clock. */
     readonly sandbox: SandboxRouteDeps | null;
@@ -150,6 +153,7 @@ export type EveryRouteDeps = RouteDeps &
 export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
   return [
     ...applicationRoutes(deps),
+    ...holdRoutes(deps),
     ...consoleSessionRoutes(deps),
     dashboardUrlRoute(deps),
     ...dashboardDataRoutes(deps),

@@ -19,6 +19,7 @@ export const TAGS: readonly Tag[] = [
     description: 'What a customer has agreed to: prices, commits, subscriptions, charges.',
   },
   { name: 'Balances', description: 'Commits and credits, what is left of them, and their ledgers.' },
+  { name: 'Holds', description: 'Whether something may be used, and what it costs held until it is.' },
   { name: 'Invoices', description: 'Live drafts, issued invoices, breakdowns, explanations and previews.' },
   { name: 'Billing providers', description: 'Where invoices are delivered to and paid.' },
   { name: 'Dashboards', description: 'Pages that customers see of themselves, in frames of yours.' },

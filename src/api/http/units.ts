@@ -41,6 +41,7 @@ const UNITS: Readonly<Record<string, string>> = {
   duplicates: EVENTS,
   event_count: EVENTS,
   events: EVENTS,
+  exceeded: MONEY,
   expected: 'Unit: that of what is compared, an amount or a quantity.',
   fiat_per_custom_credit:
     'Unit: that of the currency of the rate card, US cents for `USD (cents)`, for one custom unit.',

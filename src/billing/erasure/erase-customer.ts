@@ -17,6 +17,7 @@ import {
   eraseHeader,
   eraseMessages,
 } from '../../store/erasure/erased-customers.ts';
+import { deleteHolds } from '../../store/holds/holds.ts';
 import { findUnsettledDelivery } from '../../store/invoices/delivery-work.ts';
 import { enqueueJobs } from '../../store/jobs/jobs.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
@@ -45,6 +46,7 @@ export async function eraseCustomer(deps: ContractDeps, customerId: string): Pro
     await eraseHeader(tx, customerId, now);
     await eraseConfigurations(tx, customerId, now);
     await eraseSchedules(tx, customerId);
+    await deleteHolds(tx, customerId);
     await eraseAlerts(tx, customerId, now);
     await eraseMessages(tx, customerId);
     await eraseAnswers(tx, customerId, ANSWER_ERASED);

@@ -22,6 +22,7 @@ import {
   type OlderIds,
   type UnsureIds,
 } from './known-ids/known-ids.ts';
+import { type NewEventWatch, type WatchedEvents, watchedEvents } from './new-events.ts';
 import type { Rebuilt } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
@@ -56,6 +57,8 @@ export interface IngestOptions {
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
   /** The receivers of new events. */
   readonly usageWatch?: UsageWatch;
+  /** Who is told of each of them before it is acknowledged. */
+  readonly eventWatch?: NewEventWatch;
 }
 
 interface IngestOutcome {
@@ -111,6 +114,8 @@ export interface Ingest {
   stats(): IngestStats;
   /** Calls `observe` with the seconds of every lookup of ids that may be known. */
   observeLookups(observe: (seconds: number) => void): void;
+  /** Resolves when the events that are on their way to the disk now are there, or have failed. */
+  settled(): Promise<void>;
   /** Resolves when no known ids are on their way from memory to their files, and no files are being merged. */
   tidied(): Promise<void>;
   /** Refuses new events and resolves when those accepted are in ClickHouse, or it refuses them. */
@@ -128,6 +133,7 @@ interface NewEvents {
 interface Taken extends IngestOutcome {
   readonly durable: Promise<void> | undefined;
   readonly usage: NewUsage;
+  readonly watched: WatchedEvents | null;
 }
 
 /** Events of which some may be known: that is looked up before any of them is taken. */
@@ -146,7 +152,17 @@ const TIDY_MS = 1_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createIngest(options: IngestOptions): Ingest {
-  const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, usageWatch } = options;
+  const {
+    clickhouse,
+    blocks,
+    clock,
+    windowDays,
+    log,
+    tracer = NO_TRACER,
+    onRepeat,
+    usageWatch,
+    eventWatch,
+  } = options;
   const encoder = createRowEncoder();
   const usageEvents = createEventReader();
   const weigh = usageWatch === undefined ? () => null : createEventWeigher(usageWatch);
@@ -264,7 +280,8 @@ export function createIngest(options: IngestOptions): Ingest {
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
     const durable = duplicates > 0 ? writer.settled() : written;
-    return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh) };
+    const watched = watchedEvents(eventWatch, rows, events.fresh);
+    return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh), watched };
   }
 
   /** Takes events when it is looked up whether they are known. Nothing of them is reserved meanwhile. */
@@ -302,9 +319,15 @@ export function createIngest(options: IngestOptions): Ingest {
       'ids' in first
         ? await tracer.step('look up known events', {}, () => takeUnsure(first, reader, request))
         : first;
-    const { accepted, duplicates, durable, usage } = taken;
-    await tracer.step('write events durably', { 'tallyhouse.events': accepted }, () => durable);
+    const { accepted, duplicates, durable, usage, watched } = taken;
+    try {
+      await tracer.step('write events durably', { 'tallyhouse.events': accepted }, () => durable);
+    } catch (error) {
+      watched?.failed();
+      throw error;
+    }
     usageWatch?.stored(usage);
+    await watched?.stored();
     acceptedTotal += accepted;
     duplicatesTotal += duplicates;
     knownIds.tidy(clock.now());
@@ -352,6 +375,7 @@ export function createIngest(options: IngestOptions): Ingest {
       failedLogInserts: blocks?.stats().failedInserts ?? 0,
       ...sharing.stats(),
     }),
+    settled: () => writer.settled().catch(() => undefined),
     observeLookups: (observe) => knownIds.observeLookups(observe),
     tidied: () => knownIds.idle(),
     async close() {

@@ -14,5 +14,8 @@ export const customerChanges = pgTable(
     /** In real time. */
     changedAt: instant('changed_at').notNull().default(sql`now()`),
   },
-  (table) => [index('customer_changes_changed_at').on(table.changedAt)],
+  (table) => [
+    index('customer_changes_changed_at').on(table.changedAt),
+    index('customer_changes_customer').on(table.customerId, table.id),
+  ],
 );

@@ -1,0 +1,72 @@
+/** What metrics count of one event that is in memory, by the rules of usage queries. */
+import { ONE, parseUsageDecimal } from '../../core/decimal.ts';
+import type { BillableMetric, StreamingMetric } from '../../core/metric.ts';
+import type { Instant } from '../../core/time.ts';
+import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
+import type { StoredEvent } from '../../metering/events/stored-event.ts';
+import type { CountedUsage, MatchNeed } from '../../rating/holds/price-event.ts';
+import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
+
+/** An event as ingest stores it. */
+export interface HeldEvent {
+  readonly eventType: string;
+  readonly timestamp: Instant;
+  /** The text of every value. A map, because a name may be `__proto__`. */
+  readonly properties: ReadonlyMap<string, string>;
+}
+
+/** SQL metrics look at all events, and the latest value may be any: neither can be told ahead. */
+export function matcherOf(event: HeldEvent, metrics: ReadonlyMap<string, BillableMetric>): MatchNeed {
+  return (need) => {
+    const metric = metrics.get(need.billableMetricId);
+    if (metric === undefined || metric.kind !== 'streaming') return 'not_priceable';
+    return countOf(event, metric, need);
+  };
+}
+
+function countOf(
+  event: HeldEvent,
+  metric: StreamingMetric,
+  need: UsageNeed,
+): CountedUsage | 'not_priceable' | null {
+  const { inValues = null, notInValues = null } = metric.eventTypeFilter ?? {};
+  if (inValues !== null && !inValues.includes(event.eventType)) return null;
+  if (notInValues?.includes(event.eventType)) return null;
+  const names = [...propertiesToMatch(metric), ...need.groupKeys, need.usageFilter?.property ?? ''];
+  // Only ClickHouse reads into nested values.
+  if (names.some((name) => leadsInto(event, name))) return 'not_priceable';
+  const stored: StoredEvent = { ...event, transactionId: '', customerRef: '', receivedAt: 0, tick: '' };
+  if (mismatchReason(metric, stored, ({ properties }, name) => properties.get(name) ?? null) !== null)
+    return null;
+  const { usageFilter } = need;
+  if (usageFilter !== null && !usageFilter.values.includes(event.properties.get(usageFilter.property) ?? ''))
+    return null;
+  const groups = need.groupKeys.map((name) => [name, event.properties.get(name)] as const);
+  if (groups.some(([, value]) => value === undefined)) return null;
+  return amountOf(event, metric, Object.fromEntries(groups.map(([name, value]) => [name, value ?? ''])));
+}
+
+function amountOf(
+  { properties }: HeldEvent,
+  { aggregation, aggregationKey }: StreamingMetric,
+  groupValues: CountedUsage['groupValues'],
+): CountedUsage | 'not_priceable' | null {
+  const number = parseUsageDecimal(properties.get(aggregationKey ?? '') ?? '');
+  switch (aggregation) {
+    case 'COUNT':
+    // A value counts as if nobody had used it: then it costs most.
+    case 'UNIQUE':
+      return { growth: 'sum', value: ONE, groupValues };
+    case 'SUM':
+      return number === null ? null : { growth: 'sum', value: number, groupValues };
+    case 'MAX':
+      return number === null ? null : { growth: 'maximum', value: number, groupValues };
+    case 'LATEST':
+      return 'not_priceable';
+  }
+}
+
+function leadsInto({ properties }: HeldEvent, name: string): boolean {
+  const dot = name.indexOf('.');
+  return dot >= 0 && !properties.has(name) && properties.has(name.slice(0, dot));
+}

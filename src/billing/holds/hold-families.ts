@@ -1,0 +1,216 @@
+/**
+ * The families of this process (docs/holds.md, "The state"): evaluated when they are first needed and when something has
+ * changed, and told of every new event of theirs before it is acknowledged.
+ */
+import { AsyncResource } from 'node:async_hooks';
+import { hashText } from '../../core/byte-hash.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
+import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
+import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
+import type { Hold } from '../../store/holds/holds.ts';
+import type { BalanceDeps } from '../invoices/deductions.ts';
+import { evaluateFamily } from './evaluate-family.ts';
+import { HoldFamily, type PendingUsage } from './hold-family.ts';
+
+/** A hold whose event is on its way to the disk. */
+export interface Billed {
+  readonly family: HoldFamily;
+  readonly hold: Hold;
+  /** What the event costs; null where it cannot be priced ahead. */
+  readonly amount: Decimal | null;
+}
+
+export interface HoldFamilies {
+  /** The customer that an id or ingest alias means, with its family; null: none that can hold. */
+  find(ref: string): Promise<{ readonly customerId: string; readonly family: HoldFamily } | null>;
+  /** Null: this process has not evaluated the customer. */
+  known(customerId: string): HoldFamily | null;
+  /** Evaluates the family, unless it is as it should be. `since`: the evaluation must have begun after this. */
+  renew(family: HoldFamily, since: number): Promise<void>;
+  /** Soon, in the background, if there is usage that no evaluation has counted. */
+  renewLater(family: HoldFamily): void;
+  readonly watch: NewEventWatch;
+  figures(): { readonly families: number };
+}
+
+interface Deps extends BalanceDeps {
+  /** The events of these holds are on disk: they are settled. */
+  settled(billed: readonly Billed[]): Promise<void>;
+  /** Resolves when the events that are on their way to the disk now are there. */
+  ingestSettled(): Promise<void>;
+}
+
+const RENEWALS_MAX = 3;
+
+/** More are forgotten, those first that have been here longest and hold nothing. */
+const FAMILIES_MAX = 20_000;
+/** An evaluation in the background rests so many times as long as it took. */
+const REST_FACTOR = 3;
+const REST_MIN_MS = 1_000;
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
+export function createHoldFamilies(deps: Deps): HoldFamilies {
+  /** By id of a customer. */
+  const families = new Map<string, HoldFamily>();
+  /** By id or ingest alias. */
+  const names = new Map<string, { readonly customerId: string; readonly family: HoldFamily }>();
+  const owners = new Map<number, number>();
+  const loading = new Map<string, Promise<HoldFamily>>();
+  const renewing = new Map<HoldFamily, Promise<void>>();
+  const resting = new Set<HoldFamily>();
+  const own = new AsyncResource('hold families');
+  let used = 0;
+
+  function forget(family: HoldFamily): void {
+    family.isStale = true;
+    for (const [ref, of] of [...names]) if (of.family === family) unname(ref);
+    for (const id of family.evaluated.customerIds) if (families.get(id) === family) families.delete(id);
+  }
+
+  function unname(ref: string): void {
+    if (!names.delete(ref)) return;
+    const hash = hashText(ref);
+    const count = (owners.get(hash) ?? 1) - 1;
+    if (count > 0) owners.set(hash, count);
+    else owners.delete(hash);
+  }
+
+  /** Under its present names. Whoever had one of its customers is forgotten. */
+  function remember(family: HoldFamily): void {
+    for (const id of family.evaluated.customerIds) {
+      const other = families.get(id);
+      if (other !== undefined && other !== family) forget(other);
+    }
+    for (const ref of family.names) unname(ref);
+    family.names = [...family.evaluated.customerOf.keys()];
+    for (const [ref, customerId] of family.evaluated.customerOf) {
+      unname(ref);
+      names.set(ref, { customerId, family });
+      owners.set(hashText(ref), (owners.get(hashText(ref)) ?? 0) + 1);
+    }
+    for (const id of family.evaluated.customerIds) families.set(id, family);
+  }
+
+  function makeRoom(): void {
+    for (const family of families.values()) {
+      if (families.size < FAMILIES_MAX) return;
+      if (family.active.size + family.pending.size === 0 && !renewing.has(family)) forget(family);
+    }
+  }
+
+  async function load(customerId: string): Promise<HoldFamily> {
+    makeRoom();
+    const family = new HoldFamily(await evaluateFamily(deps, customerId));
+    remember(family);
+    await deps.ingestSettled();
+    await renewOnce(family);
+    return family;
+  }
+
+  async function renewOnce(family: HoldFamily): Promise<void> {
+    for (let attempt = 0; attempt < RENEWALS_MAX; attempt += 1) {
+      const counted = [...family.pending.values()].filter(({ isStored }) => isStored).map(({ id }) => id);
+      const [customerId = ''] = family.evaluated.customerIds;
+      const begunAt = performance.now();
+      const evaluated = await evaluateFamily(deps, customerId);
+      const hasNewNames = [...evaluated.customerOf].some(([ref, id]) => names.get(ref)?.customerId !== id);
+      family.takeOver(evaluated, counted);
+      family.begunAt = begunAt;
+      remember(family);
+      if (!hasNewNames) return;
+      // Usage under a new name that came meanwhile was not watched.
+      family.isStale = true;
+      await deps.ingestSettled();
+    }
+  }
+
+  function renew(family: HoldFamily): Promise<void> {
+    const running = renewing.get(family);
+    if (running !== undefined) return running;
+    const work = own.runInAsyncScope(() => renewOnce(family)).finally(() => renewing.delete(family));
+    renewing.set(family, work);
+    return work;
+  }
+
+  function renewLater(family: HoldFamily): void {
+    if (family.pending.size === 0 || resting.has(family)) return;
+    resting.add(family);
+    own.runInAsyncScope(async () => {
+      const begun = performance.now();
+      // One that fails is tried by whoever needs it.
+      await renew(family).catch(() => undefined);
+      const restMs = Math.max(REST_MIN_MS, REST_FACTOR * (performance.now() - begun));
+      setTimeout(() => resting.delete(family), restMs).unref();
+    });
+  }
+
+  async function familyOf(customerId: string): Promise<HoldFamily> {
+    const known = families.get(customerId);
+    if (known !== undefined) return known;
+    const running = loading.get(customerId);
+    if (running !== undefined) return running;
+    const work = own.runInAsyncScope(() => load(customerId)).finally(() => loading.delete(customerId));
+    loading.set(customerId, work);
+    return work;
+  }
+
+  function use(event: ReadEvent): { readonly usage: PendingUsage; readonly billed: Billed | null } | null {
+    const found = names.get(event.customerRef);
+    if (found === undefined) return null;
+    const { family, customerId } = found;
+    used += 1;
+    const { eventType, timestamp } = event;
+    const usage: PendingUsage = {
+      id: `usage ${used}`,
+      customerId,
+      event: { eventType, timestamp, properties: new Map(event.properties) },
+      isStored: false,
+    };
+    const hold = family.holdOf(event.transactionId);
+    if (hold !== null) family.end(hold.id);
+    const amount = family.use(usage);
+    return { usage, billed: hold === null ? null : { family, hold, amount } };
+  }
+
+  return {
+    async find(ref) {
+      const known = names.get(ref);
+      if (known !== undefined) return known;
+      const owner = (await ownersOfRefs(deps.db, [ref])).get(ref);
+      if (owner === undefined) return null;
+      await familyOf(owner.id);
+      return names.get(ref) ?? null;
+    },
+    known: (customerId) => families.get(customerId) ?? null,
+    async renew(family, since) {
+      // One that is running may have begun before.
+      while (!family.isValidAt(deps.clock.now(), since)) {
+        await renew(family);
+        if (family.isStale) return;
+      }
+    },
+    renewLater,
+    watch: {
+      isWatching: () => names.size > 0,
+      isWatched: (owner) => owners.has(owner),
+      taken(events) {
+        const taken = events.flatMap((event) => use(event) ?? []);
+        if (taken.length === 0) return null;
+        const store = () => {
+          for (const { usage } of taken) usage.isStored = true;
+        };
+        return {
+          // What may be there counts until an evaluation says what is.
+          failed: store,
+          async stored() {
+            store();
+            const billed = taken.flatMap((one) => one.billed ?? []);
+            if (billed.length > 0) await deps.settled(billed);
+          },
+        };
+      },
+    },
+    figures: () => ({ families: families.size }),
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Customers who share balances, as one process sees them: an evaluation, and what has come since (docs/holds.md, "The
+ * state"). In memory.
+ */
+import type { Decimal } from '../../core/decimal.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import { isUnrestricted } from '../../rating/balances/buckets.ts';
+import type { ChargeClass } from '../../rating/holds/charged-slot.ts';
+import { HoldBook, type HoldPart } from '../../rating/holds/hold-book.ts';
+import { isPrepaid } from '../../rating/holds/price-event.ts';
+import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts';
+import { type HeldEvent, matcherOf } from './count-event.ts';
+import type { EvaluatedFamily } from './evaluate-family.ts';
+
+/** What is to be held, or was used. */
+export type Charged =
+  | { readonly event: HeldEvent }
+  | { readonly amount: Decimal; readonly creditTypeId: string; readonly at: Instant };
+
+export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
+
+/** Usage that no evaluation has counted yet. */
+export interface PendingUsage {
+  readonly id: string;
+  readonly customerId: string;
+  readonly event: HeldEvent;
+  /** Whether it is on disk, so that evaluations which begin now count it. */
+  isStored: boolean;
+}
+
+export class HoldFamily {
+  evaluated: EvaluatedFamily;
+  book: HoldBook;
+  readonly active = new Map<string, Hold>();
+  readonly pending = new Map<string, PendingUsage>();
+  readonly seen = new Map<string, AccountSeen>();
+  /** Something has changed that only an evaluation can tell, or another process has changed something. */
+  isStale = false;
+  /** Under which it is found. */
+  names: readonly string[] = [];
+  /** When the evaluation began, in milliseconds of this process. */
+  begunAt = 0;
+  private readonly byTransaction = new Map<string, Hold>();
+
+  constructor(evaluated: EvaluatedFamily) {
+    this.evaluated = evaluated;
+    this.book = new HoldBook(evaluated.buckets, evaluated.limits);
+    this.isStale = true;
+    this.takeOver(evaluated, []);
+  }
+
+  /**
+   * Goes on from a new evaluation, which has counted the usage of these ids. Holds are those of this process where nobody
+   * else has changed anything, and else those that the evaluation has found.
+   */
+  takeOver(evaluated: EvaluatedFamily, counted: Iterable<string>): void {
+    for (const id of counted) this.pending.delete(id);
+    this.evaluated = evaluated;
+    this.book = new HoldBook(evaluated.buckets, evaluated.limits);
+    const known = new Map(this.seen);
+    this.seen.clear();
+    for (const account of evaluated.seen) {
+      const own = this.isStale ? undefined : known.get(account.customerId);
+      const marks = own === undefined ? {} : { version: own.version, usageMark: own.usageMark };
+      this.seen.set(account.customerId, { ...account, ...marks });
+    }
+    if (this.isStale) {
+      this.active.clear();
+      this.byTransaction.clear();
+      for (const hold of evaluated.holds) this.keep(hold);
+    }
+    this.isStale = false;
+    for (const usage of [...this.pending.values()]) this.use(usage);
+    for (const hold of this.active.values()) this.book.add(hold.id, this.partsOfHold(hold));
+  }
+
+  /** `since`: the evaluation must have begun after this. */
+  isValidAt(now: Instant, since: number): boolean {
+    return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
+  }
+
+  /** What it takes, or why it cannot be charged. */
+  partsOf(customerId: string, charged: Charged): readonly HoldPart[] | NotCharged {
+    return 'event' in charged
+      ? this.partsOfEvent(customerId, charged.event)
+      : this.partsOfAmount(customerId, charged);
+  }
+
+  /** Adds usage; it counts until an evaluation has counted it. */
+  use(usage: PendingUsage): Decimal | null {
+    this.pending.set(usage.id, usage);
+    const parts = this.partsOfEvent(usage.customerId, usage.event);
+    if (typeof parts === 'string') {
+      // What an invoice does not charge takes nothing; what cannot be priced may take anything.
+      if (parts === 'not_priceable') this.isStale = true;
+      return null;
+    }
+    const amount = this.book.costOfAdding(usage.id, parts);
+    this.book.add(usage.id, parts);
+    return amount;
+  }
+
+  /** The active hold of a transaction. */
+  holdOf(transactionId: string): Hold | null {
+    return this.byTransaction.get(transactionId) ?? null;
+  }
+
+  /** A hold that the book has room for. */
+  keep(hold: Hold): void {
+    this.active.set(hold.id, hold);
+    this.byTransaction.set(hold.transactionId, hold);
+  }
+
+  end(holdId: string): void {
+    const hold = this.active.get(holdId);
+    if (hold !== undefined && this.byTransaction.get(hold.transactionId)?.id === holdId)
+      this.byTransaction.delete(hold.transactionId);
+    this.active.delete(holdId);
+    this.book.remove(holdId);
+  }
+
+  /** Takes over what a change of this process has made of the accounts; anything else was another's change. */
+  follow(accounts: ReadonlyMap<string, AccountMarks>): void {
+    for (const [customerId, { version, usageMark }] of accounts) {
+      const seen = this.seen.get(customerId);
+      if (seen === undefined) continue;
+      if (version !== seen.version + 1 || usageMark > seen.usageMark + 1) this.isStale = true;
+      this.seen.set(customerId, { ...seen, version, usageMark });
+    }
+  }
+
+  private partsOfEvent(customerId: string, event: HeldEvent): readonly HoldPart[] | NotCharged {
+    const drafts = this.evaluated.drafts.get(customerId) ?? [];
+    const open = drafts.filter(({ draft }) => contains(draft.period, event.timestamp));
+    if (open.length === 0) return drafts.length === 0 ? 'unpriced' : 'not_priceable';
+    const match = matcherOf(event, this.evaluated.metrics);
+    const parts: HoldPart[] = [];
+    const uncharged = new Set<NotCharged>();
+    for (const { pricer } of open) {
+      const priced = pricer.price(event.timestamp, match);
+      parts.push(...priced.parts);
+      for (const reason of priced.uncharged) uncharged.add(reason);
+    }
+    const units = new Set(
+      parts.map((part) => ('slot' in part ? part.slot.charge : part.charge).creditTypeId),
+    );
+    if (uncharged.has('not_priceable') || units.size > 1) return 'not_priceable';
+    if (parts.length > 0) return parts;
+    return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
+  }
+
+  /** Of balances that are limited to nothing and pay for every contract of the customer. */
+  private partsOfAmount(
+    customerId: string,
+    {
+      amount,
+      creditTypeId,
+      at,
+    }: { readonly amount: Decimal; readonly creditTypeId: string; readonly at: Instant },
+  ): readonly HoldPart[] | NotCharged {
+    const drafts = (this.evaluated.drafts.get(customerId) ?? []).filter(({ draft }) =>
+      contains(draft.period, at),
+    );
+    const [first, ...others] = drafts;
+    if (first === undefined) return 'unpriced';
+    const inUnit = first.draft.buckets.filter(
+      (bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId && contains(bucket.access, at),
+    );
+    const ids = inUnit
+      .filter((bucket) => !bucket.seat && isUnrestricted(bucket.applicability))
+      .map(({ segmentId }) => segmentId)
+      .filter((id) => others.every(({ draft }) => draft.buckets.some(({ segmentId }) => segmentId === id)));
+    const hasBalances = inUnit.length > 0;
+    // A segment that does not exist has nothing left: balances that do not apply to an amount grant none.
+    const segmentIds = ids.length === 0 && hasBalances ? [''] : ids;
+    return [{ charge: amountClass(customerId, creditTypeId, segmentIds), amount }];
+  }
+
+  /** As it is priced now; an amount where that is not possible any more. */
+  private partsOfHold(hold: Hold): readonly HoldPart[] {
+    const { customerId, amount, creditTypeId, eventType, properties, timestamp } = hold;
+    const event = eventType === null ? null : heldEvent(eventType, timestamp, properties);
+    const parts = event === null ? null : this.partsOfEvent(customerId, event);
+    if (parts !== null && typeof parts !== 'string') return parts;
+    const own = this.partsOfAmount(customerId, { amount, creditTypeId, at: timestamp });
+    if (event === null && typeof own !== 'string') return own;
+    const buckets = (this.evaluated.drafts.get(customerId) ?? []).flatMap(({ draft }) => draft.buckets);
+    const ids = buckets
+      .filter((bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId)
+      .map(({ segmentId }) => segmentId);
+    return [{ charge: amountClass(customerId, creditTypeId, [...new Set(ids)]), amount }];
+  }
+}
+
+function amountClass(customerId: string, creditTypeId: string, segmentIds: readonly string[]): ChargeClass {
+  const key = ['amount', customerId, creditTypeId, ...segmentIds].join(' ');
+  return { key, contractId: null, periodStart: null, creditTypeId, segmentIds };
+}
+
+/** `properties`: JSON of names and texts as they are stored. */
+export function heldEvent(eventType: string, timestamp: Instant, properties: string | null): HeldEvent {
+  const entries: readonly (readonly [string, string])[] = JSON.parse(properties ?? '[]');
+  return { eventType, timestamp, properties: new Map(entries) };
+}

@@ -1,0 +1,227 @@
+/**
+ * Decides and stores holds in groups: what comes while one statement is on its way is written by the next one, so that
+ * many a second share one write to the disk. One statement at a time, so that each decision knows all before it.
+ */
+import { AsyncResource } from 'node:async_hooks';
+import type { Clock } from '../../core/clock.ts';
+import { newId } from '../../core/ids.ts';
+import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
+import type { Database } from '../../store/base/database.ts';
+import {
+  endExpired,
+  type Hold,
+  type HoldEnd,
+  type HoldsWritten,
+  writeHolds,
+} from '../../store/holds/holds.ts';
+import type { HoldFamily, NotCharged } from './hold-family.ts';
+
+/** What becomes of a hold that was asked for. */
+export type Reserved =
+  | { readonly kind: 'granted'; readonly hold: Hold }
+  | { readonly kind: 'refused'; readonly reason: NotCharged }
+  | { readonly kind: 'refused'; readonly reason: 'balance' | 'spend_limit'; readonly decision: Decision }
+  /** The family has to be evaluated again. */
+  | { readonly kind: 'overtaken' }
+  /** Another hold has its transaction id. */
+  | { readonly kind: 'taken' };
+
+interface Reservation {
+  readonly family: HoldFamily;
+  /** The evaluation must have begun after this, in milliseconds of this process. */
+  readonly since: number;
+  partsNow(): readonly HoldPart[] | NotCharged;
+  newHold(decision: Decision, parts: readonly HoldPart[]): Hold;
+}
+
+interface Waiting<Task, Result> {
+  readonly task: Task;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+interface HoldChange {
+  readonly family: HoldFamily | null;
+  readonly end?: HoldEnd;
+  readonly extension?: { readonly id: string; readonly expiresAt: number };
+}
+
+export interface HoldWriter {
+  reserve(reservation: Reservation): Promise<Reserved>;
+  /** Resolves with whether the hold was as the change needs it. */
+  change(change: HoldChange): Promise<boolean>;
+}
+
+const GROUP_MAX = 500;
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** What is answered once it is known that nothing has changed meanwhile. */
+interface Decided {
+  readonly waiting: Waiting<Reservation, Reserved>;
+  /** Null: it is refused. */
+  readonly hold: Hold | null;
+  readonly answer: Reserved;
+}
+
+export function createHoldWriter({ db, clock }: Deps): HoldWriter {
+  const reservations: Waiting<Reservation, Reserved>[] = [];
+  const changes: Waiting<HoldChange, boolean>[] = [];
+  let isWriting = false;
+  // What is written together belongs to no single request.
+  const own = new AsyncResource('holds');
+
+  async function writeAll(): Promise<void> {
+    if (isWriting) return;
+    isWriting = true;
+    try {
+      while (reservations.length + changes.length > 0) {
+        await writeGroup(reservations.splice(0, GROUP_MAX), changes.splice(0, GROUP_MAX));
+      }
+    } finally {
+      isWriting = false;
+    }
+  }
+
+  async function writeGroup(
+    asked: readonly Waiting<Reservation, Reserved>[],
+    changed: readonly Waiting<HoldChange, boolean>[],
+  ): Promise<void> {
+    const now = clock.now();
+    const families = [...new Set(asked.map(({ task }) => task.family))];
+    const decided: Decided[] = [];
+    try {
+      await endOver(families, now);
+      for (const waiting of asked) {
+        const one = decide(waiting, now);
+        if (one !== null) decided.push(one);
+      }
+      if (decided.length + changed.length === 0) return;
+      const written = await writeHolds(db, writesOf(families, decided, changed, now));
+      finish(families, decided, changed, written);
+    } catch (error) {
+      failAll(decided, changed);
+      for (const { reject } of [...asked, ...changed]) reject(error);
+    }
+  }
+
+  /** What has expired is free from now on, also for a process whose clock is behind. */
+  async function endOver(families: readonly HoldFamily[], now: number): Promise<void> {
+    const over = families.flatMap((family) =>
+      [...family.active.values()].flatMap((hold) => (hold.expiresAt <= now ? [{ family, hold }] : [])),
+    );
+    if (over.length === 0) return;
+    const accounts = await endExpired(
+      db,
+      over.map(({ hold }) => hold.id),
+      now,
+    );
+    for (const { family, hold } of over) family.end(hold.id);
+    for (const family of families) family.follow(accounts);
+  }
+
+  return {
+    reserve: (task) =>
+      new Promise((resolve, reject) => {
+        reservations.push({ task, resolve, reject });
+        own.runInAsyncScope(() => setImmediate(() => void writeAll()));
+      }),
+    change: (task) =>
+      new Promise((resolve, reject) => {
+        changes.push({ task, resolve, reject });
+        own.runInAsyncScope(() => setImmediate(() => void writeAll()));
+      }),
+  };
+}
+
+/** Null where the family has to be evaluated before. */
+function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided | null {
+  const { task, resolve } = waiting;
+  const { family } = task;
+  if (!family.isValidAt(now, task.since)) {
+    resolve({ kind: 'overtaken' });
+    return null;
+  }
+  const parts = task.partsNow();
+  if (typeof parts === 'string') return { waiting, hold: null, answer: { kind: 'refused', reason: parts } };
+  const id = newId();
+  const decision = family.book.reserve(id, parts);
+  const { reason } = decision;
+  if (reason !== null) return { waiting, hold: null, answer: { kind: 'refused', reason, decision } };
+  const hold = { ...task.newHold(decision, parts), id };
+  family.keep(hold);
+  return { waiting, hold, answer: { kind: 'granted', hold } };
+}
+
+function writesOf(
+  families: readonly HoldFamily[],
+  decided: readonly Decided[],
+  changed: readonly Waiting<HoldChange, boolean>[],
+  now: number,
+): Parameters<typeof writeHolds>[1] {
+  const numbers = new Map(families.map((family, index) => [family, index]));
+  const deciding = new Set(decided.map(({ waiting }) => waiting.task.family));
+  return {
+    now,
+    seen: [...deciding].flatMap((family) =>
+      [...family.seen.values()].map((seen) => ({ ...seen, family: numbers.get(family) ?? -1 })),
+    ),
+    grants: decided.flatMap(({ hold, waiting }) =>
+      hold === null ? [] : [{ hold, family: numbers.get(waiting.task.family) ?? -1 }],
+    ),
+    ends: changed.flatMap(({ task }) => task.end ?? []),
+    extensions: changed.flatMap(({ task }) => task.extension ?? []),
+  };
+}
+
+function finish(
+  families: readonly HoldFamily[],
+  decided: readonly Decided[],
+  changed: readonly Waiting<HoldChange, boolean>[],
+  { families: valid, ids, accounts }: HoldsWritten,
+): void {
+  const told = new Set(families);
+  for (const { task } of changed) if (task.family !== null) told.add(task.family);
+  for (const family of told) family.follow(accounts);
+  const validFamilies = new Set(families.filter((_, index) => valid.has(index)));
+  for (const one of decided) tell(one, ids, validFamilies.has(one.waiting.task.family));
+  for (const { task, resolve } of changed) {
+    const id = task.end?.id ?? task.extension?.id ?? '';
+    if (ids.has(id)) changeInMemory(task);
+    resolve(ids.has(id));
+  }
+}
+
+function changeInMemory({ family, end, extension }: HoldChange): void {
+  if (end !== undefined) family?.end(end.id);
+  const hold = extension === undefined ? undefined : family?.active.get(extension.id);
+  if (extension !== undefined && hold !== undefined)
+    family?.keep({ ...hold, expiresAt: extension.expiresAt });
+}
+
+function tell({ waiting, hold, answer }: Decided, stored: ReadonlySet<string>, isValid: boolean): void {
+  const { family } = waiting.task;
+  if (!isValid) family.isStale = true;
+  if (hold === null) {
+    waiting.resolve(isValid ? answer : { kind: 'overtaken' });
+    return;
+  }
+  const isStored = stored.has(hold.id);
+  // An evaluation that began before has taken over.
+  if (isStored && !family.active.has(hold.id)) family.isStale = true;
+  if (!isStored) family.end(hold.id);
+  if (isStored) waiting.resolve(answer);
+  else waiting.resolve({ kind: isValid ? 'taken' : 'overtaken' });
+}
+
+/** Whether anything was written is not known. */
+function failAll(decided: readonly Decided[], changed: readonly Waiting<HoldChange, boolean>[]): void {
+  for (const { task } of changed) if (task.family !== null) task.family.isStale = true;
+  for (const { waiting, hold } of decided) {
+    waiting.task.family.isStale = true;
+    if (hold !== null) waiting.task.family.end(hold.id);
+  }
+}

@@ -1,0 +1,38 @@
+/** Tells somebody of new events one by one, before they are acknowledged. Customers that nobody watches cost a hash. */
+import { hashBytes } from '../../core/byte-hash.ts';
+import type { EventRows, ReadEvent } from './event-rows.ts';
+import { RowReader } from './row-binary.ts';
+
+/** Some new events that are on their way to the disk. */
+export interface WatchedEvents {
+  /** They are on disk. Their request is answered afterwards. */
+  stored(): Promise<void>;
+  /** They may be, or not. */
+  failed(): void;
+}
+
+export interface NewEventWatch {
+  isWatching(): boolean;
+  /** Whether events are wanted whose customer reference has this hash (`hashText`). It may be of another. */
+  isWatched(owner: number): boolean;
+  /** Runs within the request, so it must not wait. */
+  taken(events: readonly ReadEvent[]): WatchedEvents | null;
+}
+
+export function watchedEvents(
+  watch: NewEventWatch | undefined,
+  rows: EventRows,
+  indexes: readonly number[],
+): WatchedEvents | null {
+  if (!watch?.isWatching()) return null;
+  const events: ReadEvent[] = [];
+  const reader = new RowReader(rows.bytes);
+  for (const index of indexes) {
+    reader.offset = rows.startOf(index);
+    reader.skipText();
+    const length = reader.length();
+    if (watch.isWatched(hashBytes(rows.bytes, reader.offset, reader.offset + length)))
+      events.push(rows.read(index));
+  }
+  return events.length === 0 ? null : watch.taken(events);
+}

@@ -1,0 +1,113 @@
+/**
+ * A slot: the stretch of a counter that what is about to happen would extend, with its prices (docs/holds.md). What is
+ * outstanding in it costs what the invoice would charge for all of it together, so that tiers are reached in any order.
+ * Pure.
+ */
+import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { type PriceBands, walkBands } from '../rates/tiers.ts';
+
+/** How values change a counter: they are added up, or the greatest counts. */
+export type Growth = 'sum' | 'maximum';
+
+/** What is charged together: of one contract and billing period, in one unit, by the same balances. */
+export interface ChargeClass {
+  readonly key: string;
+  /** Null: of all contracts of the customer. */
+  readonly contractId: string | null;
+  /** The start of the billing period; null of an amount. */
+  readonly periodStart: number | null;
+  readonly creditTypeId: string;
+  /** The ids of the segments of prepaid balances that may pay, in burn-down order; none: none applies. */
+  readonly segmentIds: readonly string[];
+}
+
+export interface SlotTerms {
+  readonly key: string;
+  readonly charge: ChargeClass;
+  /** One for each price list that may apply, by who pays. */
+  readonly priceLists: readonly PriceBands[];
+  readonly growth: Growth;
+  /** The value of the metric now. */
+  readonly value: Decimal;
+  /** From the value to the counter. Monotone. */
+  readonly positionOf: (value: Decimal) => Decimal;
+  /** What one unit of the prices is in the unit of the class; null: the same. */
+  readonly factor: Decimal | null;
+  /**
+   * Null: what is added lies at the end of the counter. Otherwise later usage moves with it, by this amount for each unit
+   * of the counter at most.
+   */
+  readonly laterPerUnit: Decimal | null;
+}
+
+/** What is outstanding in a slot. */
+export class ChargedSlot {
+  readonly terms: SlotTerms;
+  private readonly values = new Map<string, Decimal>();
+  private sum = ZERO;
+  /** Of all that is outstanding, in the unit of the class. */
+  cost: Decimal = ZERO;
+
+  constructor(terms: SlotTerms) {
+    this.terms = terms;
+  }
+
+  get isEmpty(): boolean {
+    return this.values.size === 0;
+  }
+
+  add(id: string, value: Decimal): void {
+    this.remove(id);
+    const counted = value.lt(ZERO) ? ZERO : value;
+    this.values.set(id, counted);
+    this.sum = this.sum.plus(counted);
+    this.cost = this.costNow();
+  }
+
+  remove(id: string): void {
+    const value = this.values.get(id);
+    if (value === undefined) return;
+    this.values.delete(id);
+    this.sum = this.sum.minus(value);
+    this.cost = this.costNow();
+  }
+
+  private costNow(): Decimal {
+    const { growth, value, positionOf } = this.terms;
+    if (this.values.size === 0) return ZERO;
+    const target = growth === 'sum' ? value.plus(this.sum) : this.greatest();
+    return costOf(this.terms, positionOf(value), positionOf(target));
+  }
+
+  private greatest(): Decimal {
+    let greatest = this.terms.value;
+    for (const value of this.values.values()) greatest = maximum(greatest, value);
+    return greatest;
+  }
+}
+
+/** The dearest of the price lists. */
+function costOf({ priceLists, factor, laterPerUnit }: SlotTerms, from: Decimal, to: Decimal): Decimal {
+  if (to.lte(from)) return ZERO;
+  let cost = ZERO;
+  for (const bands of priceLists) {
+    const own = laterPerUnit === null ? walked(bands, from, to) : to.minus(from).times(highestPrice(bands));
+    cost = maximum(cost, own);
+  }
+  if (laterPerUnit !== null) cost = cost.plus(to.minus(from).times(laterPerUnit));
+  return factor === null ? cost : cost.times(factor);
+}
+
+function walked(bands: PriceBands, from: Decimal, to: Decimal): Decimal {
+  const [only] = bands;
+  if (bands.length === 1) return to.minus(from).times(only.price);
+  return walkBands(bands, from, to).reduce((total, { amount }) => total.plus(amount), ZERO);
+}
+
+export function highestPrice(bands: PriceBands): Decimal {
+  return bands.reduce((highest, { price }) => maximum(highest, price), ZERO);
+}
+
+export function lowestPrice(bands: PriceBands): Decimal {
+  return bands.reduce((lowest, { price }) => (price.lt(lowest) ? price : lowest), bands[0].price);
+}

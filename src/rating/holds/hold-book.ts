@@ -1,0 +1,236 @@
+/**
+ * What is left of the balances and spend limits of customers who share them, as of an evaluation, and what is outstanding
+ * since: holds, and usage that the evaluation has not counted. Pure, and never optimistic: what is outstanding is
+ * allocated to the balances that may pay for it, and a hold is granted only if all of it finds a place.
+ */
+import { type Decimal, minimum, sum, ZERO } from '../../core/decimal.ts';
+import { type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
+import { type ChargeClass, ChargedSlot, type SlotTerms } from './charged-slot.ts';
+
+/** How much a contract may spend in a billing period without balances. */
+export interface LimitLeft {
+  readonly contractId: string;
+  readonly periodStart: number;
+  readonly creditTypeId: string;
+  readonly limit: Decimal;
+  /** What the evaluation has found. */
+  readonly spent: Decimal;
+}
+
+/** What an event or an amount takes: a value in a slot, or an amount of a class. */
+export type HoldPart =
+  | { readonly slot: SlotTerms; readonly value: Decimal }
+  | { readonly charge: ChargeClass; readonly amount: Decimal };
+
+export interface Decision {
+  readonly granted: boolean;
+  readonly reason: 'balance' | 'spend_limit' | null;
+  /** What it costs behind all that is outstanding. */
+  readonly amount: Decimal;
+  /** What may still be held of the same; null: there is no limit. */
+  readonly remaining: Decimal | null;
+}
+
+/** What is outstanding of a class. */
+interface ClassState {
+  readonly charge: ChargeClass;
+  readonly slots: Map<string, ChargedSlot>;
+  readonly amounts: Map<string, Decimal>;
+}
+
+interface Allocation {
+  /** By class: what found no place. */
+  readonly open: ReadonlyMap<string, Decimal>;
+  leftOf(charge: ChargeClass): Decimal;
+}
+
+export class HoldBook {
+  private readonly buckets: readonly BookedBucket[];
+  private readonly limits: readonly LimitLeft[];
+  private readonly classes = new Map<string, ClassState>();
+  private readonly entries = new Map<string, readonly HoldPart[]>();
+  private known: Allocation | null = null;
+
+  /** `buckets` without what drafts take from them. */
+  constructor(buckets: readonly BookedBucket[], limits: readonly LimitLeft[]) {
+    this.buckets = buckets;
+    this.limits = limits;
+  }
+
+  /** Adds what is certain: a hold that was granted, or usage. */
+  add(id: string, parts: readonly HoldPart[]): void {
+    this.remove(id);
+    this.entries.set(id, parts);
+    for (const part of parts) this.addPart(id, part);
+    this.known = null;
+  }
+
+  remove(id: string): void {
+    const parts = this.entries.get(id);
+    if (parts === undefined) return;
+    this.entries.delete(id);
+    for (const part of parts) this.removePart(id, part);
+    this.known = null;
+  }
+
+  /** Adds it if there is room for it. */
+  reserve(id: string, parts: readonly HoldPart[]): Decision {
+    const before = this.allocation();
+    const costBefore = this.costOf(parts);
+    this.add(id, parts);
+    const amount = this.costOf(parts).minus(costBefore);
+    const reason = this.refusalOf(parts, before);
+    if (reason !== null) this.remove(id);
+    return { granted: reason === null, reason, amount, remaining: this.remaining(parts) };
+  }
+
+  /** What it would cost now, without adding it. */
+  costOfAdding(id: string, parts: readonly HoldPart[]): Decimal {
+    const costBefore = this.costOf(parts);
+    this.add(id, parts);
+    const amount = this.costOf(parts).minus(costBefore);
+    this.remove(id);
+    return amount;
+  }
+
+  /** What may still be held of what these parts are of; null: there is no limit. */
+  remaining(parts: readonly HoldPart[]): Decimal | null {
+    const allocation = this.allocation();
+    let least: Decimal | null = null;
+    for (const charge of chargesOf(parts)) {
+      const own =
+        charge.segmentIds.length > 0 ? allocation.leftOf(charge) : this.leftToSpend(charge, allocation);
+      if (own !== null) least = least === null ? own : minimum(least, own);
+    }
+    return least;
+  }
+
+  /** What is held and used since the evaluation of what these parts are of. */
+  outstanding(parts: readonly HoldPart[]): Decimal {
+    return sum(chargesOf(parts).map((charge) => this.amountOf(charge.key)));
+  }
+
+  private addPart(id: string, part: HoldPart): void {
+    const charge = chargeOf(part);
+    const state = this.classes.get(charge.key) ?? { charge, slots: new Map(), amounts: new Map() };
+    this.classes.set(charge.key, state);
+    if (!('slot' in part)) {
+      state.amounts.set(id, (state.amounts.get(id) ?? ZERO).plus(part.amount));
+      return;
+    }
+    const slot = state.slots.get(part.slot.key) ?? new ChargedSlot(part.slot);
+    state.slots.set(part.slot.key, slot);
+    slot.add(id, part.value);
+  }
+
+  private removePart(id: string, part: HoldPart): void {
+    const state = this.classes.get(chargeOf(part).key);
+    if (state === undefined) return;
+    if (!('slot' in part)) state.amounts.delete(id);
+    else {
+      const slot = state.slots.get(part.slot.key);
+      slot?.remove(id);
+      if (slot?.isEmpty) state.slots.delete(part.slot.key);
+    }
+    if (state.slots.size + state.amounts.size === 0) this.classes.delete(state.charge.key);
+  }
+
+  private costOf(parts: readonly HoldPart[]): Decimal {
+    return sum(chargesOf(parts).map((charge) => this.amountOf(charge.key)));
+  }
+
+  private amountOf(key: string): Decimal {
+    const state = this.classes.get(key);
+    if (state === undefined) return ZERO;
+    let amount = ZERO;
+    for (const { cost } of state.slots.values()) amount = amount.plus(cost);
+    for (const one of state.amounts.values()) amount = amount.plus(one);
+    return amount;
+  }
+
+  /** What is restricted most finds its place first. */
+  private allocation(): Allocation {
+    if (this.known !== null) return this.known;
+    const book = createBalanceBook(this.buckets);
+    const bySegment = new Map<string, BookedBucket>();
+    for (const bucket of this.buckets) bySegment.set(bucket.segmentId, bucket);
+    const open = new Map<string, Decimal>();
+    for (const { charge } of [...this.classes.values()].sort(byRestriction)) {
+      let rest = this.amountOf(charge.key);
+      for (const id of charge.segmentIds) {
+        const bucket = bySegment.get(id);
+        if (bucket === undefined) continue;
+        const taken = minimum(book.leftOf(bucket), rest);
+        if (taken.lte(ZERO)) continue;
+        book.take(bucket, taken);
+        rest = rest.minus(taken);
+      }
+      if (charge.segmentIds.length > 0 && rest.gt(ZERO)) open.set(charge.key, rest);
+    }
+    this.known = {
+      open,
+      leftOf: ({ segmentIds }) =>
+        sum(
+          segmentIds.map((id) => {
+            const bucket = bySegment.get(id);
+            return bucket === undefined ? ZERO : book.leftOf(bucket);
+          }),
+        ),
+    };
+    return this.known;
+  }
+
+  private refusalOf(parts: readonly HoldPart[], before: Allocation): Decision['reason'] {
+    const after = this.allocation();
+    const touched = chargesOf(parts);
+    const isShort = touched.some(({ key }) => after.open.has(key));
+    const harmsOthers = [...after.open].some(([key, rest]) => rest.gt(before.open.get(key) ?? ZERO));
+    if (isShort || harmsOthers) return 'balance';
+    const isOver = touched.some((charge) => {
+      const left = charge.segmentIds.length > 0 ? null : this.leftToSpend(charge, after);
+      return left?.lt(ZERO) === true;
+    });
+    return isOver ? 'spend_limit' : null;
+  }
+
+  /** Of the limits that apply to what no balance pays for; null: there is none. */
+  private leftToSpend(
+    { contractId, periodStart, creditTypeId }: ChargeClass,
+    allocation: Allocation,
+  ): Decimal | null {
+    let least: Decimal | null = null;
+    for (const limit of this.limits) {
+      if (limit.creditTypeId !== creditTypeId) continue;
+      if (contractId !== null && (limit.contractId !== contractId || limit.periodStart !== periodStart))
+        continue;
+      const left = limit.limit.minus(limit.spent).minus(this.spentSince(limit, allocation));
+      least = least === null ? left : minimum(least, left);
+    }
+    return least;
+  }
+
+  /** What no balance pays for, and what balances have no room for. */
+  private spentSince(limit: LimitLeft, { open }: Allocation): Decimal {
+    let spent = ZERO;
+    for (const [key, { charge }] of this.classes) {
+      if (charge.creditTypeId !== limit.creditTypeId) continue;
+      const isOfPeriod = charge.contractId === limit.contractId && charge.periodStart === limit.periodStart;
+      if (charge.contractId !== null && !isOfPeriod) continue;
+      spent = spent.plus(charge.segmentIds.length === 0 ? this.amountOf(key) : (open.get(key) ?? ZERO));
+    }
+    return spent;
+  }
+}
+
+function chargeOf(part: HoldPart): ChargeClass {
+  return 'slot' in part ? part.slot.charge : part.charge;
+}
+
+/** Each once. */
+function chargesOf(parts: readonly HoldPart[]): ChargeClass[] {
+  return [...new Map(parts.map((part) => [chargeOf(part).key, chargeOf(part)])).values()];
+}
+
+function byRestriction({ charge: a }: ClassState, { charge: b }: ClassState): number {
+  return a.segmentIds.length - b.segmentIds.length || (a.key < b.key ? -1 : 1);
+}

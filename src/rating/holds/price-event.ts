@@ -1,0 +1,298 @@
+/**
+ * What an event would be charged on a draft, by the rules of invoices (docs/holds.md, "What an event costs"): the counters
+ * that it extends, at the rates of its time, with the balances that may pay. Pure.
+ */
+import type { Product } from '../../core/catalogue.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
+import { contains, HOUR_MS, type Instant, intersect } from '../../core/time.ts';
+import { cumulativeAt } from '../../core/usage-series.ts';
+import { type Bucket, isUnrestricted } from '../balances/buckets.ts';
+import type { Claimant } from '../balances/draw-down.ts';
+import { type ChargedKey, type ChargingContext, chargedKey, claimsOfKey } from '../invoices/charged-keys.ts';
+import type { InvoiceTermsInput } from '../invoices/rate-invoice.ts';
+import type { ProductOnCard } from '../lines/types.ts';
+import { type GroupValues, groupValuesKey, pickGroupValues, sortedKeys } from '../quantities/group-values.ts';
+import {
+  type CounterRun,
+  counterRuns,
+  needKey,
+  type SettingsSpan,
+  versionAt,
+} from '../quantities/product-spans.ts';
+import type { UsageNeed } from '../quantities/usage-need.ts';
+import { indexOverrides } from '../rates/override-index.ts';
+import { type PriceBands, sameBands } from '../rates/tiers.ts';
+import { lineKeys, type UsageIndex } from '../usage/line-key.ts';
+import { groupsOfProducts } from '../usage/own-groups.ts';
+import { segmentsOf } from '../usage/segments.ts';
+import { type ChargeClass, type Growth, highestPrice, lowestPrice, type SlotTerms } from './charged-slot.ts';
+import type { HoldPart } from './hold-book.ts';
+
+/** What a metric counts of an event. */
+export interface CountedUsage {
+  readonly growth: Growth;
+  readonly value: Decimal;
+  readonly groupValues: GroupValues;
+}
+
+/** Null: the metric does not count the event. */
+export type MatchNeed = (need: UsageNeed) => CountedUsage | 'not_priceable' | null;
+
+/** A draft as an evaluation has found it. */
+export interface HeldDraft {
+  readonly contractId: string;
+  readonly period: BilledPeriod;
+  readonly input: Omit<InvoiceTermsInput, 'products'>;
+  readonly needs: readonly UsageNeed[];
+  /** Of these groups of usage. */
+  productsFor(values: readonly GroupValues[]): readonly ProductOnCard[];
+  /** Null: too much for memory. */
+  readonly usage: UsageIndex | null;
+  readonly failedMetrics: ReadonlySet<string>;
+  /** Those that may pay for something on it, in burn-down order. */
+  readonly buckets: readonly Bucket[];
+  /** The currency of the card for one custom unit. */
+  readonly conversions: ReadonlyMap<string, Decimal>;
+}
+
+/** Why a product charges nothing. */
+type Uncharged = 'not_entitled' | 'unpriced' | 'not_priceable';
+
+interface PricedEvent {
+  readonly parts: readonly HoldPart[];
+  readonly uncharged: ReadonlySet<Uncharged>;
+}
+
+export interface EventPricer {
+  /** As of the evaluation. `at`: the timestamp of the event. */
+  price(at: Instant, match: MatchNeed): PricedEvent;
+}
+
+export function createEventPricer(draft: HeldDraft): EventPricer {
+  const { input, period, buckets } = draft;
+  const overrides = indexOverrides(input.overrides);
+  const context: ChargingContext = {
+    fiatCreditTypeId: input.fiatCreditTypeId,
+    billed: { start: period.start, end: period.end },
+    overrides,
+    claimants:
+      buckets.length === 0 ? null : { buckets, hasCommitSpecificPrices: overrides.hasCommitSpecific },
+  };
+  const runs = new Map<string, readonly CounterRun[]>();
+  const slots = new Map<string, SlotTerms | Uncharged>();
+  const runsOf = (product: Product) => {
+    const known = runs.get(product.id) ?? counterRuns(product, period, input.usageFilters);
+    runs.set(product.id, known);
+    return known;
+  };
+
+  function priceOf(counted: ReadonlyMap<string, CountedUsage>, at: Instant): PricedEvent {
+    const products = draft.productsFor([...counted.values()].map(({ groupValues }) => groupValues));
+    const parts: HoldPart[] = [];
+    const uncharged = new Set<Uncharged>();
+    for (const { one, run, span } of spansAt(products, runsOf, at)) {
+      const usage = counted.get(needKey(span.need));
+      if (usage === undefined) continue;
+      const groupKey = keyOf(span.need, usage.groupValues);
+      const place = { one, run, at, usage, groupKey };
+      if (isOthers(draft, place)) continue;
+      const text = `${one.product.id} ${groupKey} ${Math.floor(at / HOUR_MS)}`;
+      const slot = slots.get(text) ?? slotAt(draft, context, place);
+      slots.set(text, slot);
+      if (typeof slot === 'string') uncharged.add(slot);
+      else parts.push({ slot, value: usage.value });
+    }
+    return { parts, uncharged };
+  }
+
+  return {
+    price(at, match) {
+      const counted = contains(period, at) ? countedNeeds(draft, match) : 'not_priceable';
+      if (counted === 'not_priceable') return NOT_PRICEABLE;
+      if (counted.size === 0) return NOTHING;
+      // A composite charges for what others cost.
+      return draft.usage === null || input.composites.length > 0 ? NOT_PRICEABLE : priceOf(counted, at);
+    },
+  };
+}
+
+const NOT_PRICEABLE: PricedEvent = { parts: [], uncharged: new Set(['not_priceable']) };
+const NOTHING: PricedEvent = { parts: [], uncharged: new Set() };
+
+function countedNeeds(draft: HeldDraft, match: MatchNeed): Map<string, CountedUsage> | 'not_priceable' {
+  const counted = new Map<string, CountedUsage>();
+  for (const need of draft.needs) {
+    const usage = match(need);
+    if (usage === null) continue;
+    if (usage === 'not_priceable' || draft.failedMetrics.has(need.billableMetricId)) return 'not_priceable';
+    counted.set(needKey(need), usage);
+  }
+  return counted;
+}
+
+interface ProductAt {
+  readonly one: ProductOnCard;
+  readonly run: CounterRun;
+  readonly span: SettingsSpan;
+}
+
+function* spansAt(
+  products: readonly ProductOnCard[],
+  runsOf: (product: Product) => readonly CounterRun[],
+  at: Instant,
+): Generator<ProductAt> {
+  for (const one of products) {
+    const run = runsOf(one.product).find(({ interval }) => contains(interval, at));
+    const span = run?.spans.find(({ interval }) => contains(interval, at));
+    if (run !== undefined && span !== undefined) yield { one, run, span };
+  }
+}
+
+function keyOf({ groupKeys }: UsageNeed, values: GroupValues): string {
+  return groupValuesKey(pickGroupValues(values, sortedKeys(groupKeys)));
+}
+
+/** The usage of one group alone, of all needs of the run; without any where it is new. */
+function usageOfGroup(
+  draft: HeldDraft,
+  run: CounterRun,
+  groupKey: string,
+  groupValues: GroupValues,
+): UsageIndex {
+  return new Map(
+    run.spans.map(({ need }) => {
+      const own = draft.usage?.get(needKey(need))?.get(groupKey);
+      const values = pickGroupValues(groupValues, sortedKeys(need.groupKeys));
+      return [needKey(need), new Map([[groupKey, own ?? { groupValues: values, steps: [] }]])] as const;
+    }),
+  );
+}
+
+/** Whether a product of a managed card does not bill this group, which is another's. */
+function isOthers(draft: HeldDraft, { one: { product, rates }, run, groupKey, usage }: SlotPlace): boolean {
+  const own = { product, rates, runs: [run] };
+  const index = usageOfGroup(draft, run, groupKey, usage.groupValues);
+  const { overrides } = draft.input.overrides;
+  const billed = groupsOfProducts([own], index, overrides, draft.period.end - 1).billed(own, run);
+  return billed !== null && !billed.includes(groupKey);
+}
+
+interface SlotPlace {
+  readonly one: ProductOnCard;
+  readonly run: CounterRun;
+  readonly at: Instant;
+  readonly usage: CountedUsage;
+  readonly groupKey: string;
+}
+
+function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): SlotTerms | Uncharged {
+  const { one, run, at, usage, groupKey } = place;
+  const index = usageOfGroup(draft, run, groupKey, usage.groupValues);
+  const [key] = lineKeys(run, index, [groupKey]);
+  if (key === undefined) return 'not_priceable';
+  const charged = chargedKey(one.product, key, one.rates, context);
+  const position = charged.billed.findIndex(({ segment }) => contains(segment.interval, at));
+  const billed = charged.billed[position];
+  if (billed === undefined) return unchargedAt(charged, one, context, at);
+  const later = laterPerUnit(charged, position, usage);
+  if (later === 'not_priceable') return later;
+  // Rounding of quantities does not simply move.
+  if (later !== null && versionAt(one.product, at).quantityRounding !== null) return 'not_priceable';
+  const payers = prepaidAt(charged, one, context, at);
+  const charge = chargeOf(draft, billed.terms.creditTypeId, payers);
+  if (charge === null) return 'not_priceable';
+  const { segment } = billed;
+  return {
+    key: `${draft.contractId} ${charged.text} ${segment.interval.start} ${charge.key}`,
+    charge: charge.class,
+    priceLists: payers.length === 0 ? [billed.bands] : distinctBands(payers),
+    growth: usage.growth,
+    value: cumulativeAt(segment.piece.series, segment.interval.end),
+    positionOf: segment.piece.positionOf,
+    factor: charge.factor,
+    laterPerUnit: later,
+  };
+}
+
+function unchargedAt(
+  { priced }: ChargedKey,
+  { rates }: ProductOnCard,
+  { overrides, billed }: ChargingContext,
+  at: Instant,
+): Uncharged {
+  const segment = segmentsOf(priced, rates, overrides, billed).find(({ interval }) => contains(interval, at));
+  return segment === undefined || segment.entitled ? 'unpriced' : 'not_entitled';
+}
+
+/** What moves with usage that is added in the middle; null: nothing lies behind it. */
+function laterPerUnit(
+  { billed }: ChargedKey,
+  place: number,
+  { growth }: CountedUsage,
+): Decimal | null | 'not_priceable' {
+  const later = billed.slice(place + 1).filter(({ movement }) => !movement.low.eq(movement.high));
+  if (later.length === 0) return null;
+  const here = billed[place]?.segment.piece;
+  const isPlain = growth === 'sum' && later.every(({ segment }) => segment.piece === here);
+  // A maximum, and rounding of quantities, do not simply move.
+  if (!isPlain) return 'not_priceable';
+  return later.reduce((total, { bands }) => total.plus(highestPrice(bands).minus(lowestPrice(bands))), ZERO);
+}
+
+function prepaidAt(
+  charged: ChargedKey,
+  { rates }: ProductOnCard,
+  context: ChargingContext,
+  at: Instant,
+): Claimant[] {
+  for (const { claims } of claimsOfKey(charged, rates, context)) {
+    const claim = claims.find(({ interval }) => contains(interval, at));
+    if (claim !== undefined) return claim.claimants.filter(({ bucket }) => isPrepaid(bucket));
+  }
+  return [];
+}
+
+export function isPrepaid({ commitType }: Bucket): boolean {
+  return commitType !== 'POSTPAID';
+}
+
+function distinctBands(payers: readonly Claimant[]): PriceBands[] {
+  const distinct: PriceBands[] = [];
+  for (const { bands } of payers) if (!distinct.some((one) => sameBands(one, bands))) distinct.push(bands);
+  return distinct;
+}
+
+/** Null where the payers have different units. */
+function chargeOf(
+  draft: HeldDraft,
+  listUnit: string,
+  payers: readonly Claimant[],
+): { readonly key: string; readonly class: ChargeClass; readonly factor: Decimal | null } | null {
+  const units = new Set(payers.map(({ bucket }) => bucket.creditTypeId));
+  if (units.size > 1) return null;
+  const [unit = listUnit] = units;
+  const worth = payers.length > 0 ? undefined : draft.conversions.get(unit);
+  const creditTypeId = worth === undefined ? unit : draft.input.fiatCreditTypeId;
+  const buckets = worth === undefined ? payers.map(({ bucket }) => bucket) : convertedPayers(draft);
+  const segmentIds = buckets.map(({ segmentId }) => segmentId);
+  const { contractId, period } = draft;
+  const key = [contractId, period.start, creditTypeId, ...segmentIds].join(' ');
+  return {
+    key,
+    class: { key, contractId, periodStart: period.start, creditTypeId, segmentIds },
+    factor: worth ?? null,
+  };
+}
+
+/** Who may pay for the conversion of a custom unit. */
+function convertedPayers({ buckets, period, input }: HeldDraft): Bucket[] {
+  return buckets.filter(
+    (bucket) =>
+      isPrepaid(bucket) &&
+      !bucket.seat &&
+      isUnrestricted(bucket.applicability) &&
+      bucket.creditTypeId === input.fiatCreditTypeId &&
+      intersect(bucket.access, period) !== null,
+  );
+}

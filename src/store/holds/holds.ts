@@ -1,0 +1,259 @@
+/** Holds: what is held of balances and limits before usage happens (docs/holds.md). */
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import type { Decimal } from '../../core/decimal.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../base/database.ts';
+import { rowsAsJson } from '../base/insert-rows.ts';
+import { holds } from './holds.tables.ts';
+
+export type Hold = typeof holds.$inferSelect;
+export type HoldStatus = Hold['status'];
+
+/** The hold of a transaction that is active or settled; else the last one that has ended. */
+export async function findHolds(
+  db: Database,
+  {
+    ids = [],
+    transactionIds = [],
+  }: { readonly ids?: readonly string[]; readonly transactionIds?: readonly string[] },
+): Promise<Hold[]> {
+  const found: Hold[] = [];
+  if (ids.length > 0)
+    found.push(
+      ...(await db
+        .select()
+        .from(holds)
+        .where(inArray(holds.id, [...ids]))),
+    );
+  if (transactionIds.length > 0) {
+    const rows = await db
+      .select()
+      .from(holds)
+      .where(inArray(holds.transactionId, [...transactionIds]))
+      .orderBy(sql`${holds.status} in ('active', 'settled') desc`, desc(holds.createdAt), desc(holds.id));
+    const first = new Map<string, Hold>();
+    for (const row of rows) if (!first.has(row.transactionId)) first.set(row.transactionId, row);
+    found.push(...first.values());
+  }
+  return found;
+}
+
+/** The newest first. */
+export async function listHolds(
+  db: Database,
+  filter: { readonly customerId: string; readonly status: HoldStatus | null; readonly now: Instant },
+  { after, limit }: PageRequest,
+): Promise<Page<Hold>> {
+  const at = formatInstant(filter.now);
+  const behind =
+    after === null
+      ? undefined
+      : sql`(${holds.createdAt}, ${holds.id}) < (${formatInstant(after.at)}::timestamptz, ${after.id}::uuid)`;
+  const rows = await db
+    .select()
+    .from(holds)
+    .where(and(eq(holds.customerId, filter.customerId), statusCondition(filter.status, at), behind))
+    .orderBy(desc(holds.createdAt), desc(holds.id))
+    .limit(limit + 1);
+  return cutPage(rows, limit, ({ createdAt, id }) => ({ at: createdAt, id }));
+}
+
+function statusCondition(status: HoldStatus | null, at: string): SQL | undefined {
+  if (status === null) return undefined;
+  if (status === 'active') return sql`${holds.status} = 'active' and ${holds.expiresAt} > ${at}::timestamptz`;
+  if (status === 'expired')
+    return sql`(${holds.status} = 'expired' or ${holds.status} = 'active' and ${holds.expiresAt} <= ${at}::timestamptz)`;
+  return eq(holds.status, status);
+}
+
+/** What a process has seen of a customer: a hold is granted only while it is still so. */
+export interface AccountSeen {
+  readonly customerId: string;
+  readonly version: number;
+  readonly usageMark: number;
+  /** Of the rows that changes of the customer have left. */
+  readonly changes: string;
+  /** The same of prices, for all customers. */
+  readonly prices: string;
+}
+
+/** Which rows there are: another row makes another text. Rows get their numbers before they are committed. */
+const PRICES_TOKEN = sql`(select count(*) || ' ' || coalesce(sum(id), 0) from (select id from price_changes order by id desc limit 200) p)`;
+
+/** Makes what holds of these customers need. */
+export async function ensureAccounts(db: Database, customerIds: readonly string[]): Promise<void> {
+  await db.execute(sql`
+    insert into hold_accounts (customer_id, version, usage_mark)
+    select id, 0, 0 from unnest(${uuids(customerIds)}) id order by id on conflict do nothing`);
+}
+
+export async function readAccounts(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+): Promise<AccountSeen[]> {
+  const rows = await db.execute(sql`
+    select a.customer_id, a.version, a.usage_mark,
+      (select count(*) || ' ' || coalesce(sum(c.id), 0) from customer_changes c where c.customer_id = a.customer_id) as changes,
+      ${PRICES_TOKEN} as prices
+    from hold_accounts a where a.customer_id = any(${uuids(customerIds)})`);
+  return rows.map((row) => ({
+    customerId: String(row.customer_id),
+    version: Number(row.version),
+    usageMark: Number(row.usage_mark),
+    changes: String(row.changes),
+    prices: String(row.prices),
+  }));
+}
+
+export async function loadActiveHolds(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+): Promise<Hold[]> {
+  return await db
+    .select()
+    .from(holds)
+    .where(and(inArray(holds.customerId, [...customerIds]), eq(holds.status, 'active')));
+}
+
+export interface HoldEnd {
+  readonly id: string;
+  readonly status: 'settled' | 'released';
+  readonly settledAmount: Decimal | null;
+}
+
+export interface HoldWrites {
+  readonly now: Instant;
+  /** Of each customer of the families, what the holds were decided with. */
+  readonly seen: readonly (AccountSeen & { readonly family: number })[];
+  readonly grants: readonly { readonly family: number; readonly hold: Hold }[];
+  readonly ends: readonly HoldEnd[];
+  readonly extensions: readonly { readonly id: string; readonly expiresAt: Instant }[];
+}
+
+export interface HoldsWritten {
+  /** The families for which everything was still as it was seen. */
+  readonly families: ReadonlySet<number>;
+  /** The holds that were stored, have ended, or are longer. */
+  readonly ids: ReadonlySet<string>;
+  readonly accounts: ReadonlyMap<string, AccountMarks>;
+}
+
+/** Of a customer whose holds have changed, after the change. */
+export type AccountMarks = Pick<AccountSeen, 'version' | 'usageMark'>;
+
+/**
+ * Stores grants and ends of holds of any customers, in one statement. Grants are stored only where nothing of their family
+ * has changed since it was seen, whoever changes it; the accounts are locked until then.
+ */
+export async function writeHolds(db: Database, writes: HoldWrites): Promise<HoldsWritten> {
+  const at = formatInstant(writes.now);
+  const [grants = '[]'] = rowsAsJson(
+    holds,
+    writes.grants.map(({ hold }) => hold),
+  );
+  const families = JSON.stringify(writes.grants.map(({ hold, family }) => ({ id: hold.id, family })));
+  const seen = JSON.stringify(writes.seen);
+  const ends = JSON.stringify(
+    writes.ends.map(({ settledAmount, ...end }) => ({ ...end, amount: settledAmount?.toFixed() ?? null })),
+  );
+  const extensions = JSON.stringify(
+    writes.extensions.map(({ id, expiresAt }) => ({ id, expires_at: formatInstant(expiresAt) })),
+  );
+  const rows = await db.execute(sql`
+    with seen as materialized (
+      select * from json_to_recordset(${seen}::json) as s(family int, "customerId" uuid, version bigint, "usageMark" bigint, changes text, prices text)
+    ), locked as materialized (
+      select customer_id, version, usage_mark from hold_accounts
+      where customer_id in (select "customerId" from seen) order by customer_id for no key update
+    ), valid as materialized (
+      select s.family from seen s left join locked l on l.customer_id = s."customerId"
+      group by s.family
+      having bool_and(coalesce(l.version = s.version and l.usage_mark = s."usageMark", false)
+        and s.prices = ${PRICES_TOKEN}
+        and s.changes = (select count(*) || ' ' || coalesce(sum(c.id), 0) from customer_changes c where c.customer_id = s."customerId"))
+    ), ended as (
+      update holds h set status = u.status, settled_amount = u.amount, ended_at = ${at}::timestamptz
+      from json_to_recordset(${ends}::json) as u(id uuid, status text, amount numeric)
+      where h.id = u.id and case when u.status = 'settled' then h.status in ('active', 'expired')
+        else h.status = 'active' and h.expires_at > ${at}::timestamptz end
+      returning h.id, h.customer_id, h.status
+    ), extended as (
+      update holds h set expires_at = u.expires_at
+      from json_to_recordset(${extensions}::json) as u(id uuid, expires_at timestamptz)
+      where h.id = u.id and h.status = 'active' and h.expires_at > ${at}::timestamptz
+      returning h.id, h.customer_id
+    ), inserted as (
+      insert into holds
+      select r.* from json_populate_recordset(null::holds, ${grants}::json) r
+      join json_to_recordset(${families}::json) as f(id uuid, family int) on f.id = r.id
+      join valid on valid.family = f.family
+      on conflict do nothing
+      returning id, customer_id
+    ), changed as (
+      select id, customer_id from ended union all select id, customer_id from extended
+      union all select id, customer_id from inserted
+    ), marks as (
+      update hold_accounts a set version = version + 1, usage_mark = usage_mark +
+        case when exists (select from ended e where e.customer_id = a.customer_id and e.status = 'settled') then 1 else 0 end
+      where customer_id in (select customer_id from changed)
+      returning customer_id, version, usage_mark
+    )
+    select 'family' as kind, family::text as name, 0 as version, 0 as usage_mark from valid
+    union all select 'hold', id::text, 0, 0 from changed
+    union all select 'customer', customer_id::text, version, usage_mark from marks`);
+  const of = (kind: string) => rows.filter((row) => row.kind === kind);
+  return {
+    families: new Set(of('family').map(({ name }) => Number(name))),
+    ids: new Set(of('hold').map(({ name }) => String(name))),
+    accounts: new Map(
+      of('customer').map(({ name, version, usage_mark }) => [
+        String(name),
+        { version: Number(version), usageMark: Number(usage_mark) },
+      ]),
+    ),
+  };
+}
+
+/** Active holds whose time is over have ended from now on, for every process. Returns the marks of their customers. */
+export async function endExpired(
+  db: Database,
+  ids: readonly string[],
+  now: Instant,
+): Promise<ReadonlyMap<string, AccountMarks>> {
+  const at = formatInstant(now);
+  const rows = await db.execute(sql`
+    with ended as (
+      update holds set status = 'expired', ended_at = expires_at
+      where id = any(${uuids(ids)}) and status = 'active' and expires_at <= ${at}::timestamptz
+      returning customer_id
+    )
+    update hold_accounts set version = version + 1 where customer_id in (select customer_id from ended)
+    returning customer_id, version, usage_mark`);
+  return new Map(
+    rows.map((row) => [
+      String(row.customer_id),
+      { version: Number(row.version), usageMark: Number(row.usage_mark) },
+    ]),
+  );
+}
+
+/** Removes some of the holds that have ended before, and ends some that nobody has asked for since. */
+export async function tidyHolds(db: Database, before: Instant, limit: number): Promise<number> {
+  const at = formatInstant(before);
+  const rows = await db.execute(sql`
+    delete from holds where id in (
+      select id from holds where ended_at < ${at}::timestamptz or status = 'active' and expires_at < ${at}::timestamptz
+      limit ${limit}
+    ) returning 1 as one`);
+  return rows.length;
+}
+
+/** Of an erased customer. */
+export async function deleteHolds(tx: Transaction, customerId: string): Promise<void> {
+  await tx.delete(holds).where(eq(holds.customerId, customerId));
+}
+
+function uuids(ids: readonly string[]): SQL {
+  return sql`${`{${ids.join(',')}}`}::uuid[]`;
+}

@@ -1,0 +1,130 @@
+/** Holds over the whole service: what is granted, refused, billed and given back. */
+import { expect, test } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { createHolder, reserve } from '../support/holds.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
+const { api } = service;
+
+test('a hundred requests at once are granted what there is, and nothing beyond it', async () => {
+  const holder = await createHolder(api, 1000);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, index) => reserve(api, holder.hold(`${holder.customerId} ${index}`, 30))),
+  );
+  const granted = answers.flat().filter((one) => one.granted);
+  expect(granted).toHaveLength(33);
+  expect(granted.every(({ amount }) => amount === 30)).toBe(true);
+  const refused = answers.flat().find((one) => !one.granted);
+  expect(refused).toMatchObject({ reason: 'balance', required: 30, remaining: 10 });
+});
+
+test('a settled hold is its event once, and what it did not use is there again', async () => {
+  const holder = await createHolder(api, 1000);
+  const id = `${holder.customerId} settle`;
+  const [held] = await reserve(api, holder.hold(id, 900));
+  expect(held).toMatchObject({ granted: true, amount: 900, remaining: 100 });
+  const settlements = [{ transaction_id: id, properties: { tokens: 250 } }];
+  const first = await api.post('/v1/holds/settle', { settlements });
+  expect(first.list('data')).toMatchObject([{ accepted: true, amount: 250, exceeded: 0 }]);
+  const again = await api.post('/v1/holds/settle', { settlements });
+  expect(again.list('data')).toMatchObject([{ accepted: false, amount: 250 }]);
+  expect(await holder.left()).toBe(750);
+  const [next] = await reserve(api, holder.hold(`${id} 2`, 750));
+  expect(next).toMatchObject({ granted: true, remaining: 0 });
+  expect(await reserve(api, holder.hold(`${id} 3`, 1))).toMatchObject([{ granted: false, remaining: 0 }]);
+});
+
+test('usage that comes without a hold counts for the next request after its answer', async () => {
+  const holder = await createHolder(api, 100);
+  expect(await reserve(api, holder.hold(`${holder.customerId} 1`, 10))).toMatchObject([{ granted: true }]);
+  for (let used = 0; used < 9; used += 1) await holder.use(10, '2026-11-10T12:10:00Z');
+  expect(await reserve(api, holder.hold(`${holder.customerId} 2`, 1))).toMatchObject([
+    { granted: false, reason: 'balance', required: 1, remaining: 0 },
+  ]);
+});
+
+test('the event of a hold settles it when it comes by the way of all events', async () => {
+  const holder = await createHolder(api, 100);
+  const transaction_id = `${holder.customerId} ingested`;
+  await reserve(api, holder.hold(transaction_id, 80));
+  const event = { customer_id: holder.customerId, event_type: 'use', timestamp: '2026-11-10T12:20:00Z' };
+  await api.post('/v1/ingest', [{ transaction_id, ...event, properties: { tokens: 90 } }]);
+  const list = await api.get('/v1/holds', { query: { customer_id: holder.customerId } });
+  expect(list.list('data')).toMatchObject([{ status: 'settled', amount: 80, settled_amount: 90 }]);
+  expect(await reserve(api, holder.hold(`${transaction_id} 2`, 10))).toMatchObject([
+    { granted: true, remaining: 0 },
+  ]);
+});
+
+test('the same request has the same answer, and other content is refused', async () => {
+  const holder = await createHolder(api, 100);
+  const one = holder.hold(`${holder.customerId} same`, 60);
+  const [first] = await reserve(api, one);
+  expect(await reserve(api, one, one)).toEqual([first, first]);
+  const other = holder.hold(`${holder.customerId} same`, 61);
+  expect((await api.send('POST', '/v1/holds/reserve', { holds: [other] })).status).toBe(409);
+  const twice = { holds: [holder.hold('twice', 1), holder.hold('twice', 2)] };
+  expect((await api.send('POST', '/v1/holds/reserve', twice)).status).toBe(409);
+});
+
+test('released and expired holds are free again, and a late settle still bills', async () => {
+  const holder = await createHolder(api, 100);
+  const id = `${holder.customerId} ended`;
+  const [held] = await reserve(api, holder.hold(id, 100, { ttl_seconds: 60 }));
+  expect(await reserve(api, holder.hold(`${id} 2`, 1))).toMatchObject([{ granted: false }]);
+  await service.moveClock('2026-11-10T12:32:00Z');
+  const [second] = await reserve(api, holder.hold(`${id} 2`, 100));
+  expect(second).toMatchObject({ granted: true });
+  const released = await api.post('/v1/holds/release', {
+    holds: [{ hold_id: second?.hold_id }, { hold_id: held?.hold_id }],
+  });
+  expect(released.list('data')).toMatchObject([
+    { hold_id: second?.hold_id },
+    { error: expect.stringContaining('no active hold') },
+  ]);
+  const settled = await api.post('/v1/holds/settle', {
+    settlements: [{ hold_id: held?.hold_id, properties: { tokens: 40 } }],
+  });
+  expect(settled.list('data')).toMatchObject([{ accepted: true }]);
+  expect(await holder.left()).toBe(60);
+});
+
+test('a top-up counts for the next request after its answer', async () => {
+  const holder = await createHolder(api, 10);
+  expect(await reserve(api, holder.hold(`${holder.customerId} a`, 50))).toMatchObject([{ granted: false }]);
+  const access_schedule = {
+    schedule_items: [
+      { amount: 40, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' },
+    ],
+  };
+  await holder.edit({ add_credits: [{ product_id: holder.catalogue.fee, access_schedule }] });
+  expect(await reserve(api, holder.hold(`${holder.customerId} a`, 50))).toMatchObject([
+    { granted: true, remaining: 0 },
+  ]);
+});
+
+test('a new price counts for the next request after its answer', async () => {
+  const holder = await createHolder(api, 100);
+  expect(await reserve(api, holder.hold(`${holder.customerId} a`, 10))).toMatchObject([{ amount: 10 }]);
+  const rate = { starting_at: '2026-11-10T12:00:00Z', entitled: true, rate_type: 'FLAT', price: 3 };
+  const { card: rate_card_id, tokens: product_id } = holder.catalogue;
+  await api.post('/v1/contract-pricing/rate-cards/addRates', {
+    rate_card_id,
+    rates: [{ ...rate, product_id }],
+  });
+  // What is held already costs more, too.
+  expect(await reserve(api, holder.hold(`${holder.customerId} b`, 10))).toMatchObject([
+    { amount: 30, remaining: 40 },
+  ]);
+});
+
+test('what cannot be priced or charged is said', async () => {
+  const holder = await createHolder(api, 100);
+  const base = { transaction_id: `${holder.customerId} x` };
+  expect(await reserve(api, { ...base, customer_id: 'nobody', event: { event_type: 'use' } })).toMatchObject([
+    { granted: false, reason: 'customer_not_found' },
+  ]);
+  expect(
+    await reserve(api, { ...base, customer_id: holder.customerId, event: { event_type: 'other' } }),
+  ).toMatchObject([{ granted: false, reason: 'unpriced' }]);
+});
