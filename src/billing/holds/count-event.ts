@@ -1,4 +1,4 @@
-/** What metrics count of one event that is in memory, by the rules of usage queries. */
+/** Counts one event that is in memory, by the rules of usage queries. */
 import { ONE, parseUsageDecimal } from '../../core/decimal.ts';
 import type { BillableMetric, StreamingMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
@@ -15,7 +15,7 @@ export interface HeldEvent {
   readonly properties: ReadonlyMap<string, string>;
 }
 
-/** SQL metrics look at all events, and the latest value may be any: neither can be told ahead. */
+/** SQL metrics look at all events, and the latest value may be any: neither is known ahead. */
 export function matcherOf(event: HeldEvent, metrics: ReadonlyMap<string, BillableMetric>): MatchNeed {
   return (need) => {
     const metric = metrics.get(need.billableMetricId);

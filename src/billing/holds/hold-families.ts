@@ -1,6 +1,6 @@
 /**
  * The families of this process (docs/holds.md, "The state"): evaluated when they are first needed and when something has
- * changed, and told of every new event of theirs before it is acknowledged.
+ * changed, and notified of every new event of theirs before it is acknowledged.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';
@@ -17,7 +17,7 @@ import { HoldFamily, type PendingUsage } from './hold-family.ts';
 export interface Billed {
   readonly family: HoldFamily;
   readonly hold: Hold;
-  /** What the event costs; null where it cannot be priced ahead. */
+  /** The price of the event; null where it cannot be priced ahead. */
   readonly amount: Decimal | null;
 }
 
@@ -201,7 +201,7 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
           for (const { usage } of taken) usage.isStored = true;
         };
         return {
-          // What may be there counts until an evaluation says what is.
+          // They count until an evaluation shows whether they are stored.
           failed: store,
           async stored() {
             store();

@@ -12,7 +12,7 @@ import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts
 import { type HeldEvent, matcherOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-family.ts';
 
-/** What is to be held, or was used. */
+/** To be held, or used already. */
 export type Charged =
   | { readonly event: HeldEvent }
   | { readonly amount: Decimal; readonly creditTypeId: string; readonly at: Instant };
@@ -50,7 +50,7 @@ export class HoldFamily {
   }
 
   /**
-   * Goes on from a new evaluation, which has counted the usage of these ids. Holds are those of this process where nobody
+   * Continues from a new evaluation, which has counted the usage of these ids. Holds are those of this process where nobody
    * else has changed anything, and else those that the evaluation has found.
    */
   takeOver(evaluated: EvaluatedFamily, counted: Iterable<string>): void {
@@ -79,7 +79,7 @@ export class HoldFamily {
     return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
   }
 
-  /** What it takes, or why it cannot be charged. */
+  /** The amounts that it takes, or why it cannot be charged. */
   partsOf(customerId: string, charged: Charged): readonly HoldPart[] | NotCharged {
     return 'event' in charged
       ? this.partsOfEvent(customerId, charged.event)
@@ -91,7 +91,7 @@ export class HoldFamily {
     this.pending.set(usage.id, usage);
     const parts = this.partsOfEvent(usage.customerId, usage.event);
     if (typeof parts === 'string') {
-      // What an invoice does not charge takes nothing; what cannot be priced may take anything.
+      // Usage that an invoice does not charge takes nothing; usage without a price ahead may take anything.
       if (parts === 'not_priceable') this.isStale = true;
       return null;
     }
@@ -119,7 +119,7 @@ export class HoldFamily {
     this.book.remove(holdId);
   }
 
-  /** Takes over what a change of this process has made of the accounts; anything else was another's change. */
+  /** Takes over the accounts after a change of this process; anything else was another's change. */
   follow(accounts: ReadonlyMap<string, AccountMarks>): void {
     for (const [customerId, { version, usageMark }] of accounts) {
       const seen = this.seen.get(customerId);

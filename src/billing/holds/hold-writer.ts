@@ -1,5 +1,5 @@
 /**
- * Decides and stores holds in groups: what comes while one statement is on its way is written by the next one, so that
+ * Decides and stores holds in groups: requests that arrive while one statement is on its way are written by the next one, so that
  * many a second share one write to the disk. One statement at a time, so that each decision knows all before it.
  */
 import { AsyncResource } from 'node:async_hooks';
@@ -16,7 +16,7 @@ import {
 } from '../../store/holds/holds.ts';
 import type { HoldFamily, NotCharged } from './hold-family.ts';
 
-/** What becomes of a hold that was asked for. */
+/** The outcome of a reservation. */
 export type Reserved =
   | { readonly kind: 'granted'; readonly hold: Hold }
   | { readonly kind: 'refused'; readonly reason: NotCharged }
@@ -59,7 +59,7 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** What is answered once it is known that nothing has changed meanwhile. */
+/** Answered once it is known that nothing has changed meanwhile. */
 interface Decided {
   readonly waiting: Waiting<Reservation, Reserved>;
   /** Null: it is refused. */
@@ -71,7 +71,7 @@ export function createHoldWriter({ db, clock }: Deps): HoldWriter {
   const reservations: Waiting<Reservation, Reserved>[] = [];
   const changes: Waiting<HoldChange, boolean>[] = [];
   let isWriting = false;
-  // What is written together belongs to no single request.
+  // A group of writes belongs to no single request.
   const own = new AsyncResource('holds');
 
   async function writeAll(): Promise<void> {
@@ -108,7 +108,7 @@ export function createHoldWriter({ db, clock }: Deps): HoldWriter {
     }
   }
 
-  /** What has expired is free from now on, also for a process whose clock is behind. */
+  /** Expired holds are free from now on, also for a process whose clock is late. */
   async function endOver(families: readonly HoldFamily[], now: number): Promise<void> {
     const over = families.flatMap((family) =>
       [...family.active.values()].flatMap((hold) => (hold.expiresAt <= now ? [{ family, hold }] : [])),

@@ -274,7 +274,7 @@ async function settle(parts: Parts, settlement: Settlement): Promise<SettleAnswe
   const { accepted } = await ingestOne(parts, body);
   const [after = hold] = await findHolds(parts.db, { ids: [hold.id] });
   if (after.status === 'settled') return { hold: after, accepted: accepted > 0, amount: after.settledAmount };
-  // It had expired, or its event came before it was made or while no process watched.
+  // It had expired, or its event arrived before the hold or while no process watched.
   const end = { id: hold.id, status: 'settled' as const, settledAmount: null };
   const family = found?.family ?? null;
   await parts.writer.change({ family, end });

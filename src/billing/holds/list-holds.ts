@@ -10,7 +10,7 @@ export interface ListedHold {
   readonly creditTypeName: string;
 }
 
-/** The newest first. What is over and not noticed yet is shown as expired. */
+/** The newest first. Holds that are over and not noticed yet are shown as expired. */
 export async function listHolds(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   filter: { readonly customerId: string; readonly status: HoldStatus | null },

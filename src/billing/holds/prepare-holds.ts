@@ -1,4 +1,4 @@
-/** What holds are asked for, in the form in which ingest would store the events. */
+/** The holds of a request, in the form in which ingest would store their events. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';

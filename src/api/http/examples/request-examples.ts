@@ -6,6 +6,7 @@ import { catalogueExamples } from './catalogue.ts';
 import { contractExamples } from './contracts.ts';
 import { customerExamples } from './customers.ts';
 import type { RequestExamples } from './example.ts';
+import { holdExamples } from './holds.ts';
 import { EXAMPLE_IDS } from './ids.ts';
 import { invoiceExamples } from './invoices.ts';
 import { operationExamples } from './operation.ts';
@@ -17,6 +18,7 @@ export const REQUEST_EXAMPLES: RequestExamples = {
   ...usageExamples,
   ...catalogueExamples,
   ...contractExamples,
+  ...holdExamples,
   ...invoiceExamples,
   ...operationExamples,
 };

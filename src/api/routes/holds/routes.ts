@@ -158,18 +158,7 @@ function reserveRoute({ holds }: Deps): RouteDefinition {
     description:
       'The answers are in the order of the request. The same request again has the same answer; another one ' +
       'with the transaction id of a hold answers 409.',
-    body: z.object({ holds: z.array(holdRequest).min(1).max(BATCH_MAX) }).meta({
-      id: 'ReserveHolds',
-      example: {
-        holds: [
-          {
-            customer_id: 'acme',
-            transaction_id: 'request-1',
-            event: { event_type: 'tokens', properties: { model: 'large', tokens: 4096 } },
-          },
-        ],
-      },
-    }),
+    body: z.object({ holds: z.array(holdRequest).min(1).max(BATCH_MAX) }).meta({ id: 'ReserveHolds' }),
     response: z.object({ data: z.array(z.union([granted, refused])) }),
     errors: [400, 409, 503],
     async handler({ body }) {
@@ -219,13 +208,8 @@ function settleRoute({ holds }: Deps): RouteDefinition {
     summary: 'Turn holds into their events',
     description:
       'Stores each event under its transaction id with its final properties, and releases the rest. An event ' +
-      'counts once, also when this is repeated, and also when it comes by `POST /v1/ingest`. A hold that has expired is settled all the same.',
-    body: z.object({ settlements: z.array(settlement).min(1).max(BATCH_MAX) }).meta({
-      id: 'SettleHolds',
-      example: {
-        settlements: [{ transaction_id: 'request-1', properties: { model: 'large', tokens: 1250 } }],
-      },
-    }),
+      'counts once, also when this is repeated, and also when it arrives by `POST /v1/ingest`. A hold that has expired is settled all the same.',
+    body: z.object({ settlements: z.array(settlement).min(1).max(BATCH_MAX) }).meta({ id: 'SettleHolds' }),
     response: z.object({ data: z.array(z.union([settledAnswer, failed])) }),
     errors: [400, 429, 503],
     async handler({ body }) {
@@ -258,7 +242,7 @@ function releaseRoute({ holds }: Deps): RouteDefinition {
     summary: 'Give up holds of what does not happen',
     body: z
       .object({ holds: z.array(name.refine(hasOneName, HAS_ONE_NAME)).min(1).max(BATCH_MAX) })
-      .meta({ id: 'ReleaseHolds', example: { holds: [{ transaction_id: 'request-1' }] } }),
+      .meta({ id: 'ReleaseHolds' }),
     response: z.object({ data: z.array(z.union([endedAnswer, failed])) }),
     errors: [400, 503],
     async handler({ body }) {
@@ -283,10 +267,7 @@ function extendRoute({ holds }: Deps): RouteDefinition {
           .min(1)
           .max(BATCH_MAX),
       })
-      .meta({
-        id: 'ExtendHolds',
-        example: { holds: [{ hold_id: '5c10fade-1c9e-4d6c-8275-c52c36731d3c', ttl_seconds: 600 }] },
-      }),
+      .meta({ id: 'ExtendHolds' }),
     response: z.object({ data: z.array(z.union([endedAnswer, failed])) }),
     errors: [400, 503],
     async handler({ body }) {
