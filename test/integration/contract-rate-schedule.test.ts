@@ -100,7 +100,7 @@ const listPrices = (rows: readonly Row[]) => rows.map((row) => priceIn(row, 'lis
 const overridePrices = (rows: readonly Row[]) => rows.map((row) => priceIn(row, 'override_rate'));
 
 describe('the rate schedule of a contract', () => {
-  test('without overrides is that of its card, entitled rates only, as of now', async () => {
+  test('without overrides is that of its card, entitled rates only, at present', async () => {
     const rows = await rates(await contract());
     expect(listPrices(rows)).toEqual([1, 2, 5, 7, 8]);
     expect(rows[0]).toEqual({
@@ -338,7 +338,7 @@ describe('group values that only an override names', () => {
   const us = [{ region: 'us' }, 10, 5];
   const own = [{ model: 'own', region: 'eu' }, 30, 15];
 
-  test('are rows behind the rate for all others, which end where the card has a rate for them', async () => {
+  test('are rows after the rate for all others, which end where the card has a rate for them', async () => {
     const rows = await rates(contractId);
     expect(shown(rows)).toEqual([others, fresh, us, own]);
     expect(rows[1]).toMatchObject({ starting_at: day(11), ending_before: day(11, 25) });
@@ -375,7 +375,7 @@ describe('an OVERWRITE without a rate on the card', () => {
     ...fields,
   });
 
-  test('is a row of its own behind those of the card, whose list rate repeats its price', async () => {
+  test('is a separate row after those of the card, whose list rate repeats its price', async () => {
     const rows = await rates(await contract(fixed(9, medium, { ending_before: day(12) })));
     expect(listPrices(rows)).toEqual([1, 2, 5, 7, 8, 9]);
     const rate = {
@@ -430,7 +430,7 @@ describe('an OVERWRITE without a rate on the card', () => {
     expect(others).toEqual([]);
   });
 
-  test.each([1, 2, 3, 4, 7, 8, 9, 100])('comes once in pages of %i', async (limit) => {
+  test.each([1, 2, 3, 4, 7, 8, 9, 100])('is listed once in pages of %i', async (limit) => {
     const many = Array.from({ length: 5 }, (_, index) =>
       fixed(20 + index, { model: `model-${index}`, region: index === 4 ? 'long '.repeat(100) : 'eu' }),
     );

@@ -361,14 +361,14 @@ async function createEverything(): Promise<ApiAnswer> {
 }
 
 describe('a contract with terms of every kind', () => {
-  test('comes back from its creation', async () => {
+  test('a contract is returned whole by its creation', async () => {
     const answer = await createEverything();
     const contract = expectedFlat(answer.text('data.id'));
     const overrides = expectedOverridesV1();
     expect(answer.at('data.contract')).toEqual({ ...contract, overrides });
   });
 
-  test('comes back from v2 get and list', async () => {
+  test('a contract is returned whole by v2 get and list', async () => {
     const contractId = (await createEverything()).text('data.id');
     const body = { customer_id: customer, contract_id: contractId };
     const expected = { ...expectedFlat(contractId), billing_provider_configuration_schedule: [] };
@@ -377,7 +377,7 @@ describe('a contract with terms of every kind', () => {
     expect(list.at('data')).toEqual([expected]);
   });
 
-  test('comes back from v1 get and list, with the rate of an OVERWRITE repeated', async () => {
+  test('a contract is returned whole by v1 get and list, with the rate of an OVERWRITE repeated', async () => {
     const contractId = (await createEverything()).text('data.id');
     const state = {
       ...expectedHeader(),
@@ -422,7 +422,7 @@ describe('a contract with terms of every kind', () => {
     );
   });
 
-  test('is loaded as it was made, whatever other contracts there are', async () => {
+  test('is loaded as it was created, whatever other contracts there are', async () => {
     const other = await createdId(api, CONTRACTS, {
       customer_id: customer,
       starting_at: '2026-01-01T00:00:00Z',

@@ -41,7 +41,7 @@ async function storedContracts(): Promise<Contract[]> {
 }
 
 describe('creating a contract', () => {
-  test('what was sent comes back', async () => {
+  test('a contract is returned as it was sent', async () => {
     const id = await createdId(api, CONTRACTS, {
       ...terms(),
       name: 'Yearly',
@@ -165,7 +165,7 @@ describe('creating a contract', () => {
   });
 });
 
-describe('the rate card behind an alias', () => {
+describe('the rate card of an alias', () => {
   test('is the one at the start of the contract, for the contract’s whole life', async () => {
     const alias = `alias of ${customer}`;
     const first = await createdId(api, RATE_CARDS, { name: 'First', aliases: [{ name: alias }] });

@@ -85,7 +85,7 @@ test.each(CREATIONS)(
   },
 );
 
-test('an alert is created while a change of a contract holds what is told of it', {
+test('an alert is created while a change of a contract holds the facts that it compares', {
   timeout: 60_000,
 }, async () => {
   const alert = { alert_type: 'spend_threshold_reached', name: 'Meanwhile', threshold: 1 };

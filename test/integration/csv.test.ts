@@ -207,7 +207,7 @@ describe('invoices as CSV', () => {
     expect((await service.api.send('GET', invoices, undefined, { ...CSV, token: null })).status).toBe(401);
   });
 
-  test('are told apart from JSON by caches', async () => {
+  test('are distinguished from JSON by caches', async () => {
     expect((await service.api.get(invoices)).headers.get('vary')).toBe('accept');
     expect((await service.api.get(invoices, CSV)).headers.get('vary')).toBe('accept');
   });

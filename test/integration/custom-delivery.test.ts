@@ -160,7 +160,7 @@ describe('exactly once', () => {
     }
   });
 
-  test('a void is told, with an id of its own', async () => {
+  test('a void is sent, with a separate id', async () => {
     const customer = await customerOf();
     const id = await bill(customer);
     await eventually(customer, id, { external_status: 'SENT' });
@@ -171,7 +171,7 @@ describe('exactly once', () => {
   });
 });
 
-test('what it refuses is told, and delivered when it is mended; an answer without an id is refused', async () => {
+test('a refused invoice is reported, and delivered when its cause is corrected; an answer without an id is refused', async () => {
   receiver.misbehave = () => 422;
   const customer = await customerOf();
   const id = await bill(customer);

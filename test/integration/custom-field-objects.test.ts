@@ -146,7 +146,7 @@ describe.each(changeable)('the fields of a %s that exists', (entity, kind) => {
   });
 });
 
-test.each(templates)('the fields of a %s never change once the package is made', async (entity, kind) => {
+test.each(templates)('the fields of a %s never change once the package is created', async (entity, kind) => {
   await addKey(api, entity, 'team');
   const id = await create(kind, { team: 'red' });
   const attempts = [

@@ -78,7 +78,7 @@ test('parallel changes of one object lose nothing', async () => {
   expect((await fieldsOfAll())[0]).toEqual(Object.fromEntries(keys.map((key) => [key, 'set'])));
 });
 
-test('a key that is removed while values are set leaves no value behind that shows', async () => {
+test('a key that is removed while values are set leaves no value that shows', async () => {
   await Promise.all([
     removeKey(api, 'customer', 'account'),
     ...customers.map((id, n) => trySetValues(api, 'customer', id, { account: `a${n}` })),

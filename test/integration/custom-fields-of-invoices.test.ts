@@ -95,7 +95,7 @@ test('a draft shows the values as they are now', async () => {
   expect((await get()).at('data.custom_fields')).toEqual({});
 });
 
-test('a finalized invoice shows for ever what it showed when it was finalized', async () => {
+test('a finalized invoice always shows the custom fields of its finalization', async () => {
   await setTeams('frozen');
   await service.moveClock('2026-12-02T00:00:00Z');
   expect((await get()).text('data.status')).toBe('FINALIZED');

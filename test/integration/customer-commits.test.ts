@@ -293,7 +293,7 @@ describe('creation is refused', () => {
 });
 
 describe('a uniqueness key', () => {
-  test('is used once by commits and credits together, for ever', async () => {
+  test('a uniqueness key is used once by commits and credits together, without a time limit', async () => {
     const uniqueness_key = `key of ${customer}`;
     const id = await createdId(api, COMMITS, prepaid({ uniqueness_key }));
     await api.post('/v2/contracts/commits/archive', { customer_id: customer, commit_id: id });

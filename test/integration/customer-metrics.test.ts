@@ -128,7 +128,7 @@ describe('the metrics of a customer', () => {
 });
 
 describe('an archived metric', () => {
-  it('is refused by new products; products that have it go on metering', async () => {
+  it('is refused by new products; products that have it continue to meter', async () => {
     const customer = await create('/v1/customers', { name: 'Metering', ingest_aliases: ['metering'] });
     const metric = await newMetric('Metering');
     const card = await create(RATE_CARDS, { name: 'Metering' });
@@ -175,7 +175,7 @@ describe('a definition', () => {
       properties: values,
     }));
     await service.api.post('/v1/ingest', events);
-    // Made after the events: a metric measures all history.
+    // Created after the events: a metric measures all history.
     const metric = await create(METRICS, {
       name: 'Values',
       aggregation_type: 'Count',

@@ -18,7 +18,7 @@ function unique(prefix: string): string {
 }
 
 describe('creating a customer', () => {
-  test('what was sent comes back, with the external id as the first alias', async () => {
+  test('a customer is returned as it was sent, with the external id as the first alias', async () => {
     const [external, alias] = [unique('external'), unique('alias')];
     const created = await api.post('/v1/customers', {
       name: 'Acme',

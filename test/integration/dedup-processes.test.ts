@@ -1,5 +1,5 @@
 /**
- * Several processes on one ClickHouse: each `createIngest` is one, with an index of its own. Whatever they
+ * Several processes on one ClickHouse: each `createIngest` is one, with a separate index. Whatever they
  * accept side by side, one copy of every id counts once they have looked at what the others stored.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -60,7 +60,7 @@ describe.each([
     await clickhouse.close();
   });
 
-  /** As with a server: files of its own, which the next process does not use. */
+  /** As with a server: separate files, which the next process does not use. */
   const olderIds = async () =>
     hasFiles
       ? { ...(await createOlderIds(clickhouse)), record: NO_RECORD, recentSeconds: RECENT_SECONDS }
@@ -190,7 +190,7 @@ describe.each([
     }
   });
 
-  it('see a row that appears late, behind rows that were accepted after it', async () => {
+  it('see a row that appears late, after rows that were accepted later', async () => {
     const [slow, quick] = [clockAt(START), clockAt(START + 8 * 60_000)];
     const [first, second] = [await startProcess(slow), await startProcess(quick)];
     await second.ingest(body([{ id: 'new' }], quick.at));

@@ -56,7 +56,7 @@ async function ingest(events: readonly object[]): Promise<readonly [accepted: nu
   return [accepted, duplicates];
 }
 
-/** A customer of its own for every test. */
+/** A separate customer for every test. */
 const newCustomer = async () => {
   const ref = randomUUID();
   const id = await created('/v1/customers', { name: ref, ingest_aliases: [ref] });

@@ -1,5 +1,5 @@
 /**
- * Two whole services, processes of their own, on one ClickHouse over HTTP: whatever reaches both at the same
+ * Two whole services, separate processes, on one ClickHouse over HTTP: whatever reaches both at the same
  * time, every id counts once, also when one of them is killed in between.
  */
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ afterAll(async () => {
   await front.kill();
 });
 
-/** Each has a PostgreSQL of its own: the ways of an event need none. */
+/** Each has a separate PostgreSQL: the paths of an event need none. */
 async function start(name: string): Promise<void> {
   const cluster = inject('clickhouse')?.cluster;
   const program = runProgram('src/main.ts', [], {

@@ -124,7 +124,7 @@ describe('the list', () => {
     expect((await api.send('GET', `/v1/invoices?status=DRAFT&next_page=${issued}`)).status).toBe(400);
   });
 
-  test('comes as CSV with all drafts', async () => {
+  test('the CSV list has all drafts', async () => {
     const response = await fetch(`${service.url}/v1/invoices?status=DRAFT&type=USAGE`, {
       headers: { authorization: `Bearer ${service.token}`, accept: 'text/csv' },
     });
@@ -133,7 +133,7 @@ describe('the list', () => {
   });
 });
 
-describe('a page that may not go on', () => {
+describe('a page that may not continue', () => {
   const endless = {
     ...{ pageMsMax: 60_000, customersPerPage: 1_000, linesPerPage: 1_000 },
     ...{ draftsPerStep: 2, customersPerStep: 2 },
@@ -206,7 +206,7 @@ describe('the comparison with the invoice before', () => {
     expect(issued.at('data[0].previous_invoice')).toBeUndefined();
   });
 
-  test('leaves out a voided invoice, and goes on with the contract that was renewed', async () => {
+  test('leaves out a voided invoice, and continues with the contract that was renewed', async () => {
     const customer = customers[2] ?? '';
     const [issued] = (
       await api.get(`/v1/customers/${customer}/invoices`, { query: { status: 'FINALIZED' } })

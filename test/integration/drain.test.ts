@@ -1,4 +1,4 @@
-/** What is still running when the service stops. */
+/** Work that is still running when the service stops. */
 
 import { type AddressInfo, connect } from 'node:net';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';

@@ -64,7 +64,7 @@ async function refusal(one: SeatCompany, field: string, seat: string): Promise<s
   return `400 update_subscriptions[0].${field}: ${problem}, on which invoice ${invoice} has drawn: void the invoice first`;
 }
 
-/** The shares of all seats come to the balance of the credit. */
+/** The shares of all seats add up to the balance of the credit. */
 async function expectShares(one: SeatCompany, shares: readonly string[]): Promise<void> {
   expect(await seatsOfCredit(api, one)).toEqual(shares);
   const left = shares.reduce((total, share) => total + Number(share.split(' ')[1]), 0);

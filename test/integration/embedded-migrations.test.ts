@@ -32,7 +32,7 @@ describe('the migrations', () => {
     await pool.close();
   });
 
-  test('leave nothing behind when one of them fails, say which one, and go on when the cause is gone', async () => {
+  test('migrations leave no trace when one of them fails, name it, and continue when the cause is gone', async () => {
     const { db, connection, close } = await createTestDatabase();
     const good = 'create table added (n int);';
     const bad = 'create table half_done (n int);--> statement-breakpoint\ninsert into nowhere values (1);';
@@ -46,7 +46,7 @@ describe('the migrations', () => {
     );
     const found = sql`select to_regclass('added') as added, to_regclass('half_done') as half_done`;
     expect((await db.execute(found))[0]).toEqual({ added: null, half_done: null });
-    // The version before goes on with it.
+    // The earlier version continues with it.
     await migrateDatabase(connection);
     await db.execute(sql`create table nowhere (n int)`);
     await migrateDatabase(connection, await drizzleFolderWith({ '0801_good': good, '0802_bad': bad }));

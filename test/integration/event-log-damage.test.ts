@@ -112,7 +112,7 @@ describe('a log of a process that was killed', () => {
 
   for (const index of [0, 1, 2]) {
     it.each(DAMAGES)(
-      `says how many events are missing where file ${index + 1} %s, and goes on with the others`,
+      `says how many events are missing where file ${index + 1} %s, and continues with the others`,
       async (_, damage) => {
         await killed();
         await damage((await segments())[index] ?? '');

@@ -63,7 +63,7 @@ async function newCustomer(alias: string, { api } = service): Promise<string> {
 }
 
 describe('an accepted event', () => {
-  it('comes back as it was sent, with its customer and the metrics that count it', async () => {
+  it('an event is found as it was sent, with its customer and the metrics that count it', async () => {
     const customer = await newCustomer('found');
     const id = await send({
       customer_id: 'found',
@@ -145,7 +145,7 @@ describe('an accepted event', () => {
 });
 
 describe('a repeat', () => {
-  it('is shown behind the event that counts, with what it said and when it came', async () => {
+  it('a repeat is shown after the event that counts, with its content and the time of its arrival', async () => {
     const own = await ownService();
     const later = '2026-11-10T01:00:00.000Z';
     const customer = await newCustomer('repeats', own);

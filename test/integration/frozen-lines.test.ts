@@ -77,7 +77,7 @@ test('numbers of every length come back with all digits, at the last line and ho
   expect(found.get(id)).toEqual(hours.map((hour) => ({ position: line.position, ...hour })));
 });
 
-test('an insert that fails is reported, be it the last one or an earlier one', async () => {
+test('an insert that fails is reported, whether the last one or an earlier one', async () => {
   const broken = new Error('the disk is full');
   const failing = inserting(() => Promise.reject(broken));
   const short = createFrozenLinesWriter(failing);

@@ -1,6 +1,6 @@
 /**
- * Merges that a start holds back: nothing that waits for one hangs, and they go on whatever becomes of the start. In a
- * process of its own, because they are held back for the whole engine.
+ * Merges that a start holds back: nothing that waits for one hangs, and they continue whatever the outcome of the
+ * start. In a separate process, because they are held back for the whole engine.
  */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -78,7 +78,7 @@ describe('merges that are held back', () => {
     expect(await parts()).toBe(1);
   });
 
-  it('go on when the index of known events is built', async () => {
+  it('merges continue when the index of known events is built', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     const ingest = ingestOn(await withHeldMerges(await startedAgain()));
     expect(await ingest.rebuild()).toEqual({ ids: 2 });
@@ -87,7 +87,7 @@ describe('merges that are held back', () => {
     await ingest.close();
   });
 
-  it('go on before conflicting copies are removed, which waits for a mutation', async () => {
+  it('merges continue before conflicting copies are removed, which waits for a mutation', async () => {
     await store(['a', 'acme'], ['a', 'globex']);
     const ingest = ingestOn(await withHeldMerges(await startedAgain()));
     expect(await ingest.rebuild()).toEqual({ ids: 1 });
@@ -97,7 +97,7 @@ describe('merges that are held back', () => {
     await ingest.close();
   });
 
-  it('go on where the index cannot be built', async () => {
+  it('merges continue where the index cannot be built', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     await clickhouse.command('RENAME TABLE usage_events TO hidden');
     const ingest = ingestOn(await withHeldMerges(await startedAgain()));
@@ -109,7 +109,7 @@ describe('merges that are held back', () => {
     await ingest.close();
   });
 
-  it('go on at the next start when the process is killed meanwhile', async () => {
+  it('merges continue at the next start when the process is killed meanwhile', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     await clickhouse.close();
     const program = runProgram('test/support/programs/hold-merges.ts', [directory]);
@@ -121,7 +121,7 @@ describe('merges that are held back', () => {
     expect(await parts()).toBe(1);
   });
 
-  it('go on before migrations, which may wait for a mutation', async () => {
+  it('merges continue before migrations, which may wait for a mutation', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     await clickhouse.command('TRUNCATE TABLE schema_migrations');
     const held = await withHeldMerges(clickhouse);

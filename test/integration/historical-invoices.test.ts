@@ -146,7 +146,7 @@ describe('a historical invoice', () => {
     expect((await invoices())[0]).toMatchObject({ total: 60, line_items: [{ quantity: 30 }] });
   });
 
-  test('has a line for each price of its subtotals, and tiers go on over all lines of a key', async () => {
+  test('has a line for each price of its subtotals, and tiers continue over all lines of a key', async () => {
     const contract = { customer_id, contract_id };
     await api.post('/v2/contracts/edit', {
       ...contract,

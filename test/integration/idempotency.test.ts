@@ -111,7 +111,7 @@ describe('a repeated request with an idempotency key', () => {
 });
 
 describe('requests at the same time with one key', () => {
-  it('give one winner in every round: the others are told to wait, or get its answer', async () => {
+  it('give one winner in every round: the others are asked to wait, or get its answer', async () => {
     for (let round = 0; round < 4; round += 1) {
       const [name, key] = [`round ${round}`, newKey()];
       const answers = await Promise.all(Array.from({ length: 50 }, () => create(name, key)));

@@ -210,7 +210,7 @@ describe('the balances of seats', () => {
     });
   const covered = { covering_date: october(15) };
 
-  test('are what is left of their shares, and come to the balance of the credit', async () => {
+  test('balances of seats are the rests of their shares, and add up to the balance of the credit', async () => {
     const answer = await list(covered);
     expect(balancesIn(answer)).toEqual(['ada 0 of 100', 'bob 60 of 100', 'cleo 70 of 100', 'dan']);
     expect((await octoberCredit()).balance).toBe(String(0 + 60 + 70));

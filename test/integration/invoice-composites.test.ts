@@ -193,7 +193,7 @@ test('a finalized invoice, its hours and its days are what the draft was', async
   expect(invoice.at('data.unbilled_late_usage')).toEqual([]);
 });
 
-test('late usage comes with what composites would have charged for it, at the terms of the invoice', async () => {
+test('late usage is reported with what composites would have charged for it, at the terms of the invoice', async () => {
   await service.moveClock('2026-12-02T00:00:00Z');
   expect((await readInvoice()).digits('data.total')).toBe('12');
   await service.api.post(ADD_RATES, {

@@ -36,7 +36,7 @@ async function issued(contractId: string): Promise<string[]> {
     );
 }
 
-test('costs no other contract an invoice, stops no clock, and is made up for in order when it can be issued', async () => {
+test('costs no other contract an invoice, stops no clock, and is issued in order when it can be', async () => {
   await service.moveClock('2027-02-10T00:00:00Z');
   expect(await issued(scenario.contractId)).toEqual(['2026-11', '2026-12', '2027-01']);
   expect(await issued(poisoned)).toEqual([]);

@@ -91,7 +91,7 @@ const EVENTS = (alias: string, run: string) => [
 /** 5 × 2 + 1000 × 0.03 + 1700 × 0.02 + 40 × 0.03 + 800 × 0.005. */
 const TOTAL = '79.2';
 
-describe('the road from an event to an invoice', () => {
+describe('the path from an event to an invoice', () => {
   let scenario: Scenario;
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Usage that no rate covers: it is on no line, and every reader of the invoice is told. */
+/** Usage that no rate covers: it is on no line, and every reader of the invoice sees it. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ADD_RATE } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';

@@ -321,7 +321,7 @@ describe('several batches at once', () => {
         turns.push(first?.key ?? '');
         if (turns.length === 2) next();
       },
-      // Without a second batch meanwhile it would wait for ever.
+      // Without a second batch meanwhile it would never end.
       onJob: ({ key }) => (key === turns[0] ? nextTurn : undefined),
     });
     expect(await runnerOf(kind).runDue(NOON)).toEqual({ done: 6, failed: 0, isComplete: true });
@@ -330,7 +330,7 @@ describe('several batches at once', () => {
     expect(log).toEqual([]);
   });
 
-  test('make things ahead for the next one only, and what cannot be made fails its own job alone', async () => {
+  test('jobs prepare input for the next one only, and input that cannot be prepared fails its job alone', async () => {
     const keys = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1', 'g1', 'h1'];
     await queuePlanned(
       pool.db,

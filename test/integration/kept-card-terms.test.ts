@@ -151,7 +151,7 @@ test('every change of rates, products, names, order, aliases and markups is seen
   );
 }, 120_000);
 
-test('a snapshot from before a change goes on showing what it showed, and later reads the change', async () => {
+test('a snapshot from before a change still shows what it showed, and later reads the change', async () => {
   const before = await shown(pool.db);
   await inSnapshot(pool.db, async (tx) => {
     expect(await shown(tx)).toEqual(before);

@@ -260,7 +260,7 @@ describe('the files of known ids', () => {
     expect(store.ingest().stats().knownIds.filtered.ids).toBeGreaterThan(10);
   });
 
-  it('are made for a window that has become longer', async () => {
+  it('files of known ids are built for a window that has become longer', async () => {
     const ids = await fill(store);
     store.clock.at += 40 * DAY_MS;
     await store.send('later');

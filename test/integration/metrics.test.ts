@@ -9,7 +9,7 @@ const { pool, api } = await catalogueForFile();
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('creating a metric', () => {
-  test('the whole definition comes back', async () => {
+  test('a metric is returned with its whole definition', async () => {
     const definition = {
       ...TOKENS_METRIC,
       event_type_filter: { in_values: ['a', 'b'], not_in_values: ['c'] },

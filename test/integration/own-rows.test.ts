@@ -39,7 +39,7 @@ describe('a statement on a connection', () => {
   it.each([
     ['with parameters', (place: number) => pool.db.execute(sql`select ${place}::int as place`)],
     ['without parameters', () => pool.db.execute(sql`select 1 as place`)],
-  ])('%s has its own rows behind one that failed behind its first rows', async (_, ask) => {
+  ])('%s has its own rows after one that failed after its first rows', async (_, ask) => {
     await answers(failsBehindRows);
     for (const rows of await answers(ask)) {
       expect(rows).toHaveLength(1);

@@ -27,7 +27,7 @@ async function get(package_id: string) {
 }
 
 describe('a package', () => {
-  test('with every kind of template comes back as it was sent, units in upper case', async () => {
+  test('a package with every kind of template is returned as it was sent, units in upper case', async () => {
     const body = { ...everyTemplate(catalogue), uniqueness_key: 'everything' };
     const created = await createdId(api, PACKAGES, body);
     const answer = await get(created);
@@ -159,7 +159,7 @@ describe('an alias of packages', () => {
     expect((await get(third)).at('data.aliases')).toEqual([{ name: 'pro' }]);
   });
 
-  test('has one holder, whichever of several packages made at once is the last', async () => {
+  test('has one holder, whichever of several packages created at once is the last', async () => {
     const ids = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         createdId(api, PACKAGES, { name: `Rival ${index}`, aliases: [{ name: 'contested' }] }),

@@ -84,7 +84,7 @@ const inAnyOrder = ({ balance, invoices }: { balance: string; invoices: string[]
   invoices: invoices.toSorted(),
 });
 
-test('the simulated provider pays, and the balance can be used; the purchase has an invoice of its own', async () => {
+test('the simulated provider pays, and the balance can be used; the purchase has a separate invoice', async () => {
   const { state, external } = await bought(400, 'STRIPE');
   expect(inAnyOrder(await state())).toEqual({
     balance: '500',

@@ -57,7 +57,7 @@ async function invoiceIdOf({ customerId }: ThresholdCustomer): Promise<string> {
   return answer.text('data[0].id');
 }
 
-test('a payment that is collected elsewhere is asked for once, and its release is told once', async () => {
+test('a payment that is collected elsewhere is asked for once, and its release is reported once', async () => {
   const customer = await customerWith('EXTERNAL');
   await settled();
   const told = ['payment_gate.threshold_reached', 'payment_gate.external_initiate'];
@@ -92,7 +92,7 @@ test('a payment that is collected elsewhere is asked for once, and its release i
   expect(await customer.commits()).toEqual({ granted: ['5000'], left: '5000' });
 });
 
-test('a payment that fails is told with the reason; without a gate nothing is paid', async () => {
+test('a payment that fails is reported with the reason; without a gate nothing is paid', async () => {
   const failing = await customerWith('STRIPE', { recharge_to_amount: 5002 });
   const ungated = await customerWith('NONE');
   await settled();
@@ -107,7 +107,7 @@ test('a payment that fails is told with the reason; without a gate nothing is pa
   await expect.poll(() => typesOf(ungated)).toEqual(['payment_gate.threshold_reached']);
 });
 
-test('a commit with a gate that was agreed by hand is a workflow of its own', async () => {
+test('a commit with a gate that was agreed by hand is a separate workflow', async () => {
   const customer = await createThresholdCustomer(api, catalogue, {});
   const until = { ending_before: '2027-01-01T00:00:00Z' };
   await customer.edit({

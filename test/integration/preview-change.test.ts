@@ -76,7 +76,7 @@ describe('an edit', () => {
     expect(answer.at('data[0].invoices[0].invoice')).toEqual(draft);
   });
 
-  test('gives what the draft is when it is made, and is not made', async () => {
+  test('a preview equals the draft after the change, and the change is not applied', async () => {
     const before = await drafts();
     const answer = await preview({ edit: edit(halfPrice()), include_invoices: true });
     expect(totals(answer)).toEqual(['7', '4.5', '-2.5']);
@@ -200,7 +200,7 @@ describe('rates', () => {
   });
 });
 
-test('a change that comes while a preview reads is waited for, and previews do not hold it up', async () => {
+test('a change that arrives while a preview reads is waited for, and previews do not hold it up', async () => {
   const answers = await Promise.all([
     ...Array.from({ length: 6 }, () => preview({ add_rates: rate(3) })),
     ...Array.from({ length: 4 }, () => service.api.post('/v1/contract-pricing/rate-cards/addRates', rate(2))),

@@ -13,7 +13,7 @@ function given(tokens: number | string, more: Record<string, unknown> = {}) {
   return { event_type: 'completion', properties: { tokens, model: 'small', region: 'eu' }, ...more };
 }
 
-test('an event without time and id is one of now; numbers keep all their digits', async () => {
+test('an event without time and id is one of the present; numbers keep all their digits', async () => {
   const rawBody =
     '{"events":[{"event_type":"completion","properties":{"tokens":9007199254740993.123456789012,"model":"small","region":"eu"}}]}';
   const answer = await api.post(path, undefined, { rawBody });

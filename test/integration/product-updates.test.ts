@@ -74,7 +74,7 @@ describe('updating a product', () => {
     });
   });
 
-  test('an update that is made later but starts earlier does not undo the one that follows it', async () => {
+  test('an update that is submitted later but starts earlier does not undo the one that follows it', async () => {
     const id = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
     await api.post(UPDATE, { product_id: id, starting_at: '2026-05-01T00:00:00Z', name: 'May' });
     await api.post(UPDATE, {
@@ -166,7 +166,7 @@ describe('updating a product', () => {
 describe('composite products', () => {
   const nested = { include_composite_spend: true };
 
-  test('cannot be part of their own base through ids or tags, at creation or by an update', async () => {
+  test('composite products cannot be part of their base through ids or tags, at creation or by an update', async () => {
     const self = { name: 'Self', type: 'COMPOSITE', tags: ['t-self'], composite_tags: ['t-self'] };
     const before = await pool.db.$count(products);
     expect(await refusalOf(PRODUCTS, { ...self, ...nested })).toMatch(/^composite_tags: .*its own base/);
@@ -217,7 +217,7 @@ describe('composite products', () => {
 });
 
 describe('archiving a product', () => {
-  test('cannot be repeated or undone; the product stays readable, rate cards go on without new rates', async () => {
+  test('cannot be repeated or undone; the product stays readable, rate cards continue without new rates', async () => {
     const id = await usage();
     const card = await createdId(api, RATE_CARDS, { name: 'Card' });
     const rate = {

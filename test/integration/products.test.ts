@@ -16,7 +16,7 @@ const LIST = '/v1/contract-pricing/products/list';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('creating a product', () => {
-  test('a usage product comes back with all its terms, digits included', async () => {
+  test('a usage product is returned with all its terms, digits included', async () => {
     const terms = {
       name: 'Tokens',
       billable_metric_id: metricId,

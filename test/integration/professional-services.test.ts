@@ -123,7 +123,7 @@ describe('a professional service', () => {
 });
 
 describe('an invoice of professional services', () => {
-  test('is a draft of its own until its date, and is issued then under the same id', async () => {
+  test('an invoice of professional services is a separate draft until its date, and is issued then under the same id', async () => {
     await api.post('/v2/contracts/edit', {
       customer_id,
       contract_id,
@@ -245,7 +245,7 @@ describe('an invoice of professional services', () => {
     expect(await invoices()).toEqual([]);
   });
 
-  test('of requests at the same time, through two services, no more are made than the maximum allows', async () => {
+  test('of requests at the same time, through two services, no more are accepted than the maximum allows', async () => {
     const other = createCatalogueApi(service.db);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>

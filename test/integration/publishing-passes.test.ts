@@ -197,7 +197,7 @@ const placesPublished = async () =>
     .from(publishedBalances)
     .orderBy(publishedBalances.customerId, publishedBalances.commitId);
 
-test('what is archived between two steps stops no pass, also where the pass has come to it', async () => {
+test('a commit that is archived between two steps stops no pass, also where the pass has reached it', async () => {
   const own: [customerId: string, creditId: string][] = [];
   for (const name of ['Eighth', 'Ninth', 'Tenth']) {
     const customerId = await createdId(api, '/v1/customers', { name });
@@ -217,7 +217,7 @@ test('what is archived between two steps stops no pass, also where the pass has 
   expect(idsOf(await publishedRows(db))).toEqual(left.toSorted());
 });
 
-test('publishing that is stopped in the middle of a pass begins anew, and shows nothing before it has ended', async () => {
+test('publishing that is stopped in the middle of a pass starts again, and shows nothing before it has ended', async () => {
   const customerId = await createdId(api, '/v1/customers', { name: 'Stopped' });
   const creditId = await createCredit(customerId, 1);
   while ((await publish()) !== 'complete');

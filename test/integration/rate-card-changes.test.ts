@@ -125,7 +125,7 @@ describe('updating a rate card', () => {
     );
   });
 
-  test('aliases are replaced; what is sent is what comes back, and takes over from other cards', async () => {
+  test('aliases are replaced; the sent ones are returned, and take over from other cards', async () => {
     const old = await newCard({ aliases: [{ name: 'paygo' }] });
     const next = await newCard();
     const from = '2027-01-01T00:00:00.000Z';
@@ -256,7 +256,7 @@ describe('the order of products', () => {
       .join('');
   const ids = (text: string) => Array.from(text, (name) => products['abcde'.indexOf(name)]);
 
-  test('named products come first, the others keep their order behind them, new ones come last', async () => {
+  test('named products come first, the others keep their order after them, new ones come last', async () => {
     const id = await newCard();
     const add = (text: string) =>
       api.post(ADD_RATES, {

@@ -45,7 +45,7 @@ function newCard(): Promise<string> {
 const flat = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT', price: 1.5 };
 
 describe('rate cards', () => {
-  test('what was sent comes back', async () => {
+  test('a rate card is returned as it was sent', async () => {
     const id = await createdId(api, RATE_CARDS, {
       name: 'Public',
       description: 'List prices',

@@ -1,4 +1,4 @@
-/** Every type of rate: what is sent comes back, and what is not sound is refused by its field. */
+/** Every type of rate: it is returned as it was sent, and an unsound one is refused by its field. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 import { rateCardProducts, rates } from '../../src/store/rate-cards/rate-cards.tables.ts';
@@ -46,7 +46,7 @@ const newCard = () =>
 const usd = { credit_type: USD_CENTS };
 const tiers = [{ size: 100, price: 0.25 }, { price: 0.125 }];
 
-describe('a rate comes back as it was sent', () => {
+describe('a rate is returned as it was sent', () => {
   test.each<[string, string, object, object]>([
     ['FLAT', 'usage', { price: 1.5 }, usd],
     ['FLAT at no price', 'usage', { rate_type: 'FLAT', price: 0 }, usd],
@@ -238,7 +238,7 @@ describe('the pricing unit of a product on a card', () => {
     await api.post(ADD_RATE, body);
   });
 
-  test('is fixed for ever by its first rate, in one call as over many', async () => {
+  test('is fixed by its first rate, in one call as over many', async () => {
     const rate_card_id = await newCard();
     const product_id = products.usage;
     await api.post(ADD_RATE, { ...flat, rate_card_id, product_id, credit_type_id: credits });
@@ -275,7 +275,7 @@ describe('the pricing unit of a product on a card', () => {
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(3);
   });
 
-  test('means nothing for percentages: whatever is sent is taken and none comes back', async () => {
+  test('means nothing for percentages: any unit is accepted and none is returned', async () => {
     const body = { ...entry, rate_card_id: await newCard(), product_id: products.support };
     const percentage = { rate_type: 'PERCENTAGE', price: 0.1 };
     await api.post(ADD_RATE, { ...body, ...percentage, credit_type_id: EUR });

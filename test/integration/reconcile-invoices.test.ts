@@ -221,7 +221,7 @@ test('a scheduled line that is not what its schedule says is named', async () =>
   ]);
 });
 
-test('pages go on where the last one ended, by size and by time, and a customer without invoices has no row', async () => {
+test('pages continue where the last one ended, by size and by time, and a customer without invoices has no row', async () => {
   await createdId(api, '/v1/customers', { name: 'without invoices' });
   const whole = await reconcile(api, NOVEMBER);
   expect(whole.customers.length).toBeGreaterThan(5);

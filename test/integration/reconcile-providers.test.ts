@@ -99,7 +99,7 @@ test('each difference is named, and the exit status is 1', async () => {
   expect(one.lines.at(-1)).toBe('Compared 1 delivered invoice with billing providers: 1 difference.');
 });
 
-test('a page ends where it is asked to, and a provider that does not answer is told as such', async () => {
+test('a page ends where it is asked to, and a provider that does not answer is reported as such', async () => {
   const range = { starting_on: '2026-02-01T00:00:00Z', ending_before: '2026-03-01T00:00:00Z' };
   let count = 0;
   let next: string | null = '';

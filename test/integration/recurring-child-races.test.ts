@@ -145,7 +145,7 @@ describe('while the usage invoice that draws on it is issued', () => {
     await expectDrawn(drawn, drawn);
   });
 
-  test('a larger amount that comes second keeps what was drawn', async () => {
+  test('a larger amount that is second keeps what was drawn', async () => {
     const { kind: overtaken, status } = overtaking(
       kind(),
       () => grant(50),
@@ -197,7 +197,7 @@ describe('while its purchase is invoiced', () => {
     await expectBought('25');
   });
 
-  test('a price that comes second changes nothing', async () => {
+  test('a price that is second changes nothing', async () => {
     const { kind: overtaken, status } = overtaking(
       kind(),
       () => charge(25),

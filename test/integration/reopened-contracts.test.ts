@@ -1,4 +1,4 @@
-/** Renewals in the hour of a start, and contracts that go on when their renewal is archived. */
+/** Renewals in the hour of a start, and contracts that continue when their renewal is archived. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
@@ -141,7 +141,7 @@ describe('archiving a renewal', () => {
     expect(JSON.stringify(reopened)).not.toContain('ROLLOVER');
   });
 
-  test('restores an end of its own, but not one that was moved since', async () => {
+  test('archiving a renewal restores the contract's own end, but not one that was moved since', async () => {
     const end = '2027-03-01T00:00:00.000Z';
     const own = await create({ ending_before: end });
     await archive(await renew(own));

@@ -75,7 +75,7 @@ describe('the log of repeats', () => {
     await log.close();
   });
 
-  it('loses what cannot be written and goes on', async () => {
+  it('the log of repeats loses rows that cannot be written and continues', async () => {
     const broken = await createTestClickHouse();
     await broken.command('RENAME TABLE event_repeats TO elsewhere');
     const { log } = logAt(0, broken);
@@ -90,7 +90,7 @@ describe('the log of repeats', () => {
     await broken.close();
   });
 
-  it('writes the rest when it is closed, and forgets what comes later', async () => {
+  it('the log of repeats writes the rest when it is closed, and drops later rows', async () => {
     const { log } = logAt(0);
     log.note(repeat('end'), NOW);
     await log.close();

@@ -1,4 +1,4 @@
-/** Scheduled charges and commit purchases: on invoices of their own, or on the usage invoice of their day. */
+/** Scheduled charges and commit purchases: on separate invoices, or on the usage invoice of their day. */
 import { readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -117,7 +117,7 @@ describe('a scheduled charge', () => {
     expect(Object.keys(one.body && Object(one.body).data)).not.toContain('start_timestamp');
   });
 
-  test('of the past is issued at once, each date on an invoice of its own', async () => {
+  test('of the past is issued at once, each date on a separate invoice', async () => {
     await contractWith({
       scheduled_charges: [charge([at('2026-01-02T00:00:00Z', 10), at('2026-01-03T12:00:00Z', 20)])],
     });
@@ -197,7 +197,7 @@ describe('a scheduled charge', () => {
     ]);
   });
 
-  test('is in the breakdown of its own day', async () => {
+  test('a scheduled charge is in the breakdown of its day', async () => {
     await contractWith({ scheduled_charges: [charge([at('2027-03-05T10:00:00Z', 7)])] });
     const range = 'starting_on=2027-03-01T00:00:00Z&ending_before=2027-04-01T00:00:00Z';
     const drafts = await api.get(`/v1/customers/${customer}/invoices/breakdowns?window_size=DAY&${range}`);

@@ -1,4 +1,4 @@
-/** Starts, ends and segments are told at their instants; offset notifications before and after events. */
+/** Starts, ends and segments are reported at their instants; offset notifications before and after events. */
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const product_id = await createdId(api, '/v1/contract-pricing/products/create', 
   type: 'FIXED',
 });
 
-/** Each test has a customer and a year of its own, in which the clock stands at 10 January. */
+/** Each test has a separate customer and year, in which the clock stands at 10 January. */
 let year = FIRST_YEAR - 1;
 let customer_id = '';
 beforeEach(async () => {
@@ -80,7 +80,7 @@ async function scheduled() {
 }
 
 describe('starts and ends', () => {
-  it('of contracts and segments are told in the order of their instants when the clock moves over all of them', async () => {
+  it('of contracts and segments are reported in the order of their instants when the clock moves over all of them', async () => {
     for (const type of ['contract.start', 'contract.end', 'credit.segment.start', 'credit.segment.end']) {
       await switchOn(type);
     }
@@ -120,7 +120,7 @@ describe('starts and ends', () => {
     expect(await scheduled()).toEqual([]);
   });
 
-  it('that have passed when a term is created are not told', async () => {
+  it('events that have passed when a term is created are not reported', async () => {
     for (const type of ['contract.start', 'credit.segment.start', 'credit.segment.end']) await switchOn(type);
     const credits = [creditOf(['01-01', '01-05'], ['01-10', '02-01'])];
     await createContract({ starting_at: day('01-01'), credits });
@@ -128,7 +128,7 @@ describe('starts and ends', () => {
     expect(await told()).toEqual([['credit.segment.end', '02-01']]);
   });
 
-  it('of a contract that is created in the hour of its start is told at once, and only once', async () => {
+  it('of a contract that is created in the hour of its start is reported at once, and only once', async () => {
     await switchOn('contract.start');
     await createContract({ starting_at: day('01-09') });
     const contract = await createContract({ starting_at: day('01-10') });
@@ -138,7 +138,7 @@ describe('starts and ends', () => {
     ]);
   });
 
-  it('are told at the new instant after an edit, and not at all if it has passed', async () => {
+  it('events are reported at the new instant after an edit, and not at all if it has passed', async () => {
     await switchOn('contract.end');
     const moved = await createContract({ ending_before: day('02-01') });
     const ended = await createContract({ ending_before: day('02-01') });
@@ -157,7 +157,7 @@ describe('starts and ends', () => {
     ]);
   });
 
-  it('are not told of what was archived before', async () => {
+  it('events of objects that were archived before are not reported', async () => {
     for (const type of ['contract.end', 'credit.segment.end', 'credit.segment.start']) await switchOn(type);
     const terms = { ending_before: day('04-01'), credits: [creditOf(['02-01', '03-01'])] };
     const contract = await createContract(terms);
@@ -166,7 +166,7 @@ describe('starts and ends', () => {
     expect(await scheduled()).toEqual([]);
   });
 
-  it('to come are told once their type is switched on, and not any more once it is off', async () => {
+  it('future events are reported once their type is switched on, and not any more once it is off', async () => {
     await createContract({ ending_before: day('03-01'), credits: [creditOf(['02-01', '03-01'])] });
     for (const type of ['contract.start', 'contract.end', 'credit.segment.start', 'commit.segment.start']) {
       await switchOn(type);
@@ -181,7 +181,7 @@ describe('starts and ends', () => {
     expect(await told()).toEqual([['credit.segment.start', '02-01']]);
   });
 
-  it('of children of recurring credits are told, with the id of their term', async () => {
+  it('of children of recurring credits are reported, with the id of their term', async () => {
     await switchOn('credit.segment.start');
     await createContract({ ending_before: day('05-10'), recurring_credits: [recurring()] });
     await moveTo('06-01');
@@ -200,7 +200,7 @@ describe('starts and ends', () => {
     expect(await scheduled()).toEqual([['contract.end', '02-05']]);
   });
 
-  it('of an erased customer are not told', async () => {
+  it('of an erased customer are not reported', async () => {
     await switchOn('contract.end');
     const contract_id = await createContract({ ending_before: day('02-01') });
     await archiveContract(contract_id);

@@ -43,7 +43,7 @@ test.each([40, 50, 200, 250, 300])(
   },
 );
 
-test('a seat that comes later has the new amount, and one that goes leaves the others what they had', async () => {
+test('a seat that is added later has the new amount, and one that goes leaves the others what they had', async () => {
   const company = await companyWithNewAmount(40);
   const startingAt = '2028-01-10T00:00:00Z';
   await editSubscription(api, company, {

@@ -26,7 +26,7 @@ const text = fc.oneof(
 );
 const row = fc.tuple(fc.option(text), fc.option(text));
 
-describe('a table that comes with a statement', () => {
+describe('a table that is sent with a statement', () => {
   it('has the texts that were sent, every character of them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {

@@ -123,7 +123,7 @@ test.each([0, 2, 3])(
   },
 );
 
-test('credit that comes while the last one waits pays for it, and the invoices that are issued stay as they are', async () => {
+test('credit that is added while the last one waits pays for it, and the invoices that are issued stay as they are', async () => {
   const { api } = service;
   await refuseInvoicesOf(contracts[3]);
   await service.moveClock('2026-12-03T00:00:00Z');

@@ -186,7 +186,7 @@ describe('who may draw', () => {
 });
 
 describe('several months', () => {
-  test('a draft that is read alone finds what an earlier one takes from balances of its own time', async () => {
+  test('a draft that is read alone finds what an earlier one takes from balances of its time', async () => {
     const hierarchy = await family({
       commits: [
         prepaid(product, 6, access(0, 1), { ...ALL, priority: 1 }),

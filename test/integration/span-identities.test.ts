@@ -28,7 +28,7 @@ test('an upgraded one knows spans by it that ended after the upgrade, on the clo
   await pool.close();
 });
 
-test('one with a clock of its own goes by that clock', async () => {
+test('a span with a separate clock is dated by that clock', async () => {
   const connection = await createEmptyDatabase();
   await migrateDatabase(connection, await drizzleFolderOf(['0000_initial']));
   const pool = createDatabase(connection);

@@ -139,7 +139,7 @@ describe('a ratio of two queries', () => {
 });
 
 describe('the views', () => {
-  test('events have the time of their ingestion, and repeats are in a view of their own', async () => {
+  test('events have the time of their ingestion, and repeats are in a separate view', async () => {
     const [event] = await rowsOf(`SELECT ingested_at, ingested_at <= now() + INTERVAL 100 YEARS AS known
       FROM events WHERE transaction_id = 'a-1'`);
     expect(event).toEqual({

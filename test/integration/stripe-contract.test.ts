@@ -122,7 +122,7 @@ describe.each(targets)('$name', ({ client, customer }) => {
     expect([removed.subtotal, removed.total]).toEqual([150, 158]);
   });
 
-  test('it is made final once, paid once, and then neither voided nor changed', async () => {
+  test('an invoice is finalized once, paid once, and then neither voided nor changed', async () => {
     const invoice = await draft(await customer('pays'), 'ours-3');
     await client.invoices.addLines(invoice.id, { lines: lines(1) });
     const final = await client.invoices.finalizeInvoice(invoice.id, { auto_advance: false });

@@ -58,7 +58,7 @@ beforeEach(() => {
 });
 
 describe('an issued invoice', () => {
-  test('is delivered, made final, and its state there is on it', async () => {
+  test('an invoice is delivered, finalized, and its state there is on it', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     const id = await customer.bill(1250, 50.4, 0.4);
     const there = one(id);
@@ -221,7 +221,7 @@ describe('whatever fails', () => {
     },
   );
 
-  test('every request that makes something has a key of its own, which only a closed connection repeats', () => {
+  test('every request that creates something has a separate key, which only a closed connection repeats', () => {
     const making = stripe.requests.filter(({ method }) => method === 'POST');
     const keys = making.flatMap(({ key }) => key ?? []);
     expect(keys).toHaveLength(making.length);
@@ -229,7 +229,7 @@ describe('whatever fails', () => {
     expect(new Set(repeated).size).toBe(repeated.length);
   });
 
-  test('a customer that does not exist is told, listed, and delivered when it is mended', async () => {
+  test('a customer that does not exist is reported, listed, and delivered when that is corrected', async () => {
     const receiver = await startWebhookReceiver();
     await api.post('/v1/webhooks/create', {
       name: 'Errors',
@@ -261,7 +261,7 @@ describe('whatever fails', () => {
     await receiver.close();
   });
 
-  test('a draft that was changed there is made equal', async () => {
+  test('a draft that was changed there is corrected', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     let isDone = false;
     stripe.misbehave = ({ path }) => {
@@ -280,7 +280,7 @@ describe('whatever fails', () => {
   });
 
   test.each(['/add_lines', '/finalize'])(
-    'a draft that is deleted there just before %s is DELETED, and made anew on request',
+    'a draft that is deleted there just before %s is DELETED, and created again on request',
     async (step) => {
       const customer = await billedCustomer(service, stripe.state.addCustomer());
       stripe.misbehave = ({ path }) => {
@@ -298,7 +298,7 @@ describe('whatever fails', () => {
     },
   );
 
-  test('one whose sum there is not ours is not made final, and the error names both', async () => {
+  test('one whose sum there is not ours is not finalized, and the error names both', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     // Whatever is sent, the sub-total there is another one.
     const subtotal = stripe.state.subtotal.bind(stripe.state);
@@ -368,7 +368,7 @@ describe('whatever fails', () => {
     ]);
   });
 
-  test('a location that Stripe Tax does not know is told', async () => {
+  test('a location that Stripe Tax does not know is reported', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer('pays', false), {
       configuration: { automatic_tax: true },
     });
@@ -380,8 +380,8 @@ describe('whatever fails', () => {
   });
 });
 
-describe('what comes back', () => {
-  test('is asked for when an event comes, in any order, twice, or signed wrongly', async () => {
+describe('the state that Stripe reports', () => {
+  test('the state of an invoice is read when an event arrives, in any order, twice, or signed wrongly', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     const id = await customer.bill(900);
     const there = one(id);
@@ -416,7 +416,7 @@ describe('what comes back', () => {
     expect(String(csv.body)).toContain(',PAID,');
   });
 
-  test('that it was deleted there is told, and it is made anew on request', async () => {
+  test('a deletion there is reported, and the invoice is created again on request', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer(), {
       configuration: { leave_stripe_invoices_in_draft: true },
     });
@@ -497,7 +497,7 @@ test('metrics tell of deliveries, and secrets are in no answer', async () => {
   expect(JSON.stringify(listed.body)).not.toContain('sk_test');
 });
 
-test('a key of another account, or of the other mode, is told in a sentence', async () => {
+test('a key of another account, or of the other mode, is reported in a sentence', async () => {
   const accounts = createStripeAccounts({
     apiKey: STAND_IN_KEY,
     webhookSecret: undefined,

@@ -129,7 +129,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     expect(messagesOf(purchase)[0]?.properties).toMatchObject({ payment_status: 'paid', invoice_id: id });
   });
 
-  test('that its customer has to confirm is told once, and its balance can be used when that is done', async () => {
+  test('a payment that its customer has to confirm is reported once, and its balance can be used when that is done', async () => {
     const purchase = await buyGated(service, stripe.state.addCustomer('needs_action'), gate(type));
     const { intent } = await there(purchase);
     const told = () => messagesOf(purchase).filter((one) => one.type.endsWith('pending_action_required'));

@@ -150,7 +150,7 @@ describe('placement', () => {
     ]);
   });
 
-  test('a week of a month has an invoice of its own, week after week', async () => {
+  test('a week of a month has a separate invoice, week after week', async () => {
     await api.post('/v1/contract-pricing/rate-cards/addRates', {
       rate_card_id: catalogue.card,
       rates: [
@@ -182,7 +182,7 @@ describe('placement', () => {
 });
 
 describe('changes of the quantity', () => {
-  test('an increase is invoiced when it comes, and the next period has the new quantity', async () => {
+  test('an increase is invoiced when it takes effect, and the next period has the new quantity', async () => {
     await contractWith([subscription()]);
     await service.moveClock(date('01-16T12'));
     await edit({ quantity_updates: [{ starting_at: date('01-16T12'), quantity_delta: 2 }] });
@@ -250,7 +250,7 @@ describe('commits and credits', () => {
 });
 
 describe('voided invoices', () => {
-  test('a charge of a voided invoice is billed again by its regeneration alone, with the quantity of now', async () => {
+  test('a charge of a voided invoice is billed again by its regeneration alone, with the present quantity', async () => {
     await contractWith([subscription()]);
     await service.moveClock(date('01-10'));
     await edit({ quantity_updates: [{ starting_at: date('01-01'), quantity: 8 }] });

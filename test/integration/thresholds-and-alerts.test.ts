@@ -39,7 +39,7 @@ const told = (alert: string) =>
     (properties as { alert_id?: string }).alert_id === alert ? [type] : [],
   );
 
-test('spend that one event brings to both is charged once and told once', async () => {
+test('spend that one event brings to both is charged once and reported once', async () => {
   const spend = { ...topUp(catalogue), recharge_to_amount: undefined };
   const customer = await createThresholdCustomer(api, catalogue, { spend_threshold_configuration: spend });
   const alert = await alertOf(customer, 'spend_threshold_reached');
@@ -55,7 +55,7 @@ test('spend that one event brings to both is charged once and told once', async 
   expect(told(alert)).toEqual(['alerts.spend_threshold_reached']);
 });
 
-test('a balance that one event brings to both is told once, recharged once, and told to have recovered', async () => {
+test('a balance that one event brings to both is reported once, recharged once, and reported as recovered', async () => {
   const customer = await createThresholdCustomer(api, catalogue, {
     prepaid_balance_threshold_configuration: topUp(catalogue),
   });
@@ -82,7 +82,7 @@ const reachedAndOver = (type: string) => [
 const stateOf = async ({ customerId: customer_id }: ThresholdCustomer, alert_id: string) =>
   (await api.post('/v1/customer-alerts/get', { customer_id, alert_id })).at('data.customer_status');
 
-test('usage that comes between the evaluation of an alert and that of a threshold is charged once, and told whole or not at all', async () => {
+test('usage that arrives between the evaluation of an alert and that of a threshold is charged once, and reported in full or not at all', async () => {
   const type = 'low_remaining_contract_credit_and_commit_balance_reached';
   for (let round = 0; round < 4; round += 1) {
     const customer = await createThresholdCustomer(api, catalogue, {
@@ -143,7 +143,7 @@ test('a contract that is edited or archived while its alerts are evaluated leave
   }
 });
 
-test('exactly at its line each alert of two currencies is told, of the amounts in its own', async () => {
+test('exactly at its line each alert of two currencies is reported, of the amounts in its own', async () => {
   const { fee: _, tokens, card } = catalogue;
   const euro = (await api.get('/v1/credit-types/list?limit=100'))
     .list('data')
@@ -179,7 +179,7 @@ test('exactly at its line each alert of two currencies is told, of the amounts i
 });
 
 // Last: it moves the clock.
-test('a new period ends the alarm, and its usage is charged and told anew', async () => {
+test('a new period ends the alarm, and its usage is charged and reported again', async () => {
   const spend = { ...topUp(catalogue), recharge_to_amount: undefined };
   const customer = await createThresholdCustomer(api, catalogue, { spend_threshold_configuration: spend });
   const alert = await alertOf(customer, 'spend_threshold_reached');

@@ -179,7 +179,7 @@ test('usage that a process has acknowledged before it was killed is found by the
   expect(await until(customer.commits, counted(2))).toEqual({ granted: ['5000', '4500'], left: '5000' });
 });
 
-test('a charge that is paid elsewhere is released once, and no other is made before', async () => {
+test('a charge that is paid elsewhere is released once, and no other is charged before', async () => {
   const customer = await recharged(gate('EXTERNAL'));
   await customer.use(300, NOON);
   await settled();

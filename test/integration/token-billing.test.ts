@@ -189,7 +189,7 @@ test('a change of managed prices before their last change is refused, because th
   expect((await change('2026-11-04T00:00:00Z')).status).toBe(200);
 });
 
-test('a model that comes later joins once at the default markup and prices the open period', async () => {
+test('a later model joins once at the default markup and prices the open period', async () => {
   const card = await managed({ models: [{ model: 'small', markup: 0 }], default_markup: 0.1 });
   const chosen = await managed({ models: [{ model: 'small', markup: 0 }] });
   const { alias, customerId } = await customerOn(card);

@@ -77,7 +77,7 @@ test('an invoice of models that are all priced has no warnings', async () => {
   expect(await draftOf(customerId)).toEqual({ lines: BOTH, warnings: [] });
 });
 
-test('tokens of a model that is not on the card are told by one warning, however many products there are', async () => {
+test('tokens of a model that is not on the card are reported by one warning, however many products there are', async () => {
   const customerId = await customerWith(['large', 'small', 'unheard']);
   expect(await draftOf(customerId)).toEqual({
     lines: BOTH,
@@ -144,7 +144,7 @@ test('a product of our own for a model of our own takes its usage from the warni
   expect(warnings.filter(([, model]) => model === 'mine')).toEqual([]);
 });
 
-test('a model that was removed is neither billed nor told', async () => {
+test('a model that was removed is neither billed nor reported', async () => {
   const own = await newCard();
   const customerId = await customerWith(['large', 'small'], {}, own);
   await api.post(UPDATE, {

@@ -75,7 +75,7 @@ describe('a token', () => {
     expect(found).toBeGreaterThan(0);
   });
 
-  it('that nobody made is nobody’s', async () => {
+  it('a token that nobody created is nobody’s', async () => {
     expect(await actorOf('th_guess')).toBeNull();
   });
 
@@ -127,7 +127,7 @@ describe('a token', () => {
     expect(await authenticate(text, 'remembered')).toBeNull();
   });
 
-  it('made after it was refused works at once', async () => {
+  it('a token that is created after it was refused works at once', async () => {
     const { authenticate } = createAuthenticator(deps());
     expect(await authenticate('configured-later', 'remembered')).toBeNull();
     await ensureFirstToken({ ...deps(), apiToken: 'configured-later', firstToken: unexpected });
@@ -160,7 +160,7 @@ async function unexpected(): Promise<never> {
 }
 
 describe('the first token', () => {
-  it('is made once, kept in the data directory, and told once', async () => {
+  it('the first token is generated once, kept in the data directory, and printed once', async () => {
     const directory = await createTestDirectory();
     const start = () =>
       ensureFirstToken({
@@ -175,7 +175,7 @@ describe('the first token', () => {
     expect(await countIssuedTokens(database.db)).toBe(1);
   });
 
-  it('that is configured is stored once however often the service starts, and none is made', async () => {
+  it('that is configured is stored once however often the service starts, and none is generated', async () => {
     for (let start = 0; start < 2; start++) {
       expect(
         await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected }),
@@ -196,7 +196,7 @@ describe('the first token', () => {
     expect(await actorOf('configured next')).toBeNull();
   });
 
-  it('is made when the configured one is gone, which stops working', async () => {
+  it('a token is generated when the configured one is gone, which stops working', async () => {
     await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected });
     const start = () =>
       ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
@@ -205,7 +205,7 @@ describe('the first token', () => {
     expect(await actorOf('kept')).toMatchObject({ scope: 'write' });
   });
 
-  it('is not made again after it was revoked', async () => {
+  it('a first token is not generated again after it was revoked', async () => {
     const start = () =>
       ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
     await start();
@@ -256,7 +256,7 @@ describe('the token command', () => {
     expect(await actorOf(text)).toBeNull();
   });
 
-  it('prints JSON with the names of the API, and the text of a token only where it is made', async () => {
+  it('prints JSON with the names of the API, and the text of a token only where it is created', async () => {
     const made = JSON.parse(await create({ name: 'ci', scope: 'read', json: true }));
     expect(made).toEqual({
       id: expect.stringMatching(/^[\w-]{36}$/),

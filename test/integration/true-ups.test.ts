@@ -293,7 +293,7 @@ test('a commit has no true-up where an earlier version issued its usage without 
   expect(await trueUps()).toEqual(['DRAFT 2027-11-01 70']);
 });
 
-test('pages go on behind a true-up without a shortfall', async () => {
+test('pages continue after a true-up without a shortfall', async () => {
   await contract({
     commits: [minimum(10)],
     scheduled_charges: [

@@ -82,7 +82,7 @@ async function toldOn(...days: readonly string[]): Promise<Record<string, string
   return found;
 }
 
-test('a child is told of before it exists, with the ids that it gets', async () => {
+test('a child is reported before it exists, with the ids that it gets', async () => {
   await createOffset(OFFSET);
   const contract = await createContract();
   expect(await toldOn('01-31', '02-01', '02-28', '03-01')).toEqual({
@@ -116,7 +116,7 @@ test('a child is told of before it exists, with the ids that it gets', async () 
   });
 });
 
-test('terms of several frequencies are told of in the order of all instants, each child once', async () => {
+test('terms of several frequencies are reported in the order of all instants, each child once', async () => {
   const leads = { '-P100D': 100, '-P70D': 70, '-P33D': 33 };
   for (const lead of Object.keys(leads)) await createOffset(lead);
   for (const lead of Object.keys(leads)) await createOffset(lead, 'commit.segment.end');
@@ -159,7 +159,7 @@ test('terms of several frequencies are told of in the order of all instants, eac
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('nothing is told that was due before its term, or before the notification', async () => {
+test('nothing is sent that was due before its term, or before the notification', async () => {
   await createOffset('-P2M9D');
   await createContract();
   // Of 10 March it was due before the contract.
@@ -172,7 +172,7 @@ test('nothing is told that was due before its term, or before the notification',
   });
 });
 
-describe('before a child is told of that does not exist,', () => {
+describe('before a child that does not exist is reported,', () => {
   const edit = async (contract_id: string, change: (termId: string) => object) => {
     const termId = (await contractOf(contract_id)).text('data.recurring_credits[0].id');
     await api.post('/v2/contracts/edit', { customer_id, contract_id, ...change(termId) });
@@ -236,7 +236,7 @@ describe('before a child is told of that does not exist,', () => {
     expect((await told()).slice(before.length)).toEqual(expected);
   });
 
-  test('its term ends, and goes on again in time', async () => {
+  test('its term ends, and continues in time', async () => {
     await createOffset(OFFSET);
     const contract = await createContract();
     await moveTo('02-12');
@@ -245,7 +245,7 @@ describe('before a child is told of that does not exist,', () => {
     expect(await toldOn('02-28', '03-01')).toEqual({ '02-28': [], '03-01': [`${OFFSET} of 04-10`] });
   });
 
-  test('its term ends, and goes on again after it was due', async () => {
+  test('its term ends, and continues after it was due', async () => {
     await createOffset(OFFSET);
     const contract = await createContract();
     await moveTo('02-12');
@@ -256,7 +256,7 @@ describe('before a child is told of that does not exist,', () => {
   });
 });
 
-test('a notification that comes later tells of the terms that there are', async () => {
+test('a later notification reports the existing terms', async () => {
   await createContract({ recurring_credits: [recurring(), recurring({ recurrence_frequency: 'WEEKLY' })] });
   await createContract();
   await moveTo('01-11');

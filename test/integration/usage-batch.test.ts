@@ -116,7 +116,7 @@ describe('usage of many customers and metrics', () => {
     expect(values(answer)).toEqual(['2', null]);
   });
 
-  it('goes on behind the last row when a page is full, over all customers', async () => {
+  it('usage continues after the last row when a page is full, over all customers', async () => {
     const input = {
       customerIds: null,
       metrics: null,

@@ -89,7 +89,7 @@ describe('usage in windows', () => {
     ]);
   });
 
-  test('pages go on where the one before ended', async () => {
+  test('pages continue where the one before ended', async () => {
     const seen: unknown[] = [];
     let cursor: string | undefined;
     do {

@@ -56,7 +56,7 @@ function countsOf(windows: readonly Window[]): number[] {
   return METERED.map((_, index) => counts.get(`Product ${index}`) ?? 0);
 }
 
-test('an event that comes while an answer is computed is on all its lines or on none', async () => {
+test('an event that arrives while an answer is computed is on all its lines or on none', async () => {
   const alias = 'moments';
   const customerId = await createCustomer(alias);
   const invoices = `/v1/customers/${customerId}/invoices`;

@@ -111,7 +111,7 @@ test('an alias that is a UUID of another system is one in any case', async () =>
   expect(listed.text('data[0].id')).toBe(own.customerId);
 });
 
-test('a UUID that was stored as an alias with capitals keeps its events, and has those of now', async () => {
+test('a UUID that was stored as an alias with capitals keeps its events, and has the present ones', async () => {
   const uuid = 'BEEF0000-1234-4ABC-8DEF-0000DEADBEEF';
   const own = await createScenario(api, { alias: 'of an earlier version' });
   await db.execute(sql`update ingest_aliases set alias = ${uuid} where customer_id = ${own.customerId}`);

@@ -151,7 +151,7 @@ describe('a usage invoice', () => {
     expect((await idsOf(customerId)).toSorted()).toEqual([id, invoiceId].toSorted());
   });
 
-  test('has a breakdown of its own that adds up to it', async () => {
+  test('a voided invoice has a separate breakdown that adds up to it', async () => {
     const issued = await issuedUsage();
     await use(50, issued.start);
     await voidInvoice(issued.invoiceId);

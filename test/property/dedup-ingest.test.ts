@@ -322,7 +322,7 @@ describe.each([
     await ingest.close();
   });
 
-  it('keeps the new events of a request whose repeats cannot be noted', async () => {
+  it('keeps the new events of a request whose repeats cannot be recorded', async () => {
     await clear();
     const ingest = createIngest({
       clickhouse: store.clickhouse,
@@ -357,7 +357,7 @@ describe.each([
     await expect(ingest.ingest(request)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('goes on with later ticks after a restart, even when the clock stands still', async () => {
+  it('continues with later ticks after a restart, even when the clock stands still', async () => {
     await clear();
     const clock = { now: () => START };
     for (const id of ['a', 'b', 'c']) {
