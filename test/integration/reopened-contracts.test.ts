@@ -141,7 +141,7 @@ describe('archiving a renewal', () => {
     expect(JSON.stringify(reopened)).not.toContain('ROLLOVER');
   });
 
-  test('archiving a renewal restores the contract's own end, but not one that was moved since', async () => {
+  test('archiving a renewal restores an end that the contract had, but not one that was moved since', async () => {
     const end = '2027-03-01T00:00:00.000Z';
     const own = await create({ ending_before: end });
     await archive(await renew(own));
