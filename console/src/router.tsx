@@ -1,6 +1,6 @@
 /**
- * The addresses of the console, and what may stand in each: searches, filters, periods and selected ids are parameters,
- * so every state can be sent as a link. Pages are chunks of their own.
+ * The addresses of the console, and their parameters: searches, filters, periods and selected ids are parameters,
+ * so every state can be sent as a link. Pages are separate chunks.
  */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFound, PageFailure } from './shell/not-found.tsx';

@@ -6,7 +6,7 @@
 import { parseExact, writeExact } from './exact.ts';
 import type { Operations } from './operations.gen.d.ts';
 
-/** What the page says of itself instead of a session; null: the cookie of the session speaks. */
+/** The credential of the page instead of a session; null: the cookie of the session is used. */
 let authorization: string | null = null;
 
 /** Sends every request of this page with these credentials, which are no token: a dashboard's signed address. */

@@ -26,7 +26,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** The text of a body. Numbers in it are made by `numberOf`. */
+/** The text of a body. Numbers in it are created by `numberOf`. */
 export function writeExact(body: unknown): string {
   return stringify(body) ?? '';
 }

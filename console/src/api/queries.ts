@@ -36,7 +36,7 @@ function isSessionEnded(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** What another attempt may get. */
+/** Failures that another attempt may avoid. */
 function isPassing(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status === 503);
 }

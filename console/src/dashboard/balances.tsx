@@ -72,7 +72,7 @@ function OneBalance({ balance }: { readonly balance: Balance }) {
   );
 }
 
-/** What is left of what was granted, for the width of a bar. */
+/** The remaining share of the grant, for the width of a bar. */
 function shareOf(left: Big, granted: Big): number {
   if (granted.lte(0)) return 0;
   return Math.min(1, Math.max(0, forPixels(left.div(granted))));
@@ -94,7 +94,7 @@ function Ledger({ balance, words }: { readonly balance: Balance; readonly words:
     { title: words.when, cell: ({ timestamp }) => <Day at={timestamp} /> },
     {
       title: words.entry,
-      // What lies ahead is of the running draft.
+      // Future entries are of the running draft.
       cell: ({ type, timestamp }) =>
         entryText(type, words) + (timestamp > view.now ? ` (${words.states.DRAFT})` : ''),
     },

@@ -1,6 +1,6 @@
 /** How a dashboard looks: its colours and its theme, as its address says. */
 
-/** What each colour of an address is on the page. */
+/** The use of each colour of an address on the page. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   Gray_dark: ['--ink'],
   Gray_medium: ['--soft'],

@@ -7,10 +7,10 @@ interface Pages {
   /** Of the page that is shown; undefined for the first. */
   readonly cursor: string | undefined;
   readonly number: number;
-  /** The cursors of the pages behind the first one that were seen. */
+  /** The cursors of the visited pages after the first one. */
   readonly known: readonly string[];
   open(number: number): void;
-  /** Opens the page behind the present one. */
+  /** Opens the page after the present one. */
   next(cursor: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** What every part of a dashboard knows: what is shown, of whom, in which words. */
+/** The context of every part of a dashboard: its content, its customer and its words. */
 import { createContext, useContext } from 'react';
 import type { AnswerOf } from '../api/client.ts';
 import { WORDS, type Words } from './words.ts';

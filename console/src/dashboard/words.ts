@@ -5,7 +5,7 @@ export interface Words {
   readonly titles: Readonly<Record<'invoices' | 'usage' | 'commits_and_credits' | 'credits', string>>;
   readonly states: Readonly<Record<string, string>>;
   readonly kinds: Readonly<Record<string, string>>;
-  /** Of ledgers, by what is behind the kind of balance. */
+  /** Of ledgers, by the part after the kind of balance. */
   readonly entries: Readonly<Record<string, string>>;
   readonly invoice: string;
   readonly draft: string;
@@ -37,7 +37,7 @@ export interface Words {
   readonly noMetrics: string;
   readonly noUsage: string;
   readonly left: string;
-  /** What is left, of what was granted. */
+  /** The remaining part of the grant. */
   readonly of: string;
   readonly ledger: string;
   readonly when: string;

@@ -1,6 +1,6 @@
 /**
  * Amounts for people. They are rounded to the minor unit for the eye only, half away from zero; the exact figure is in
- * the title of what is shown, and every sum is made of exact ones.
+ * the title of the element, and every sum adds exact ones.
  */
 import Big from 'big.js';
 import type { Exact } from '../api/exact.ts';
@@ -52,7 +52,7 @@ function signed(text: string): string {
   return text.replace('-', '−');
 }
 
-/** What stands between a whole number and its places in the language of the page. */
+/** The separator between a whole number and its places in the language of the page. */
 function separator(): string {
   const parts = new Intl.NumberFormat(spoken().locale).formatToParts(1.5);
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
@@ -73,7 +73,7 @@ function withAllPlaces(value: Big, formatWith: (places: number) => Intl.NumberFo
   return `${value.lt(0) ? '−' : ''}${texts.join('')}`;
 }
 
-/** What amounts are written in: `USD`, where they are sent in cents too. */
+/** The unit of written amounts: `USD`, where they are sent in cents too. */
 export function unitText(unit: CreditType): string {
   return currencyOf(unit)?.code ?? unit.name;
 }

@@ -1,4 +1,4 @@
-/** A chart with its figures as a table. uPlot and its drawing are a chunk of their own, loaded with the first chart. */
+/** A chart with its figures as a table. uPlot and its drawing are a separate chunk, loaded with the first chart. */
 import { lazy, Suspense, useState } from 'react';
 import { spoken } from '../format/language.ts';
 import { dayText, timeText } from '../format/time.ts';

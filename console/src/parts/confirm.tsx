@@ -11,7 +11,7 @@ interface ConfirmProps {
   readonly disabled?: boolean;
   /** Why it cannot be done. */
   readonly reason?: string | undefined;
-  /** What it will do. */
+  /** The effect of the action. */
   readonly children: ReactNode;
   run(): Promise<void>;
 }

@@ -14,7 +14,7 @@ interface CustomerFieldProps {
   readonly label?: string;
   /** The id of the customer that is chosen. */
   readonly value: string | undefined;
-  /** What stands in the field while none is. */
+  /** The text of the field while none is. */
   readonly none?: string;
   onChoose(customerId: string | undefined): void;
 }

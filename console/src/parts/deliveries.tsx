@@ -18,7 +18,7 @@ export const DELIVERY_STATUSES = [
   ...(['INVALID_REQUEST_ERROR', 'PAYMENT_FAILED', 'UNCOLLECTIBLE', 'DELETED'] as const),
 ] as const satisfies readonly DeliveryStatus[];
 
-/** What needs a person. */
+/** Deliveries that need a person. */
 export const FAILED_DELIVERIES = [
   'INVALID_REQUEST_ERROR',
   'PAYMENT_FAILED',
@@ -26,7 +26,7 @@ export const FAILED_DELIVERIES = [
   'DELETED',
 ] as const;
 
-/** What `POST /v1/invoices/deliver` begins anew. */
+/** Deliveries that `POST /v1/invoices/deliver` starts again. */
 export function isDeliverable(status: string | undefined): boolean {
   return ['QUEUED', 'INVALID_REQUEST_ERROR', 'DELETED', 'SKIPPED'].includes(status ?? '');
 }

@@ -77,7 +77,7 @@ export function Ago({ at, offsetMs }: { readonly at: string; readonly offsetMs: 
 export function CopyId(props: {
   readonly id: string;
   readonly whole?: boolean;
-  /** What is shown instead, where the id stands beside it. */
+  /** The text that is shown instead, where the id stands beside it. */
   readonly label?: string;
 }) {
   const { id, whole = false, label } = props;

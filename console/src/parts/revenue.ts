@@ -1,4 +1,4 @@
-/** What is billed by day: of all customers or of one, read page by page, as series of two months. */
+/** The billed amounts by day: of all customers or of one, read page by page, as series of two months. */
 import Big from 'big.js';
 import { callAll } from '../api/client.ts';
 import type { CreditType } from '../format/money.ts';

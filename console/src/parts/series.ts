@@ -10,7 +10,7 @@ export interface Series {
 }
 
 export interface ChartProps {
-  /** What it shows, in words. */
+  /** Its content, in words. */
   readonly label: string;
   /** The starts of the windows, in order. */
   readonly starts: readonly string[];

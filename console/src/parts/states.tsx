@@ -1,4 +1,4 @@
-/** What stands where figures are not there yet, cannot be had, or do not exist. Each says what to do. */
+/** The texts where figures are loading, cannot be read, or do not exist. Each says what to do. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
@@ -42,7 +42,7 @@ export function Failure({ error, again }: { readonly error: unknown; readonly ag
   );
 }
 
-/** What is wrong with the field above; nothing where `text` is null. */
+/** The fault of the field above; nothing where `text` is null. */
 export function Problem({ text }: { readonly text: string | null }) {
   if (text === null) return null;
   return (

@@ -18,7 +18,7 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** What it lists, for screen readers. */
+  /** The title of the list, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -32,7 +32,7 @@ interface TableProps<Row> {
 /** More rows than that are shown as they are scrolled into sight. */
 const PLAIN_ROWS_MAX = 200;
 const ROW_HEIGHT = 31;
-/** Rows on each side that are made before they are in sight. */
+/** Rows on each side that are rendered before they are in sight. */
 const OVERSCAN = 16;
 
 export function Table<Row>(props: TableProps<Row>) {
@@ -123,7 +123,7 @@ interface LongRowProps {
   measure(element: Element | null): void;
 }
 
-/** While a table is scrolled, rows that stay in it are not made again. */
+/** While a table is scrolled, rows that stay in it are not rendered again. */
 const LongRow = memo(function LongRow({ columns, row, index, below, measure }: LongRowProps) {
   const more = below?.(row) ?? null;
   return (

@@ -9,7 +9,7 @@ export interface Session {
   readonly scope: 'ingest' | 'read' | 'write';
   /** The clock of the service, when the page was loaded. */
   readonly now: string;
-  /** How far that clock is ahead of the one here, which goes on by itself. */
+  /** How far that clock is ahead of the local one, which runs by itself. */
   readonly offsetMs: number;
 }
 
@@ -29,7 +29,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** Why a change cannot be made with this token; undefined where it can. */
+/** Why a change is not allowed with this token; undefined where it can. */
 export function useWriteRefusal(): string | undefined {
   const { scope } = useSession();
   return scope === 'write' ? undefined : `This needs a token of scope write; this one has scope ${scope}`;

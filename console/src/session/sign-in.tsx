@@ -12,7 +12,7 @@ interface SignInProps {
   onSignedIn(answer: Answer): void;
 }
 
-/** What the first start prints behind `#`, taken out of the address at once. */
+/** The key that the first start prints after `#`, taken out of the address at once. */
 function linkOfAddress(): string | null {
   const link = /^#([\w-]{20,})$/.exec(location.hash)?.[1] ?? null;
   if (link !== null) history.replaceState(null, '', location.pathname + location.search);

@@ -1,4 +1,4 @@
-/** What is around every page: who is signed in, the way to every page, and the way out. */
+/** The frame of every page: who is signed in, the way to every page, and the way out. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';

@@ -1,4 +1,4 @@
-/** What was changed of the customer itself, and by whom. */
+/** The changes of the customer itself, and their authors. */
 import { useApi } from '../../api/queries.ts';
 import { AuditTable } from '../../parts/audit-table.tsx';
 import { Section } from '../../parts/page.tsx';

@@ -106,7 +106,7 @@ function Order({
     params: { customer_id: customerId },
   });
   const units = new Map(balances.map((each) => [unitOf(each).id, unitOf(each)]));
-  // What is used up keeps its row, because the reasons of those behind it name it, but pays nothing.
+  // A used-up balance keeps its row, because the reasons of later ones name it, but pays nothing.
   const open = (query.data?.data ?? []).filter(({ balance }) => new Big(balance).gt(0));
   const places = new Map(open.map(({ segment_id }, index) => [segment_id, index + 1]));
   const columns: Column<Schemas['OrderedBalance']>[] = [

@@ -60,7 +60,7 @@ export function Overview({ customerId }: { readonly customerId: string }) {
   );
 }
 
-/** What is billed this month by day against the last one. */
+/** The billed amounts of this month by day against the last one. */
 function Billed({ customerId }: { readonly customerId: string }) {
   const { now } = useSession();
   const month = monthOf(now);

@@ -250,7 +250,7 @@ function lineColumns(event: FoundEvent, lines: readonly EventLine[]): Column<Eve
   ];
 }
 
-/** What a sum or a count gets from the event; null for everything else. */
+/** The contribution of the event to a sum or a count; null for everything else. */
 function quantityOf({ properties }: FoundEvent, { metric, isConverted }: EventLine): Exact | null {
   if (isConverted) return null;
   if (metric.aggregation_type === 'COUNT') return '1' as Exact;

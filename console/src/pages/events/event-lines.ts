@@ -11,7 +11,7 @@ export interface EventLine {
   readonly invoice: Invoice;
   readonly line: Line;
   readonly metric: Metric;
-  /** Whether the product converts or rounds quantities, so that the event has no amount of its own. */
+  /** Whether the product converts or rounds quantities, so that the event has no separate amount. */
   readonly isConverted: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface EventBilling {
   readonly lines: readonly EventLine[];
   /** Invoices of the time of the event. */
   readonly invoices: readonly Invoice[];
-  /** What these invoices say of usage that they do not bill, of the metrics of the event. */
+  /** The warnings of these invoices about unbilled usage of the metrics of the event. */
   readonly warnings: readonly { readonly invoice: Invoice; readonly message: string }[];
 }
 

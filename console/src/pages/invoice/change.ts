@@ -75,7 +75,7 @@ interface ProductUsage {
 function usageOf({ line_items, credit_type }: ComparedInvoice): Map<string, ProductUsage> {
   const products = new Map<string, ProductUsage>();
   for (const line of line_items) {
-    // Other units come to the currency by a conversion line, which is one of the terms.
+    // Other units are converted to the currency by a line, which is one of the terms.
     if (line.type !== 'usage' || line.quantity === undefined || line.credit_type.id !== credit_type.id)
       continue;
     const key = line.product_id ?? line.name;
@@ -118,7 +118,7 @@ function allOf(usage: ProductUsage | undefined): Used {
   };
 }
 
-/** What a quantity costs at the average price of what was used: rounded half away from zero. */
+/** The cost of a quantity at the average price of the usage: rounded half away from zero. */
 function shareOf({ quantity, total }: Used, of: Big): Big {
   return total.times(of).div(quantity).round(PLACES, Big.roundHalfUp);
 }

@@ -43,7 +43,7 @@ export const NEW_DRAFT: Draft = {
   form: { aggregation: 'COUNT', key: '', eventTypes: '', filters: [], groups: '' },
 };
 
-/** What the API gets. Properties that are summed or grouped by have to be there, which the filters say. */
+/** The body for the API. Properties that are summed or grouped by have to be there, which the filters say. */
 export function definitionOf({ kind, sql, form }: Draft): Definition {
   if (kind === 'sql') return { sql };
   const { aggregation, eventTypes } = form;

@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<Aggregation, string>> = {
 
 interface FormProps {
   readonly form: FormDraft;
-  /** What the service refused, by the field that it names. */
+  /** The refusal of the service, by the field that it names. */
   readonly problem: { readonly field: string; readonly message: string } | null;
   onChange(form: FormDraft): void;
 }

@@ -1,4 +1,4 @@
-/** What a metric would count for a customer, as chart and table, with what that costs. */
+/** The usage that a metric would count for a customer, as chart and table, with its cost. */
 import { useQuery } from '@tanstack/react-query';
 import { type BodyOf, call } from '../../api/client.ts';
 import type { Exact } from '../../api/exact.ts';
@@ -21,7 +21,7 @@ interface Previewed {
   readonly isCut: boolean;
 }
 
-/** Each page is evaluated anew, so that a preview does not go on for ever. */
+/** Each page is evaluated again, so the number of pages of a preview is limited. */
 const PAGES_MAX = 30;
 
 async function readPreview(body: PreviewBody, signal: AbortSignal): Promise<Previewed> {

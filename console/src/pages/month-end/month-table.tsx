@@ -11,7 +11,7 @@ import type { Column } from '../../parts/table.tsx';
 import { isMissing, type UsageCompared } from './missing-usage.ts';
 import { type MonthRow, mainReason } from './month.ts';
 
-/** What is known beside the invoices. */
+/** The facts beside the invoices. */
 export interface Beside {
   readonly usage: ReadonlyMap<string, UsageCompared>;
   /** By the id of the invoice. */

@@ -1,4 +1,6 @@
-/** What month end shows: a row for each invoice of the month, with its change and what a person has to look at. */
+/**
+ * The rows of month end: one for each invoice of the month, with its change and the points that a person has to check.
+ */
 import Big from 'big.js';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';

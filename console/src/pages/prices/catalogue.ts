@@ -1,4 +1,4 @@
-/** What a draft of prices refers to: products, and the units in which prices are. */
+/** The objects that a draft of prices refers to: products, and the units in which prices are. */
 import { useQuery } from '@tanstack/react-query';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';

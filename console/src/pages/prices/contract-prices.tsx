@@ -1,4 +1,4 @@
-/** The effective prices of a contract beside the list prices, with the override that made each. */
+/** The effective prices of a contract beside the list prices, with the override that set each. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { callAll } from '../../api/client.ts';

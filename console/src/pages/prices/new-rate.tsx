@@ -15,7 +15,7 @@ type Place = NonNullable<ReturnType<typeof placeOfKey>>;
 const route = getRouteApi('/prices');
 const FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
 
-/** What stands in the address while nothing is chosen. */
+/** The address while nothing is chosen. */
 export const NEW_RATE = 'new';
 
 export function NewRate({ card, rate }: { readonly card: RateCard; readonly rate: string }) {
@@ -52,7 +52,7 @@ function ChosenRate({ catalogue, rate }: { readonly catalogue: Catalogue; readon
   );
 }
 
-/** What is chosen, as far as the product has it. */
+/** The chosen values, as far as the product has them. */
 function placeFor(product: Product, place: Place | null): Place {
   const own = place?.product === product.id ? place : null;
   const keys = product.current.pricing_group_key ?? [];
@@ -143,7 +143,7 @@ function NewPrice(props: {
   const given = Object.keys(place.values).length;
   return (
     <RateEditor
-      // What is typed stays while the values are chosen; a rate that is in the draft shows its own.
+      // Typed text stays while the values are chosen; a rate that is in the draft shows its own.
       key={rate === undefined ? product.id : rateKey(place)}
       catalogue={catalogue}
       productType={product.type}

@@ -16,7 +16,7 @@ export interface DraftRate {
   readonly quantity?: string;
   readonly isProrated?: boolean;
   readonly minimum?: string;
-  /** What balances with commit rates draw at: kept as it is. */
+  /** The rate at which balances with commit rates are drawn down, unchanged. */
   readonly commit?: {
     readonly type: Schemas['CommitRate']['rate_type'];
     readonly price?: string;
@@ -103,7 +103,7 @@ export function rateOfDraft(draft: DraftRate, unit: Schemas['CreditType'] | unde
   };
 }
 
-/** What `addRates` gets. */
+/** The body for `addRates`. */
 export function sentRate(draft: DraftRate, startingAt: string): Schemas['RateInput'] {
   const { type, price, tiers } = draft;
   return {

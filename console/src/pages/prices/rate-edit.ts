@@ -47,7 +47,7 @@ export function hasTiers(type: RateType): boolean {
   return type === 'TIERED' || type === 'TIERED_PERCENTAGE';
 }
 
-/** What amounts of the rate are counted in: `unit` of its price, `fiat` of the card. */
+/** The units of the amounts of the rate: `unit` of its price, `fiat` of the card. */
 export interface EditUnits {
   unit(id: string): Unit | undefined;
   readonly fiat: Unit;
@@ -100,7 +100,7 @@ export interface Place {
   readonly product: string;
   readonly values: Readonly<Record<string, string>>;
   readonly frequency?: DraftRate['frequency'];
-  /** What balances with commit rates draw at; it stays as it is. */
+  /** The rate at which balances with commit rates are drawn down, unchanged. */
   readonly commit?: DraftRate['commit'];
 }
 

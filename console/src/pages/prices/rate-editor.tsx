@@ -24,10 +24,10 @@ interface RateEditorProps {
   readonly catalogue: Catalogue;
   readonly productType: Schemas['Product']['type'];
   readonly place: Place;
-  /** What the fields show at first. */
+  /** The initial values of the fields. */
   readonly start: DraftRate;
   readonly isInDraft: boolean;
-  /** What is wrong with the place. */
+  /** The fault of the place. */
   readonly problem?: string | null;
   /** Puts the rate into the draft; null takes it out. */
   put(rate: DraftRate | null): void;
@@ -191,7 +191,7 @@ function Tiers({ edited, catalogue, set }: Fields) {
 /** More than that nobody enters by hand; `addRates` takes them. */
 const TIERS_MAX = 50;
 
-/** What only some types have, and whether a contract on the card has the product without more. */
+/** The fields that only some types have, and whether a contract on the card has the product without more. */
 function Extras({ edited, catalogue, set }: Fields) {
   return (
     <Filters>

@@ -51,7 +51,7 @@ export function shownAmount(amount: Exact | Big, unit: CreditType | undefined): 
   return (isCents(unit) ? value.times('0.01') : value).toFixed();
 }
 
-/** What the API gets for an amount that a person wrote; null where it is no number. */
+/** The number for the API of an amount that a person wrote; null where it is no number. */
 export function sentAmount(text: string, unit: CreditType | undefined): Big | null {
   if (!/^\d+(?:\.\d+)?$/.test(text.trim())) return null;
   const value = new Big(text.trim());

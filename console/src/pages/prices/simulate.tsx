@@ -1,4 +1,4 @@
-/** What a draft of prices would have billed in a month that was, customer by customer, and saving it. */
+/** The amounts that a draft of prices would have billed in a past month, customer by customer, and saving it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import Big from 'big.js';

@@ -1,4 +1,4 @@
-/** What needs a person: each with the way to it. Nothing is listed that is in order. */
+/** The tasks that need a person, each with the way to it. Nothing is listed that is in order. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -44,7 +44,7 @@ export function NeedsPerson() {
   );
 }
 
-/** What `/readyz` says: damaged data, a store that does not answer, a full disk. */
+/** The faults of `/readyz`: damaged data, a store that does not answer, a full disk. */
 function useDamage(): Matter[] {
   const { data } = useQuery({
     queryKey: ['ready'],

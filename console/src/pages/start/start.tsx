@@ -1,4 +1,4 @@
-/** The first look of the day: what comes in, what it earns, what is on its way, and what needs a person. */
+/** The first look of the day: arriving events, revenue, work on its way, and the tasks that need a person. */
 import { Link } from '@tanstack/react-router';
 import Big from 'big.js';
 import { useMemo } from 'react';

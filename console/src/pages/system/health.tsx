@@ -35,7 +35,7 @@ interface Measured {
   readonly samples: readonly Sample[];
 }
 
-/** Figures of the process that answers, twice, so that rates can be told. */
+/** Figures of the process that answers, twice, so that rates can be computed. */
 function useMetrics(): { readonly last: Measured; readonly rate: number | null } | undefined {
   const before = useRef<Measured | null>(null);
   const { data } = useQuery({

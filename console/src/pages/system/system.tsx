@@ -1,4 +1,4 @@
-/** How the service itself is: what comes in, what waits or fails, who may do what, and what was done. */
+/** The state of the service itself: arriving events, waiting and failed work, access rights, and the audit log. */
 import { getRouteApi } from '@tanstack/react-router';
 import { Page, Tabs } from '../../parts/page.tsx';
 import { AuditLog } from './audit-log.tsx';

@@ -1,8 +1,8 @@
-/** Completes names of a query: properties behind `properties.`, columns behind a table, and everything else. */
+/** Completes names of a query: properties after `properties.`, columns after a table, and everything else. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { SqlNames } from './sql-names.ts';
 
-/** A source of completions that always asks for the names of now. */
+/** A source of completions that always asks for the current names. */
 export function completionOf(namesNow: () => SqlNames) {
   return (context: CompletionContext): CompletionResult | null => {
     const path = context.matchBefore(/[\w$]+\.[\w$]*/);

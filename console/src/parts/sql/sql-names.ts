@@ -1,4 +1,4 @@
-/** What can be named in a query: tables with columns, functions, and the properties that were seen in events. */
+/** The names that a query may use: tables with columns, functions, and the properties that were seen in events. */
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
