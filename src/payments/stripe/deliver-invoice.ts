@@ -165,10 +165,22 @@ async function completeDraft(
   draft: Stripe.Invoice,
   lines: StripeLines,
 ): Promise<Stripe.Invoice> {
-  const invoice = await makeLinesEqual(job.access, draft, lines.lines);
+  let latest = draft;
+  if (isDoubtful && mappedAt !== null) {
+    await removeTwins(job, draft, mappedAt);
+    // The last look is the one just before it is made final: somebody may have changed it meanwhile.
+    latest = await draftAgain(job.access, draft.id);
+  }
+  if (latest.status !== 'draft') return latest;
+  const invoice = await makeLinesEqual(job.access, latest, lines.lines);
   requireSum(job.document, invoice, lines);
-  if (isDoubtful && mappedAt !== null) await removeTwins(job, invoice, mappedAt);
   return invoice;
+}
+
+async function draftAgain(access: StripeAccess, id: string): Promise<Stripe.Invoice> {
+  const invoice = await retrieveInvoice(access, id);
+  if (invoice !== null) return invoice;
+  throw new ProviderProblem('refused', `Stripe: ${id} was deleted there`, { code: 'resource_missing' });
 }
 
 function requireSum(
