@@ -128,3 +128,21 @@ test('what cannot be priced or charged is said', async () => {
     await reserve(api, { ...base, customer_id: holder.customerId, event: { event_type: 'other' } }),
   ).toMatchObject([{ granted: false, reason: 'unpriced' }]);
 });
+
+test('nobody is refused because usage that was stored during an evaluation counts twice', async () => {
+  const holder = await createHolder(api, 100);
+  const settle = async (transaction_id: string) => {
+    await reserve(api, holder.hold(transaction_id, 10));
+    await api.post('/v1/holds/settle', { settlements: [{ transaction_id }] });
+  };
+  const refused = [];
+  for (let round = 1; round <= 5; round += 1) {
+    await settle(`${holder.customerId} ${round}`);
+    const [answer] = await reserve(api, holder.hold(`${holder.customerId} more ${round}`, 101));
+    refused.push(answer?.remaining);
+  }
+  expect(refused).toEqual([90, 80, 70, 60, 50]);
+  expect(await reserve(api, holder.hold(`${holder.customerId} rest`, 50))).toMatchObject([
+    { granted: true, remaining: 0 },
+  ]);
+});

@@ -100,6 +100,12 @@ export class HoldFamily {
     return amount;
   }
 
+  /** Whether there is usage that an evaluation from now on would count. */
+  hasStoredUsage(): boolean {
+    for (const { isStored } of this.pending.values()) if (isStored) return true;
+    return false;
+  }
+
   /** The active hold of a transaction. */
   holdOf(transactionId: string): Hold | null {
     return this.byTransaction.get(transactionId) ?? null;

@@ -62,6 +62,8 @@ export interface HoldDeps extends BalanceDeps {
 export const TTL_SECONDS = 600;
 export const TTL_SECONDS_MAX = 86_400;
 const ATTEMPTS_MAX = 5;
+/** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
+const CONFIRMED_MAX = 2;
 
 export function createHolds(deps: HoldDeps): Holds {
   const writer = createHoldWriter(deps);
@@ -151,7 +153,7 @@ async function reserve(parts: Parts, requests: readonly HoldRequest[]): Promise<
 
 async function reserveOne(parts: Parts, one: PreparedHold, since: number): Promise<HoldAnswer | 'taken'> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const answer = await tryToReserve(parts, one, since);
+    const answer = await tryToReserve(parts, one, since, attempt < CONFIRMED_MAX);
     if (answer !== 'again') return answer;
   }
   throw new Refusal('unavailable', 'what holds depend on keeps changing: try again in a moment');
@@ -161,6 +163,7 @@ async function tryToReserve(
   parts: Parts,
   one: PreparedHold,
   since: number,
+  isConfirmed: boolean,
 ): Promise<HoldAnswer | 'taken' | 'again'> {
   const { families, writer, clock } = parts;
   const found = await families.find(one.request.customerRef);
@@ -176,6 +179,11 @@ async function tryToReserve(
     newHold: (decision, charged) => newHold(one, customerId, decision, unitOf(charged), clock.now()),
   });
   families.renewLater(family);
+  if (isConfirmed && 'decision' in reserved && family.hasStoredUsage()) {
+    // Usage that was stored while an evaluation ran counts twice until the next one: nobody is refused because of that.
+    await families.renew(family, performance.now());
+    return 'again';
+  }
   if (reserved.kind === 'overtaken') return 'again';
   return reserved.kind === 'taken' ? afterOther(parts, one) : answerOf(parts, reserved);
 }
