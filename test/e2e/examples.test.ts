@@ -24,6 +24,16 @@ const EXAMPLES: readonly (readonly [file: string, command: readonly string[], pr
       ['USAGE: 36112.5 cents', 'SCHEDULED: 63887.5 cents', 'together: 100000.0 cents'],
     ],
     [
+      'typescript/hold-fetch.ts',
+      [process.execPath, '--import', 'tsx'],
+      ['held 16 cents, billed 16', 'held 16 cents, billed 4', 'refused: balance, 14 cents are left'],
+    ],
+    [
+      'typescript/hold-ai-sdk.ts',
+      [process.execPath, '--import', 'tsx'],
+      ['stopped after 4 steps: balance, 2 cents are left'],
+    ],
+    [
       'curl/prepaid.sh',
       ['bash'],
       ['bought: 5000 cents', 'after 500 images: 3000 cents', 'and the top-up: 5000 cents'],
@@ -47,7 +57,7 @@ it('are all named on their page, with the command that runs them', async () => {
   const page = await readFile(join(folder, 'README.md'), 'utf8');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
-    .filter((entry) => entry.isFile() && entry.name !== 'README.md')
+    .filter((entry) => entry.isFile() && entry.name !== 'README.md' && !entry.parentPath.endsWith('/support'))
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
   expect(files.sort()).toEqual(EXAMPLES.map(([file]) => file).sort());
   for (const file of files) expect(page.split(file)).toHaveLength(4);

@@ -13,7 +13,12 @@ async function filesBelow(folder: string, name: RegExp): Promise<string[]> {
 }
 
 const topPages = (await readdir(ROOT)).filter((name) => name.endsWith('.md'));
-const pages = [...topPages, ...(await filesBelow('docs', /\.md$/)), ...(await filesBelow('src', /\.md$/))];
+const pages = [
+  ...topPages,
+  ...(await filesBelow('docs', /\.md$/)),
+  ...(await filesBelow('src', /\.md$/)),
+  ...(await filesBelow('clients', /\.md$/)),
+];
 const texts = new Map(
   await Promise.all(pages.map(async (page) => [page, await readFile(join(ROOT, page), 'utf8')] as const)),
 );
@@ -48,6 +53,7 @@ const everyFile = new Set(
       [
         'bench',
         'catalogue',
+        'clients',
         'clickhouse',
         'console',
         'deploy',

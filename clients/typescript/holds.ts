@@ -1,0 +1,295 @@
+/**
+ * Asks tallyhouse before work is done whether the customer can pay for it, and bills what it has come to (docs/holds.md).
+ * One file without dependencies: copy it into a program that runs on Node, Deno, Bun or at an edge.
+ */
+
+/** What is about to happen, with its largest quantity; properties as in `POST /v1/ingest`. */
+export interface PlannedEvent {
+  /** Id or ingest alias. */
+  readonly customer_id: string;
+  /** The identity of the event, which makes every call here safe to repeat. */
+  readonly transaction_id: string;
+  readonly event_type: string;
+  readonly properties: Properties;
+  /** RFC 3339; now unless given. */
+  readonly timestamp?: string;
+}
+
+export type Properties = Readonly<Record<string, string | number | boolean>>;
+
+/** What happens to work while the service does not answer. */
+export type WhenAway =
+  /** It is not done: `HoldsAway` is thrown. For work that costs more than the trust of a customer. */
+  | { readonly policy: 'closed' }
+  /** It is done, and its event is sent when the service is back: somebody may spend what is not there. */
+  | { readonly policy: 'open' }
+  /**
+   * It is done as long as it fits in an amount that was held for this program before, so that nothing is spent that is not
+   * there. `slice` is how much is held for a customer that works here; `costOf` is what an event costs at most.
+   */
+  | {
+      readonly policy: 'slice';
+      /** Decimal text in the unit of `credit_type_id`. */
+      readonly slice: string;
+      readonly credit_type_id: string;
+      costOf(event: PlannedEvent): string;
+    };
+
+export interface HoldsOptions {
+  readonly url: string;
+  /** A token with the scope `ingest`. */
+  readonly token: string;
+  readonly whenAway: WhenAway;
+  /** How long an answer is waited for, in milliseconds; 1,000 unless given. */
+  readonly timeoutMs?: number;
+  /** How long a hold lasts when the program is killed in between, in seconds; 600 unless given. */
+  readonly ttlSeconds?: number;
+  /** Events that wait for a service that is away; 10,000 unless given. Beyond that work is refused, not forgotten. */
+  readonly waitingMax?: number;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** The customer cannot pay for it, or has no right to it. */
+export class NotGranted extends Error {
+  override readonly name = 'NotGranted';
+  /** `balance`, `spend_limit`, `not_entitled`, `unpriced`, `customer_not_found` or `not_priceable`. */
+  readonly reason: string;
+  /** What the work would cost at most, and what is left, in the unit of the balance. */
+  readonly required: unknown;
+  readonly remaining: unknown;
+
+  constructor({ reason, required, remaining }: Place) {
+    super(`not granted: ${reason}`);
+    this.reason = String(reason);
+    this.required = required;
+    this.remaining = remaining;
+  }
+}
+
+/** The service does not answer, and the policy does not allow work without it. */
+export class HoldsAway extends Error {
+  override readonly name = 'HoldsAway';
+}
+
+/** Permission to do the work. One of the two is called, once. */
+export interface Permission {
+  /** Bills what it has come to, with the properties that changed. */
+  settle(properties?: Properties): Promise<void>;
+  /** It did not happen. */
+  release(): Promise<void>;
+}
+
+interface Slice {
+  readonly transactionId: string;
+  readonly expiresAt: number;
+  left: bigint;
+  /** Work that took of it and has not ended: as long as there is some, nobody else may have the amount. */
+  open: number;
+}
+
+const TTL_SECONDS = 600;
+const WAITING_MAX = 10_000;
+const TIMEOUT_MS = 1_000;
+/** `POST /v1/ingest` takes no more at once. */
+const EVENTS_PER_REQUEST = 100;
+
+export class Holds {
+  readonly #options: HoldsOptions;
+  /** Events of work that was done while the service was away, or whose settlement it did not answer. */
+  #waiting: PlannedEvent[] = [];
+  readonly #slices = new Map<string, Slice>();
+  readonly #spentSlices: string[] = [];
+  #sending: Promise<void> | null = null;
+
+  constructor(options: HoldsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does the work if the customer can pay for it. `run` returns its result and the properties that the event has in the end;
+   * when it throws, nothing is billed. Throws `NotGranted`, `HoldsAway`, and what `run` throws.
+   */
+  async hold<Result>(
+    event: PlannedEvent,
+    run: () => Promise<{ readonly result: Result; readonly properties?: Properties }>,
+  ): Promise<Result> {
+    const permission = await this.reserve(event);
+    let done: Awaited<ReturnType<typeof run>>;
+    try {
+      done = await run();
+    } catch (error) {
+      await permission.release();
+      throw error;
+    }
+    await permission.settle(done.properties);
+    return done.result;
+  }
+
+  /** For work whose end is elsewhere than its beginning, such as a stream. */
+  async reserve(planned: PlannedEvent): Promise<Permission> {
+    const event = { ...planned, timestamp: planned.timestamp ?? new Date().toISOString() };
+    const { customer_id, transaction_id, ...happening } = planned;
+    const hold = { customer_id, transaction_id, event: happening };
+    const answer = await this.#post('/v1/holds/reserve', { holds: [{ ...hold, ...this.#ttl() }] });
+    if (answer === null) return this.#withoutService(event);
+    const [granted] = dataOf(answer);
+    if (granted?.granted !== true) throw new NotGranted(granted ?? {});
+    await this.flush();
+    await this.#keepSlice(customer_id);
+    return {
+      settle: (changed) => this.#settle(event, changed),
+      release: async () => {
+        // What is not released ends by itself.
+        await this.#post('/v1/holds/release', { holds: [{ transaction_id }] });
+      },
+    };
+  }
+
+  /** Sends the events that wait. Call it before the program ends; `waiting` says what is left. */
+  async flush(): Promise<void> {
+    this.#sending ??= this.#sendWaiting().finally(() => {
+      this.#sending = null;
+    });
+    await this.#sending;
+  }
+
+  /** How many events wait for the service. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  async #settle(event: PlannedEvent, changed: Properties = {}): Promise<void> {
+    const properties = { ...event.properties, ...changed };
+    const settlement = { transaction_id: event.transaction_id, properties };
+    const answer = await this.#post('/v1/holds/settle', { settlements: [settlement] });
+    // An event with the hold's transaction id settles it as well, and counts once.
+    if (answer === null || dataOf(answer)[0]?.error !== undefined) this.#wait({ ...event, properties });
+  }
+
+  #wait(event: PlannedEvent): void {
+    this.#waiting.push(event);
+  }
+
+  #withoutService(event: PlannedEvent): Permission {
+    const { whenAway, waitingMax = WAITING_MAX } = this.#options;
+    if (whenAway.policy === 'closed') throw new HoldsAway('the service does not answer');
+    if (this.#waiting.length >= waitingMax) throw new HoldsAway('too many events wait for the service');
+    const slice =
+      whenAway.policy === 'slice' ? this.#takeOfSlice(event, parts(whenAway.costOf(event))) : null;
+    return {
+      settle: async (changed = {}) => {
+        this.#wait({ ...event, properties: { ...event.properties, ...changed } });
+        slice?.end(0n);
+      },
+      release: async () => slice?.end(slice.cost),
+    };
+  }
+
+  #takeOfSlice({ customer_id }: PlannedEvent, cost: bigint) {
+    const slice = this.#slices.get(customer_id);
+    if (slice === undefined || slice.expiresAt <= Date.now() || slice.left < cost) {
+      throw new HoldsAway('the service does not answer, and what is held here does not suffice');
+    }
+    slice.left -= cost;
+    slice.open += 1;
+    const end = (back: bigint) => {
+      slice.left += back;
+      slice.open -= 1;
+    };
+    return { cost, end };
+  }
+
+  /** Holds a slice for a customer that works here, anew when half of its time is over or something was taken of it. */
+  async #keepSlice(customerId: string): Promise<void> {
+    const { whenAway } = this.#options;
+    if (whenAway.policy !== 'slice') return;
+    const known = this.#slices.get(customerId);
+    const ttl = this.#ttl().ttl_seconds;
+    const isFresh = known !== undefined && known.expiresAt - Date.now() > ttl * 500;
+    if (isFresh && known.left === parts(whenAway.slice)) return;
+    if (this.#waiting.length > 0 || (known?.open ?? 0) > 0) return;
+    if (known !== undefined) this.#spentSlices.push(known.transactionId);
+    this.#slices.delete(customerId);
+    // The old one first: what it held is needed for the new one.
+    await this.#releaseSpent();
+    const transactionId = `slice-${globalThis.crypto.randomUUID()}`;
+    const expiresAt = Date.now() + ttl * 1000;
+    const slice = {
+      amount: Number(whenAway.slice),
+      credit_type_id: whenAway.credit_type_id,
+      ttl_seconds: ttl,
+    };
+    const answer = await this.#post('/v1/holds/reserve', {
+      holds: [{ customer_id: customerId, transaction_id: transactionId, ...slice }],
+    });
+    if (answer === null || dataOf(answer)[0]?.granted !== true) return;
+    this.#slices.set(customerId, { transactionId, expiresAt, left: parts(whenAway.slice), open: 0 });
+  }
+
+  async #releaseSpent(): Promise<void> {
+    const spent = this.#spentSlices.splice(0, EVENTS_PER_REQUEST);
+    if (spent.length === 0) return;
+    const answer = await this.#post('/v1/holds/release', {
+      holds: spent.map((transaction_id) => ({ transaction_id })),
+    });
+    if (answer === null) this.#spentSlices.push(...spent);
+  }
+
+  async #sendWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const events = this.#waiting.slice(0, EVENTS_PER_REQUEST);
+      if ((await this.#post('/v1/ingest', events)) === null) return;
+      this.#waiting = this.#waiting.slice(events.length);
+    }
+  }
+
+  #ttl() {
+    return { ttl_seconds: this.#options.ttlSeconds ?? TTL_SECONDS };
+  }
+
+  /** Null: the service is away. An answer that refuses the request itself is an error of the program. */
+  async #post(path: string, body: unknown): Promise<unknown> {
+    const { url, token, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#options;
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await fetch(new URL(path, url), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      text = await answer.text();
+    } catch {
+      return null;
+    }
+    if (answer.status >= 500 || answer.status === 429) return null;
+    if (!answer.ok) throw new Error(`tallyhouse refuses ${path}: ${answer.status} ${text.slice(0, 500)}`);
+    return text === '' ? {} : JSON.parse(text);
+  }
+}
+
+interface Place {
+  readonly granted?: boolean;
+  readonly reason?: string;
+  readonly required?: unknown;
+  readonly remaining?: unknown;
+  readonly error?: unknown;
+}
+
+function dataOf(answer: unknown): readonly Place[] {
+  return (answer as { readonly data?: readonly Place[] }).data ?? [];
+}
+
+/** Digits after the point that are counted here. */
+const SCALE = 12;
+
+/** A decimal text in whole parts of 10^-12, upwards, so that nothing is taken for cheaper than it is. */
+function parts(text: string): bigint {
+  const found = /^(\d+)(?:\.(\d+))?$/.exec(text);
+  if (found === null)
+    throw new TypeError(`an amount is a decimal text without exponent, not ${JSON.stringify(text)}`);
+  const [, whole = '', fraction = ''] = found;
+  const kept = BigInt(whole + fraction.slice(0, SCALE).padEnd(SCALE, '0'));
+  return /[1-9]/.test(fraction.slice(SCALE)) ? kept + 1n : kept;
+}

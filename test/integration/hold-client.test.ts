@@ -1,0 +1,166 @@
+/** The helper of clients/ beside a service that answers, refuses, or is away: what is done and what is billed. */
+import { randomUUID } from 'node:crypto';
+import { generateText, streamText, wrapLanguageModel } from 'ai';
+import { expect, test } from 'vitest';
+import { holdsFor } from '../../clients/typescript/ai-sdk.ts';
+import { Holds, HoldsAway, NotGranted, type WhenAway } from '../../clients/typescript/holds.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { createHolder } from '../support/holds.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
+const { api } = service;
+const TIMESTAMP = '2026-11-10T12:10:00Z';
+const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
+
+/** A customer of a hundred cents at a cent a token, and a client whose way to the service can be cut. */
+async function start(whenAway: WhenAway, waitingMax?: number) {
+  const holder = await createHolder(api, 100);
+  const network = { isCut: false };
+  const holds = new Holds({
+    url: service.url,
+    token: service.token,
+    whenAway,
+    timeoutMs: 60_000,
+    ...(waitingMax === undefined ? {} : { waitingMax }),
+    fetch: async (...args) => {
+      if (network.isCut) throw new TypeError('fetch failed');
+      return await fetch(...args);
+    },
+  });
+  const event = (tokens: number) => ({
+    customer_id: holder.customerId,
+    transaction_id: randomUUID(),
+    event_type: 'use',
+    properties: { tokens },
+    timestamp: TIMESTAMP,
+  });
+  /** Work that is planned with `planned` tokens and takes `used`. */
+  const work = (planned: number, used = planned) =>
+    holds.hold(event(planned), async () => ({ result: 'done', properties: { tokens: used } }));
+  return { ...holder, holds, network, event, work };
+}
+
+test('work is billed by what it has come to, and refused where the balance does not suffice', async () => {
+  const { holds, work, left } = await start({ policy: 'closed' });
+  expect(await work(80, 30)).toBe('done');
+  expect(await left()).toBe(70);
+  const refused = await work(71).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(NotGranted);
+  expect(refused).toMatchObject({ reason: 'balance', required: 71, remaining: 70 });
+  expect(holds.waiting).toBe(0);
+});
+
+test('work that fails is not billed, and what it held is free again', async () => {
+  const { holds, event, work, left } = await start({ policy: 'closed' });
+  const failing = holds.hold(event(100), () => Promise.reject(new Error('the model is overloaded')));
+  await expect(failing).rejects.toThrow('the model is overloaded');
+  expect(await work(100)).toBe('done');
+  expect(await left()).toBe(0);
+});
+
+test('closed: nothing is done while the service is away', async () => {
+  const { network, holds, event, left } = await start({ policy: 'closed' });
+  network.isCut = true;
+  let ran = false;
+  const run = async () => {
+    ran = true;
+    return { result: null };
+  };
+  await expect(holds.hold(event(10), run)).rejects.toThrow(HoldsAway);
+  expect(ran).toBe(false);
+  expect(await left()).toBe(100);
+});
+
+test('open: what was done while the service was away is billed once when it is back, up to a limit', async () => {
+  const { network, holds, work, left } = await start({ policy: 'open' }, 2);
+  network.isCut = true;
+  await work(20, 15);
+  await work(20);
+  await expect(work(20)).rejects.toThrow('too many events wait');
+  expect(holds.waiting).toBe(2);
+  network.isCut = false;
+  await holds.flush();
+  await holds.flush();
+  expect(holds.waiting).toBe(0);
+  expect(await left()).toBe(65);
+});
+
+test('work whose settlement is not answered is billed once', async () => {
+  const { network, holds, event, left } = await start({ policy: 'closed' });
+  const permission = await holds.reserve(event(40));
+  network.isCut = true;
+  await permission.settle({ tokens: 25 });
+  expect(holds.waiting).toBe(1);
+  network.isCut = false;
+  await holds.flush();
+  expect(await left()).toBe(75);
+});
+
+test('slice: work goes on within what was held before, and nobody else can spend it meanwhile', async () => {
+  const slice = await start({
+    policy: 'slice',
+    slice: '50',
+    credit_type_id: USD_CENTS,
+    costOf: ({ properties }) => String(properties.tokens),
+  });
+  const { network, holds, work, left } = slice;
+  await work(10);
+  network.isCut = true;
+  await work(30, 20);
+  await expect(work(30)).rejects.toThrow('what is held here does not suffice');
+  const others = await api.post('/v1/holds/reserve', { holds: [slice.hold(randomUUID(), 41)] });
+  expect(others.list('data')).toMatchObject([{ granted: false, reason: 'balance', remaining: 40 }]);
+  network.isCut = false;
+  // The next request sends what waited, and then holds a slice anew.
+  await work(5);
+  expect(holds.waiting).toBe(0);
+  expect(await left()).toBe(65);
+  const after = await api.post('/v1/holds/reserve', { holds: [slice.hold(randomUUID(), 15)] });
+  expect(after.list('data')).toMatchObject([{ granted: true, remaining: 0 }]);
+});
+
+/** A model that answers with `tokens` output tokens, in one answer or as a stream. */
+function modelOf(tokens: number) {
+  const usage = {
+    inputTokens: { total: 3, noCache: 3, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: tokens, text: tokens, reasoning: 0 },
+  };
+  const finishReason = { unified: 'stop' as const, raw: undefined };
+  return {
+    specificationVersion: 'v3' as const,
+    provider: 'test',
+    modelId: 'answering',
+    supportedUrls: {},
+    doGenerate: async () => ({
+      content: [{ type: 'text' as const, text: 'yes' }],
+      finishReason,
+      usage,
+      warnings: [],
+    }),
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(controller) {
+          controller.enqueue({ type: 'stream-start' as const, warnings: [] });
+          controller.enqueue({ type: 'text-start' as const, id: '1' });
+          controller.enqueue({ type: 'text-delta' as const, id: '1', delta: 'yes' });
+          controller.enqueue({ type: 'text-end' as const, id: '1' });
+          controller.enqueue({ type: 'finish' as const, finishReason, usage });
+          controller.close();
+        },
+      }),
+    }),
+  };
+}
+
+test('calls of a language model are held before they are made, and billed by their tokens, streams included', async () => {
+  const { holds, customerId: customer_id, left } = await start({ policy: 'closed' });
+  const held = holdsFor(holds, { customer_id, event_type: 'use', tokens: { output: 'tokens' } });
+  const model = wrapLanguageModel({ model: modelOf(30), middleware: held });
+  const asked = { model, prompt: 'Is it?', maxOutputTokens: 60, maxRetries: 0 };
+  expect((await generateText(asked)).text).toBe('yes');
+  expect(await left()).toBe(70);
+  expect(await streamText(asked).text).toBe('yes');
+  expect(await left()).toBe(40);
+  await expect(generateText(asked)).rejects.toThrow('not granted: balance');
+  expect(await left()).toBe(40);
+});
