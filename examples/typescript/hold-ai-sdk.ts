@@ -1,5 +1,5 @@
 /**
- * An agent that stops at its last cent: every call of its model, through the Vercel AI SDK, is held before it is made, and
+ * An agent that stops at its last cent: every call of its model, through the Vercel AI SDK, is held before it begins, and
  * billed by the tokens it has used. The model here answers by itself; put a real one in its place.
  *
  *   TALLYHOUSE_URL=http://127.0.0.1:3000 TALLYHOUSE_TOKEN=… npx tsx examples/typescript/hold-ai-sdk.ts

@@ -1,6 +1,6 @@
 /**
- * Asks before an image is made whether the customer can pay for it, with nothing but `fetch`: a hold is reserved, the work
- * is done, and the hold is settled with what it has come to.
+ * Asks before an image is drawn whether the customer can pay for it, with nothing but `fetch`: a hold is reserved, the work
+ * is done, and the hold is settled with the usage of the work.
  *
  *   TALLYHOUSE_URL=http://127.0.0.1:3000 TALLYHOUSE_TOKEN=… npx tsx examples/typescript/hold-fetch.ts
  */
