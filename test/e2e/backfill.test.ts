@@ -214,7 +214,8 @@ describe('beside the embedded stores', () => {
   it('says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
-    expect(await backfill(env)).toMatchObject({ code: 2, err: expect.stringContaining('SOURCE is missing') });
+    const withoutSource = expect.stringContaining("missing required argument 'source'");
+    expect(await backfill(env)).toMatchObject({ code: 2, err: withoutSource });
     const events = Array.from({ length: 5_000 }, (_, i) => event(`e-${i}`, 50));
     const path = join(dir, 'cut.gz');
     await writeFile(path, gzipSync(ndjson(events)).subarray(0, 5_000));

@@ -317,7 +317,7 @@ describe('while the service was stopped', () => {
   test('what is left of PostgreSQL is started once the record that the line names is removed', async () => {
     const copy = await damagedCopy(stopped, ofTable, emptied);
     expect(await start(copy.dataDir)).toBeNull();
-    const [, record = ''] = /remove (\S+)$/.exec(lastWords()) ?? [];
+    const [, record = ''] = /remove (\S+)$/m.exec(lastWords()) ?? [];
     await rm(record);
     const service = await start(copy.dataDir);
     expect(service).not.toBeNull();

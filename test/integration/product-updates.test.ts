@@ -169,7 +169,7 @@ describe('composite products', () => {
   test('composite products cannot be part of their base through ids or tags, at creation or by an update', async () => {
     const self = { name: 'Self', type: 'COMPOSITE', tags: ['t-self'], composite_tags: ['t-self'] };
     const before = await pool.db.$count(products);
-    expect(await refusalOf(PRODUCTS, { ...self, ...nested })).toMatch(/^composite_tags: .*its own base/);
+    expect(await refusalOf(PRODUCTS, { ...self, ...nested })).toMatch(/^composite_tags: .*part of its base/);
     expect(await pool.db.$count(products)).toBe(before);
 
     const inner = await composite({ composite_tags: ['t-leaf'], ...nested });
@@ -177,7 +177,7 @@ describe('composite products', () => {
     const starting_at = '2026-05-01T00:00:00Z';
     const byId = { product_id: inner, starting_at, composite_product_ids: [middle] };
     expect(await refusalOf(UPDATE, byId)).toMatch(
-      new RegExp(`^composite_product_ids: .*its own base, through ${middle}`),
+      new RegExp(`^composite_product_ids: .*part of its base, through ${middle}`),
     );
     const byTag = { product_id: inner, starting_at, composite_tags: ['t-middle'] };
     expect(await refusalOf(UPDATE, byTag)).toMatch(/^composite_tags: /);

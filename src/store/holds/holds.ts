@@ -78,6 +78,9 @@ export interface AccountSeen {
   readonly prices: string;
 }
 
+/** Of the rows that changes of prices leave, far more than are looked at. */
+const PRICE_CHANGES_KEPT = 10_000;
+
 /** Which rows there are: another row makes another text. Rows get their numbers before they are committed. */
 const PRICES_TOKEN = sql`(select count(*) || ' ' || coalesce(sum(id), 0) from (select id from price_changes order by id desc limit 200) p)`;
 
@@ -246,6 +249,9 @@ export async function tidyHolds(db: Database, before: Instant, limit: number): P
       select id from holds where ended_at < ${at}::timestamptz or status = 'active' and expires_at < ${at}::timestamptz
       limit ${limit}
     ) returning 1 as one`);
+  // Only the latest are looked at (`PRICES_TOKEN`).
+  await db.execute(sql`
+    delete from price_changes where id <= (select max(id) from price_changes) - ${PRICE_CHANGES_KEPT}::bigint`);
   return rows.length;
 }
 
