@@ -1,5 +1,7 @@
 /** Holds over the whole service: what is granted, refused, billed and given back. */
+import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { tidyHolds } from '../../src/store/holds/holds.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHolder, reserve } from '../support/holds.ts';
 
@@ -145,4 +147,14 @@ test('nobody is refused because usage that was stored during an evaluation count
   expect(await reserve(api, holder.hold(`${holder.customerId} rest`, 50))).toMatchObject([
     { granted: true, remaining: 0 },
   ]);
+});
+
+test('the marks of changed prices do not grow without a limit', async () => {
+  const { db } = service;
+  for (let mark = 0; mark < 3; mark += 1) {
+    await db.execute(sql`insert into price_changes select from generate_series(1, 5000)`);
+  }
+  await tidyHolds(db, 0, 10);
+  const [row] = await db.execute(sql`select count(*)::int as count from price_changes`);
+  expect(row?.count).toBe(10_000);
 });
