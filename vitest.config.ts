@@ -24,6 +24,7 @@ const ON_ONE_NODE = [
 
 /** They open an engine on a directory of their own, which binds the process, or change the process itself. */
 const IN_OWN_PROCESS = [
+  'test/e2e/backfill-files.test.ts',
   'test/integration/clickhouse-embedded.test.ts',
   'test/integration/clickhouse-remote-files.test.ts',
   'test/integration/held-merges.test.ts',
