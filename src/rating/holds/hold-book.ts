@@ -183,9 +183,9 @@ export class HoldBook {
   private refusalOf(parts: readonly HoldPart[], before: Allocation): Decision['reason'] {
     const after = this.allocation();
     const touched = chargesOf(parts);
-    const isShort = touched.some(({ key }) => after.open.has(key));
-    const harmsOthers = [...after.open].some(([key, rest]) => rest.gt(before.open.get(key) ?? ZERO));
-    if (isShort || harmsOthers) return 'balance';
+    // Usage may have exceeded the balances before: only more of it is refused, so an event that costs nothing never is.
+    const isMoreOpen = [...after.open].some(([key, rest]) => rest.gt(before.open.get(key) ?? ZERO));
+    if (isMoreOpen) return 'balance';
     const isOver = touched.some((charge) => {
       const left = charge.segmentIds.length > 0 ? null : this.leftToSpend(charge, after);
       return left?.lt(ZERO) === true;
