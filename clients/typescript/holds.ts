@@ -46,6 +46,8 @@ export interface HoldsOptions {
   readonly ttlSeconds?: number;
   /** Events that wait for a service that is away; 10,000 unless given. Beyond that work is refused, not forgotten. */
   readonly waitingMax?: number;
+  /** An event that waited and that the service refuses. It is not billed, so say so where somebody looks. */
+  readonly onRefused?: (event: PlannedEvent, error: Error) => void;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -71,6 +73,11 @@ export class HoldsAway extends Error {
   override readonly name = 'HoldsAway';
 }
 
+/** The service answered that a request is wrong. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
 /** Permission to do the work. One of the two is called, once. */
 export interface Permission {
   /** Bills what it has come to, with the properties that changed. */
@@ -87,6 +94,8 @@ interface Slice {
   open: number;
 }
 
+/** Stands for an amount until the request is text. */
+const AMOUNT = '@amount';
 const TTL_SECONDS = 600;
 const WAITING_MAX = 10_000;
 const TIMEOUT_MS = 1_000;
@@ -97,9 +106,11 @@ export class Holds {
   readonly #options: HoldsOptions;
   /** Events of work that was done while the service was away, or whose settlement it did not answer. */
   #waiting: PlannedEvent[] = [];
+  #sentAtOnce = EVENTS_PER_REQUEST;
   readonly #slices = new Map<string, Slice>();
   readonly #spentSlices: string[] = [];
   #sending: Promise<void> | null = null;
+  readonly #keeping = new Map<string, Promise<void>>();
 
   constructor(options: HoldsOptions) {
     this.#options = options;
@@ -203,10 +214,23 @@ export class Holds {
   async #keepSlice(customerId: string): Promise<void> {
     const { whenAway } = this.#options;
     if (whenAway.policy !== 'slice') return;
+    // One at a time: two would both hold one, and one of them would be forgotten.
+    const keeping =
+      this.#keeping.get(customerId) ??
+      this.#renewSlice(customerId, whenAway).finally(() => this.#keeping.delete(customerId));
+    this.#keeping.set(customerId, keeping);
+    await keeping;
+  }
+
+  async #renewSlice(
+    customerId: string,
+    whenAway: Extract<WhenAway, { readonly policy: 'slice' }>,
+  ): Promise<void> {
+    const whole = parts(whenAway.slice, 'down');
     const known = this.#slices.get(customerId);
     const ttl = this.#ttl().ttl_seconds;
     const isFresh = known !== undefined && known.expiresAt - Date.now() > ttl * 500;
-    if (isFresh && known.left === parts(whenAway.slice)) return;
+    if (isFresh && known.left === whole) return;
     if (this.#waiting.length > 0 || (known?.open ?? 0) > 0) return;
     if (known !== undefined) this.#spentSlices.push(known.transactionId);
     this.#slices.delete(customerId);
@@ -214,16 +238,13 @@ export class Holds {
     await this.#releaseSpent();
     const transactionId = `slice-${globalThis.crypto.randomUUID()}`;
     const expiresAt = Date.now() + ttl * 1000;
-    const slice = {
-      amount: Number(whenAway.slice),
-      credit_type_id: whenAway.credit_type_id,
-      ttl_seconds: ttl,
-    };
-    const answer = await this.#post('/v1/holds/reserve', {
-      holds: [{ customer_id: customerId, transaction_id: transactionId, ...slice }],
-    });
+    const slice = { amount: AMOUNT, credit_type_id: whenAway.credit_type_id, ttl_seconds: ttl };
+    const holds = [{ customer_id: customerId, transaction_id: transactionId, ...slice }];
+    // As text, with all its digits: a double would lose some.
+    const text = JSON.stringify({ holds }).replace(JSON.stringify(AMOUNT), whenAway.slice);
+    const answer = await this.#post('/v1/holds/reserve', text);
     if (answer === null || dataOf(answer)[0]?.granted !== true) return;
-    this.#slices.set(customerId, { transactionId, expiresAt, left: parts(whenAway.slice), open: 0 });
+    this.#slices.set(customerId, { transactionId, expiresAt, left: whole, open: 0 });
   }
 
   async #releaseSpent(): Promise<void> {
@@ -237,17 +258,29 @@ export class Holds {
 
   async #sendWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const events = this.#waiting.slice(0, EVENTS_PER_REQUEST);
-      if ((await this.#post('/v1/ingest', events)) === null) return;
+      const events = this.#waiting.slice(0, this.#sentAtOnce);
+      try {
+        if ((await this.#post('/v1/ingest', events)) === null) return;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        const [event] = events;
+        // One of many is wrong: each alone shows which, and the others are not held up by it.
+        if (events.length > 1) {
+          this.#sentAtOnce = 1;
+          continue;
+        }
+        if (event !== undefined) this.#options.onRefused?.(event, error);
+      }
       this.#waiting = this.#waiting.slice(events.length);
     }
+    this.#sentAtOnce = EVENTS_PER_REQUEST;
   }
 
   #ttl() {
     return { ttl_seconds: this.#options.ttlSeconds ?? TTL_SECONDS };
   }
 
-  /** Null: the service is away. An answer that refuses the request itself is an error of the program. */
+  /** `body`: a value, or its JSON. Null: the service is away. An answer that refuses the request itself is an error of the program. */
   async #post(path: string, body: unknown): Promise<unknown> {
     const { url, token, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#options;
     let answer: Response;
@@ -256,16 +289,16 @@ export class Holds {
       answer = await fetch(new URL(path, url), {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: typeof body === 'string' ? body : JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });
       text = await answer.text();
+      if (answer.ok) return text === '' ? {} : JSON.parse(text);
     } catch {
       return null;
     }
     if (answer.status >= 500 || answer.status === 429) return null;
-    if (!answer.ok) throw new Error(`tallyhouse refuses ${path}: ${answer.status} ${text.slice(0, 500)}`);
-    return text === '' ? {} : JSON.parse(text);
+    throw new Refused(`tallyhouse refuses ${path}: ${answer.status} ${text.slice(0, 500)}`);
   }
 }
 
@@ -284,12 +317,12 @@ function dataOf(answer: unknown): readonly Place[] {
 /** Digits after the point that are counted here. */
 const SCALE = 12;
 
-/** A decimal text in whole parts of 10^-12, upwards, so that nothing is taken for cheaper than it is. */
-function parts(text: string): bigint {
+/** A decimal text in whole parts of 10^-12: costs rounded up, and what there is rounded down. */
+function parts(text: string, direction: 'up' | 'down' = 'up'): bigint {
   const found = /^(\d+)(?:\.(\d+))?$/.exec(text);
   if (found === null)
     throw new TypeError(`an amount is a decimal text without exponent, not ${JSON.stringify(text)}`);
   const [, whole = '', fraction = ''] = found;
   const kept = BigInt(whole + fraction.slice(0, SCALE).padEnd(SCALE, '0'));
-  return /[1-9]/.test(fraction.slice(SCALE)) ? kept + 1n : kept;
+  return direction === 'up' && /[1-9]/.test(fraction.slice(SCALE)) ? kept + 1n : kept;
 }

@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { generateText, streamText, wrapLanguageModel } from 'ai';
 import { expect, test } from 'vitest';
 import { holdsFor } from '../../clients/typescript/ai-sdk.ts';
-import { Holds, HoldsAway, NotGranted, type WhenAway } from '../../clients/typescript/holds.ts';
+import {
+  Holds,
+  HoldsAway,
+  NotGranted,
+  type PlannedEvent,
+  type WhenAway,
+} from '../../clients/typescript/holds.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHolder } from '../support/holds.ts';
 
@@ -16,11 +22,13 @@ const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 async function start(whenAway: WhenAway, waitingMax?: number) {
   const holder = await createHolder(api, 100);
   const network = { isCut: false };
+  const refused: PlannedEvent[] = [];
   const holds = new Holds({
     url: service.url,
     token: service.token,
     whenAway,
     timeoutMs: 60_000,
+    onRefused: (one) => refused.push(one),
     ...(waitingMax === undefined ? {} : { waitingMax }),
     fetch: async (...args) => {
       if (network.isCut) throw new TypeError('fetch failed');
@@ -37,7 +45,7 @@ async function start(whenAway: WhenAway, waitingMax?: number) {
   /** Work that is planned with `planned` tokens and takes `used`. */
   const work = (planned: number, used = planned) =>
     holds.hold(event(planned), async () => ({ result: 'done', properties: { tokens: used } }));
-  return { ...holder, holds, network, event, work };
+  return { ...holder, holds, network, refused, event, work };
 }
 
 test('work is billed by what it has come to, and refused where the balance does not suffice', async () => {
@@ -94,6 +102,32 @@ test('work whose settlement is not answered is billed once', async () => {
   network.isCut = false;
   await holds.flush();
   expect(await left()).toBe(75);
+});
+
+test('an event that the service refuses holds up no other', async () => {
+  const { network, holds, event, work, left, refused } = await start({ policy: 'open' });
+  network.isCut = true;
+  await work(5);
+  await holds.hold({ ...event(1), timestamp: 'yesterday' }, async () => ({ result: null }));
+  await work(7);
+  network.isCut = false;
+  await holds.flush();
+  expect(holds.waiting).toBe(0);
+  expect(refused).toMatchObject([{ timestamp: 'yesterday' }]);
+  expect(await left()).toBe(88);
+});
+
+test('a slice is held once and with all its digits, whatever works at the same time', async () => {
+  const slice = '10.123456789012345678';
+  const { work, customerId } = await start({
+    ...{ policy: 'slice', slice, credit_type_id: USD_CENTS },
+    costOf: () => '1',
+  });
+  await Promise.all([work(1), work(2), work(3), work(4)]);
+  const query = { customer_id: customerId, status: 'active' };
+  const held = await api.get('/v1/holds', { query });
+  expect(held.list('data')).toHaveLength(1);
+  expect(held.digits('data[0].amount')).toBe(slice);
 });
 
 test('slice: work goes on within what was held before, and nobody else can spend it meanwhile', async () => {
