@@ -55,6 +55,8 @@ export interface EvaluatedFamily {
   readonly seen: readonly AccountSeen[];
   /** Active ones, as of `seen`. */
   readonly holds: readonly Hold[];
+  /** Ingestion up to which usage is counted: epoch microseconds. Null: not known, beside other writers. */
+  readonly countedUpTo: number | null;
   /** Rates, periods and balances begin and end on full hours: it holds until the next one. */
   readonly validUntil: Instant;
 }
@@ -110,7 +112,7 @@ async function namesOf(db: Transaction, customerIds: readonly string[]): Promise
   return names;
 }
 
-type Computed = Pick<EvaluatedFamily, 'drafts' | 'metrics' | 'buckets' | 'limits'>;
+type Computed = Pick<EvaluatedFamily, 'drafts' | 'metrics' | 'buckets' | 'limits' | 'countedUpTo'>;
 
 async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInvoices): Promise<Computed> {
   const { context } = plan;
@@ -140,7 +142,11 @@ async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInv
   draws.drawAll();
   for (const { deductions } of draws.drafts.values()) taken.push(...deductions);
   const buckets = new Set([...context.balances.values()].flatMap((balances) => balances.buckets));
-  return { drafts, metrics: context.metrics, buckets: withoutTaken([...buckets], taken), limits: [] };
+  return {
+    ...{ drafts, metrics: context.metrics, limits: [] },
+    buckets: withoutTaken([...buckets], taken),
+    countedUpTo: countedUpTo === null ? null : Number(countedUpTo),
+  };
 }
 
 function withoutTaken(buckets: readonly BookedBucket[], taken: readonly Deduction[]): BookedBucket[] {

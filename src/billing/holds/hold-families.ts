@@ -155,7 +155,10 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
     return work;
   }
 
-  function use(event: ReadEvent): { readonly usage: PendingUsage; readonly billed: Billed | null } | null {
+  function use(
+    event: ReadEvent,
+    ingestedBefore: number,
+  ): { readonly usage: PendingUsage; readonly billed: Billed | null } | null {
     const found = names.get(event.customerRef);
     if (found === undefined) return null;
     const { family, customerId } = found;
@@ -165,6 +168,7 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
       id: `usage ${used}`,
       customerId,
       event: { eventType, timestamp, properties: new Map(event.properties) },
+      ingestedBefore,
       isStored: false,
     };
     const hold = family.holdOf(event.transactionId);
@@ -194,8 +198,8 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
     watch: {
       isWatching: () => names.size > 0,
       isWatched: (owner) => owners.has(owner),
-      taken(events) {
-        const taken = events.flatMap((event) => use(event) ?? []);
+      taken(events, ingestedBefore) {
+        const taken = events.flatMap((event) => use(event, ingestedBefore) ?? []);
         if (taken.length === 0) return null;
         const store = () => {
           for (const { usage } of taken) usage.isStored = true;

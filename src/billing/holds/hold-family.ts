@@ -24,6 +24,8 @@ export interface PendingUsage {
   readonly id: string;
   readonly customerId: string;
   readonly event: HeldEvent;
+  /** Epoch microseconds: evaluations that count up to here or further count it. */
+  readonly ingestedBefore: number;
   /** Whether it is on disk, so that evaluations which begin now count it. */
   isStored: boolean;
 }
@@ -50,11 +52,12 @@ export class HoldFamily {
   }
 
   /**
-   * Continues from a new evaluation, which has counted the usage of these ids. Holds are those of this process where nobody
+   * Continues from a new evaluation. It has counted the usage up to its moment, or where that is not known, that of these
+   * ids: what was stored when it began. Holds are those of this process where nobody
    * else has changed anything, and else those that the evaluation has found.
    */
   takeOver(evaluated: EvaluatedFamily, counted: Iterable<string>): void {
-    for (const id of counted) this.pending.delete(id);
+    this.forgetCounted(evaluated.countedUpTo, counted);
     this.evaluated = evaluated;
     this.book = new HoldBook(evaluated.buckets, evaluated.limits);
     const known = new Map(this.seen);
@@ -72,6 +75,16 @@ export class HoldFamily {
     this.isStale = false;
     for (const usage of [...this.pending.values()]) this.use(usage);
     for (const hold of this.active.values()) this.book.add(hold.id, this.partsOfHold(hold));
+  }
+
+  private forgetCounted(countedUpTo: number | null, counted: Iterable<string>): void {
+    if (countedUpTo === null) {
+      for (const id of counted) this.pending.delete(id);
+      return;
+    }
+    for (const { id, ingestedBefore } of [...this.pending.values()]) {
+      if (ingestedBefore <= countedUpTo) this.pending.delete(id);
+    }
   }
 
   /** `since`: the evaluation must have begun after this. */

@@ -180,7 +180,7 @@ async function tryToReserve(
   });
   families.renewLater(family);
   if (isConfirmed && 'decision' in reserved && family.hasStoredUsage()) {
-    // Usage that was stored while an evaluation ran counts twice until the next one: nobody is refused because of that.
+    // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
     await families.renew(family, performance.now());
     return 'again';
   }

@@ -280,7 +280,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
     const durable = duplicates > 0 ? writer.settled() : written;
-    const watched = watchedEvents(eventWatch, rows, events.fresh);
+    const watched = watchedEvents(eventWatch, rows, events.fresh, () => encoder.pass(now));
     return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh), watched };
   }
 

@@ -15,14 +15,18 @@ export interface NewEventWatch {
   isWatching(): boolean;
   /** Whether events are wanted whose customer reference has this hash (`hashText`). It may be of another. */
   isWatched(owner: number): boolean;
-  /** Runs within the request, so it must not wait. */
-  taken(events: readonly ReadEvent[]): WatchedEvents | null;
+  /**
+   * Runs within the request, so it must not wait. `ingestedBefore`: epoch microseconds, after the ingestion of each of them
+   * and before that of every later event.
+   */
+  taken(events: readonly ReadEvent[], ingestedBefore: number): WatchedEvents | null;
 }
 
 export function watchedEvents(
   watch: NewEventWatch | undefined,
   rows: EventRows,
   indexes: readonly number[],
+  ingestedBefore: () => number,
 ): WatchedEvents | null {
   if (!watch?.isWatching()) return null;
   const events: ReadEvent[] = [];
@@ -34,5 +38,5 @@ export function watchedEvents(
     if (watch.isWatched(hashBytes(rows.bytes, reader.offset, reader.offset + length)))
       events.push(rows.read(index));
   }
-  return events.length === 0 ? null : watch.taken(events);
+  return events.length === 0 ? null : watch.taken(events, ingestedBefore());
 }

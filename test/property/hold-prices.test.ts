@@ -1,0 +1,142 @@
+/**
+ * A hold costs what the invoice then charges (docs/holds.md, "What an event costs"): of random prices and events, the
+ * amount of each hold is by how much its event makes the draft larger. A UNIQUE value that is known costs nothing on the
+ * invoice and is held as a new one.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Decimal, decimal, sum } from '../../src/core/decimal.ts';
+import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { runs } from '../support/shares-of-tests.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
+const { api } = service;
+
+const AGGREGATIONS = ['COUNT', 'SUM', 'MAX', 'UNIQUE'] as const;
+const price = fc.integer({ min: 0, max: 500 }).map((count) => count / 100);
+const rate = fc.oneof(
+  fc.record({ rate_type: fc.constant('FLAT'), price }),
+  fc.record({
+    rate_type: fc.constant('TIERED'),
+    tiers: fc
+      .tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 9 }), price, price, price)
+      .map(([first, second, one, two, three]) => [
+        { size: first, price: one },
+        { size: second, price: two },
+        { price: three },
+      ]),
+  }),
+);
+const terms = fc.record({
+  aggregation: fc.constantFrom(...AGGREGATIONS),
+  rates: fc.tuple(rate, rate),
+  multiplier: fc.constantFrom(null, 0.5, 1.25),
+  balance: fc.constantFrom(null, 100_000),
+});
+const events = fc.array(
+  fc.record({
+    value: fc.integer({ min: 0, max: 12 }),
+    region: fc.constantFrom('eu', 'us'),
+    hour: fc.integer({ min: 0, max: 11 }),
+    used: fc.constantFrom('as held', 'less', 'released'),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+type Terms = typeof terms extends fc.Arbitrary<infer Value> ? Value : never;
+let customers = 0;
+
+async function createCustomer({ aggregation, rates, multiplier, balance }: Terms): Promise<string> {
+  customers += 1;
+  const key = aggregation === 'COUNT' ? {} : { aggregation_key: 'value' };
+  const billable_metric_id = await createdId(api, METRICS, {
+    name: 'Calls',
+    aggregation_type: aggregation,
+    ...key,
+    event_type_filter: { in_values: [`call ${customers}`] },
+    property_filters: ['value', 'region'].map((name) => ({ name, exists: true })),
+    group_keys: [['region']],
+  });
+  const product_id = await createdId(api, PRODUCTS, {
+    ...{ name: 'Calls', type: 'USAGE', billable_metric_id },
+    pricing_group_key: ['region'],
+  });
+  const rate_card_id = await createdId(api, RATE_CARDS, { name: 'Card' });
+  const common = { product_id, starting_at: '2026-01-01T00:00:00Z', entitled: true };
+  await api.post(ADD_RATES, {
+    rate_card_id,
+    rates: ['eu', 'us'].map((region, index) => ({
+      ...common,
+      ...rates[index],
+      pricing_group_values: { region },
+    })),
+  });
+  const customer_id = await createdId(api, '/v1/customers', { name: 'Held' });
+  const starting_at = '2026-11-01T00:00:00Z';
+  const override = { starting_at, product_id, type: 'MULTIPLIER', multiplier };
+  const schedule_items = [{ amount: balance, starting_at, ending_before: '2027-11-01T00:00:00Z' }];
+  const fee = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
+  await createdId(api, CONTRACTS, {
+    ...{ customer_id, rate_card_id, starting_at },
+    ...(multiplier === null ? {} : { overrides: [override] }),
+    ...(balance === null
+      ? {}
+      : { credits: [{ product_id: fee, priority: 1, access_schedule: { schedule_items } }] }),
+  });
+  return customer_id;
+}
+
+/** What the draft charges, before what balances pay of it. */
+async function charged(customerId: string): Promise<Decimal> {
+  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  const lines = answer.list('data').flatMap((_, index) =>
+    answer.list(`data[${index}].line_items`).map((line, at) => ({
+      type: (line as { type: string }).type,
+      total: answer.digits(`data[${index}].line_items[${at}].total`),
+    })),
+  );
+  return sum(lines.filter(({ type }) => type === 'usage').map(({ total }) => decimal(total)));
+}
+
+test('a hold costs what its event makes the invoice larger, whatever the metric, tiers, overrides and balances', async () => {
+  let checked = 0;
+  await fc.assert(
+    fc.asyncProperty(terms, events, async (prices, list) => {
+      const customer_id = await createCustomer(prices);
+      let before = await charged(customer_id);
+      const seen = new Set<string>();
+      for (const [index, { value, region, hour, used }] of list.entries()) {
+        const transaction_id = `price ${customers} ${index}`;
+        const timestamp = `2026-11-10T${String(hour).padStart(2, '0')}:00:00Z`;
+        const event = { event_type: `call ${customers}`, properties: { value, region }, timestamp };
+        const answer = await api.post('/v1/holds/reserve', {
+          holds: [{ customer_id, transaction_id, event }],
+        });
+        if (!(answer.list('data')[0] as { granted: boolean }).granted) {
+          expect(answer.text('data[0].reason')).toBe('not_priceable');
+          continue;
+        }
+        if (used === 'released') {
+          await api.post('/v1/holds/release', { holds: [{ transaction_id }] });
+          continue;
+        }
+        const properties = used === 'less' ? { value: Math.floor(value / 2), region } : { value, region };
+        await api.post('/v1/holds/settle', { settlements: [{ transaction_id, properties }] });
+        const after = await charged(customer_id);
+        const held = decimal(answer.digits('data[0].amount'));
+        const isRepeated = prices.aggregation === 'UNIQUE' && seen.has(`${region} ${properties.value}`);
+        if (used === 'as held' && !isRepeated) {
+          expect(held.toFixed()).toBe(after.minus(before).toFixed());
+          if (held.gt(decimal('0'))) checked += 1;
+        } else {
+          expect(held.gte(after.minus(before))).toBe(true);
+        }
+        seen.add(`${region} ${properties.value}`);
+        before = after;
+      }
+    }),
+    { numRuns: runs(90), endOnFailure: true },
+  );
+  expect(checked).toBeGreaterThan(20);
+});
