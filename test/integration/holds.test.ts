@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { tidyHolds } from '../../src/store/holds/holds.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHolder, reserve } from '../support/holds.ts';
+import { createThresholdCustomer } from '../support/thresholds.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
 const { api } = service;
@@ -157,4 +158,54 @@ test('the marks of changed prices do not grow without a limit', async () => {
   await tidyHolds(db, 0, 10);
   const [row] = await db.execute(sql`select count(*)::int as count from price_changes`);
   expect(row?.count).toBe(10_000);
+});
+
+test('customers who share the balance of a parent hold together no more than it has', async () => {
+  const parent = await createHolder(api, 100, { hierarchy_configuration: { child_access: { type: 'ALL' } } });
+  const { customerId: customer_id, contractId: contract_id } = parent;
+  const terms = { hierarchy_configuration: { parent: { customer_id, contract_id } } };
+  const children = [
+    await createThresholdCustomer(api, parent.catalogue, terms),
+    await createThresholdCustomer(api, parent.catalogue, terms),
+  ];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => {
+      const child = children[index % 2]?.customerId ?? '';
+      return reserve(api, { ...parent.hold(`${customer_id} ${index}`, 30), customer_id: child });
+    }),
+  );
+  expect(answers.flat().filter(({ granted }) => granted)).toHaveLength(3);
+  expect(await reserve(api, parent.hold(`${customer_id} own`, 11))).toMatchObject([
+    { granted: false, reason: 'balance', remaining: 10 },
+  ]);
+});
+
+test('a hold that is extended lasts longer than it was to, and an archived customer has none', async () => {
+  const holder = await createHolder(api, 100);
+  const [held] = await reserve(api, holder.hold(`${holder.customerId} long`, 100, { ttl_seconds: 60 }));
+  const holds = [{ hold_id: held?.hold_id, ttl_seconds: 86_400 }];
+  await api.post('/v1/holds/extend', { holds });
+  await service.moveClock('2026-11-10T13:30:00Z');
+  expect(await reserve(api, holder.hold(`${holder.customerId} other`, 1))).toMatchObject([
+    { granted: false, remaining: 0 },
+  ]);
+  await api.post('/v1/customers/archive', { id: holder.customerId });
+  expect(await reserve(api, holder.hold(`${holder.customerId} late`, 1))).toMatchObject([
+    { granted: false, reason: 'customer_not_found' },
+  ]);
+});
+
+test('a hold survives a restart, and its event settles it afterwards', async () => {
+  const holder = await createHolder(api, 100);
+  const transaction_id = `${holder.customerId} kept`;
+  await reserve(api, holder.hold(transaction_id, 70));
+  await service.restart();
+  expect(await reserve(api, holder.hold(`${transaction_id} 2`, 31))).toMatchObject([
+    { granted: false, remaining: 30 },
+  ]);
+  const settled = await api.post('/v1/holds/settle', {
+    settlements: [{ transaction_id, properties: { tokens: 90 } }],
+  });
+  expect(settled.list('data')).toMatchObject([{ accepted: true, amount: 90, exceeded: 20 }]);
+  expect(await holder.left()).toBe(10);
 });

@@ -11,12 +11,13 @@ export interface Answered {
   readonly remaining?: number | null;
 }
 
-export async function createHolder(api: ApiClient, amount: number) {
+/** `shared`: members of the credit. */
+export async function createHolder(api: ApiClient, amount: number, shared: object = {}) {
   const catalogue = await createThresholdCatalogue(api);
   const access_schedule = {
     schedule_items: [{ amount, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' }],
   };
-  const credits = [{ product_id: catalogue.fee, name: 'Prepaid', priority: 1, access_schedule }];
+  const credits = [{ product_id: catalogue.fee, name: 'Prepaid', priority: 1, access_schedule, ...shared }];
   const customer = await createThresholdCustomer(api, catalogue, { credits });
   const { customerId: customer_id } = customer;
   return {

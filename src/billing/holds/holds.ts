@@ -171,7 +171,11 @@ async function tryToReserve(
   const { family, customerId } = found;
   const live = family.holdOf(one.request.transactionId);
   if (live !== null && live.expiresAt > clock.now()) return repeated(parts, one, live);
-  if (!family.isValidAt(clock.now(), since)) await families.renew(family, since);
+  if (!family.isValidAt(clock.now(), since)) {
+    await families.renew(family, since);
+    // Its customer may be archived or erased, or have other names now.
+    if ((await families.find(one.request.customerRef))?.family !== family) return 'again';
+  }
   const reserved = await writer.reserve({
     family,
     since,
