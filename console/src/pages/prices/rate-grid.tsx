@@ -39,6 +39,7 @@ export function RateGrid(props: GridProps) {
         <Section title={products.size === 0 ? 'Prices' : 'Without group values'}>
           <Table
             label="Without group values"
+            stacks
             columns={singleColumns(draft, chosen)}
             rows={single}
             keyOf={keyOfSegment}
