@@ -1,0 +1,129 @@
+/** A customer with a prepaid credit at one cent a token, whose holds are asked for through processes that may be killed. */
+import { type BillingProcess, created } from './billing-process.ts';
+
+export const HELD_NOW = '2026-11-10T12:30:00Z';
+
+interface HoldRow {
+  readonly hold_id: string;
+  readonly transaction_id: string;
+  readonly amount: number;
+  readonly status: string;
+  readonly settled_amount: number | null;
+}
+
+interface ReserveAnswer {
+  readonly granted: boolean;
+  readonly hold_id?: string;
+  readonly reason?: string;
+  readonly remaining?: number | null;
+}
+
+interface SettledAnswer {
+  readonly hold_id: string;
+  readonly transaction_id: string;
+  readonly accepted: boolean;
+  readonly amount: number | null;
+}
+
+interface Catalogue {
+  readonly rate_card_id: string;
+  readonly fee: string;
+}
+
+/** One cent a token. */
+export async function createTokenCard(service: BillingProcess): Promise<Catalogue> {
+  const billable_metric_id = await created(service, '/v1/billable-metrics/create', {
+    name: 'Tokens',
+    aggregation_type: 'SUM',
+    aggregation_key: 'tokens',
+    property_filters: [{ name: 'tokens', exists: true }],
+    event_type_filter: { in_values: ['use'] },
+  });
+  const products = '/v1/contract-pricing/products/create';
+  const product_id = await created(service, products, { name: 'Tokens', type: 'USAGE', billable_metric_id });
+  const fee = await created(service, products, { name: 'Top-up', type: 'FIXED' });
+  const rate_card_id = await created(service, '/v1/contract-pricing/rate-cards/create', { name: 'Card' });
+  const rate = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT', price: 1 };
+  await answered(service, '/v1/contract-pricing/rate-cards/addRates', {
+    rate_card_id,
+    rates: [{ ...rate, product_id }],
+  });
+  return { rate_card_id, fee };
+}
+
+function creditOf({ fee }: Catalogue, amount: number): object {
+  const item = { amount, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' };
+  return { product_id: fee, name: 'Prepaid', priority: 1, access_schedule: { schedule_items: [item] } };
+}
+
+export class HeldCustomer {
+  readonly customerId: string;
+  readonly contractId: string;
+
+  private constructor(customerId: string, contractId: string) {
+    this.customerId = customerId;
+    this.contractId = contractId;
+  }
+
+  static async create(service: BillingProcess, catalogue: Catalogue, credit: number): Promise<HeldCustomer> {
+    const customer_id = await created(service, '/v1/customers', { name: 'Held' });
+    const contract_id = await created(service, '/v1/contracts/create', {
+      customer_id,
+      rate_card_id: catalogue.rate_card_id,
+      starting_at: '2026-11-01T00:00:00Z',
+      credits: [creditOf(catalogue, credit)],
+    });
+    return new HeldCustomer(customer_id, contract_id);
+  }
+
+  async reserve(
+    service: BillingProcess,
+    holds: readonly (readonly [transactionId: string, tokens: number])[],
+    more: object = {},
+  ): Promise<ReserveAnswer[]> {
+    return await answered(service, '/v1/holds/reserve', {
+      holds: holds.map(([transaction_id, tokens]) => ({
+        customer_id: this.customerId,
+        transaction_id,
+        event: { event_type: 'use', properties: { tokens } },
+        ...more,
+      })),
+    });
+  }
+
+  async list(service: BillingProcess): Promise<HoldRow[]> {
+    return await answered(service, `/v1/holds?customer_id=${this.customerId}&limit=100`);
+  }
+
+  /** What is left of the credits, as drafts see it. */
+  async left(service: BillingProcess): Promise<number> {
+    const { credits = [] } = await answered<{ credits?: readonly { balance: number }[] }>(
+      service,
+      '/v2/contracts/get',
+      { customer_id: this.customerId, contract_id: this.contractId, include_balance: true },
+    );
+    return credits.reduce((sum, { balance }) => sum + balance, 0);
+  }
+}
+
+export async function settle(
+  service: BillingProcess,
+  settlements: readonly (readonly [transactionId: string, tokens: number])[],
+): Promise<SettledAnswer[]> {
+  return await answered(service, '/v1/holds/settle', {
+    settlements: settlements.map(([transaction_id, tokens]) => ({ transaction_id, properties: { tokens } })),
+  });
+}
+
+export async function release(service: BillingProcess, transactionIds: readonly string[]): Promise<object[]> {
+  return await answered(service, '/v1/holds/release', {
+    holds: transactionIds.map((transaction_id) => ({ transaction_id })),
+  });
+}
+
+/** The data of an answer. Throws unless it is 200. */
+async function answered<Data>(service: BillingProcess, path: string, body?: object): Promise<Data> {
+  const answer = await service.call(path, body);
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${answer.body}`);
+  return (JSON.parse(answer.body) as { data: Data }).data;
+}
