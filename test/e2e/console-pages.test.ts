@@ -303,6 +303,22 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(answers).toBe(2);
   });
 
+  it('says at the start what could not be looked at, and never that nothing needs a person meanwhile', async () => {
+    const { page } = await open('/console/none');
+    await page.route('**/v1/sql', (route) =>
+      route.fulfill({ status: 500, json: { message: 'Internal error. The log has the details.' } }),
+    );
+    await page.getByRole('link', { name: 'Start' }).first().click();
+    const section = page.getByRole('region', { name: 'Needs a person' });
+    await section
+      .getByText('Not known: usage after invoices. Internal error. The log has the details.')
+      .waitFor();
+    expect(await section.getByText('Nothing at present').count()).toBe(0);
+    await page.unroute('**/v1/sql');
+    await section.getByRole('button', { name: 'Try again' }).click();
+    await section.getByRole('link', { name: /usage that came after it was issued/ }).waitFor();
+  });
+
   it('paints soon, and changes pages at once', async () => {
     const { page } = await open('/console/customers');
     await settle(page);
@@ -327,6 +343,10 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
 
   it('leads from the start to the invoice that misses late usage', async () => {
     const { page } = await open('/console');
+    await settle(page);
+    expect(await page.getByRole('region', { name: 'Needs a person' }).textContent()).toContain(
+      '1 invoice misses usage that came after it was issued',
+    );
     await page.getByRole('link', { name: '1 invoice misses usage that came after it was issued' }).click();
     const table = page.getByRole('region', { name: 'Invoices of the month' });
     await table.getByText('late usage').waitFor();

@@ -1,5 +1,5 @@
 /** The tasks that need a person, each with the way to it. Nothing is listed that is in order. */
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
@@ -7,8 +7,8 @@ import { useApi } from '../../api/queries.ts';
 import { intervalOf, monthAfter, monthOf, monthText } from '../../format/time.ts';
 import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
 import { readLateInvoices } from '../../parts/late-usage.ts';
-import { Fact, Facts, Section } from '../../parts/page.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Failure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 import styles from './needs-person.module.css';
 
@@ -20,33 +20,46 @@ interface Matter {
   readonly text: ReactNode;
 }
 
+/** One place that is looked at, and the matters found there. */
+interface Look {
+  readonly at: string;
+  readonly query: UseQueryResult<unknown>;
+  readonly matters: readonly Matter[];
+}
+
 export function NeedsPerson() {
-  const matters = [
-    ...useDamage(),
-    ...useJobs(),
-    ...useWarnings(),
-    ...useLateUsage(),
-    ...useDeliveries(),
-    ...useWebhooks(),
-  ];
+  const looks = [useDamage(), useJobs(), ...useWarnings(), useLateUsage(), useDeliveries(), useWebhooks()];
+  const matters = looks.flatMap((look) => look.matters);
+  const failed = looks.filter(({ query }) => query.isError);
+  const isLooking = looks.some(({ query }) => query.isLoading);
   return (
     <Section title="Needs a person">
-      {matters.length === 0 ? (
-        <p className="good">✓ Nothing at present.</p>
-      ) : (
+      {matters.length === 0 ? null : (
         <ul className={styles.matters}>
           {matters.map(({ key, text }) => (
             <li key={key}>{text}</li>
           ))}
         </ul>
       )}
+      {failed.map(({ at, query }) => (
+        <Failure
+          key={at}
+          error={new Error(`Not known: ${at}. ${query.error?.message ?? ''}`)}
+          again={() => void query.refetch()}
+        />
+      ))}
+      {isLooking ? (
+        <p role="status">Looking…</p>
+      ) : matters.length === 0 && failed.length === 0 ? (
+        <p className="good">✓ Nothing at present.</p>
+      ) : null}
     </Section>
   );
 }
 
 /** The faults of `/readyz`: damaged data, a store that does not answer, a full disk. */
-function useDamage(): Matter[] {
-  const { data } = useQuery({
+function useDamage(): Look {
+  const query = useQuery({
     queryKey: ['ready'],
     refetchInterval: REFRESH_MS,
     queryFn: () =>
@@ -55,36 +68,27 @@ function useDamage(): Matter[] {
         (error: Error) => error.message,
       ),
   });
-  return data == null ? [] : [{ key: 'ready', text: <span className="bad">{data}</span> }];
+  const text = query.data ?? null;
+  const matters = text === null ? [] : [{ key: 'ready', text: <span className="bad">{text}</span> }];
+  return { at: 'the state of the service', query, matters };
 }
 
-function useJobs(): Matter[] {
-  const { data } = useApi('GET /v1/system/status', {}, { refetchInterval: REFRESH_MS });
-  const jobs = data?.data.jobs ?? [];
+function useJobs(): Look {
+  const query = useApi('GET /v1/system/status', {}, { refetchInterval: REFRESH_MS });
+  const jobs = query.data?.data.jobs ?? [];
   const failing = jobs.reduce((all, each) => all + Number(each.failing), 0);
   const overdue = jobs.reduce((all, each) => all + Number(each.overdue), 0);
-  return [
-    ...(failing === 0
-      ? []
-      : [
-          {
-            key: 'failing',
-            text: <Link to="/system">{countText(failing, 'job has failed', 'jobs have failed')}</Link>,
-          },
-        ]),
-    ...(overdue === 0
-      ? []
-      : [
-          {
-            key: 'overdue',
-            text: <Link to="/system">{countText(overdue, 'job is overdue', 'jobs are overdue')}</Link>,
-          },
-        ]),
+  const matter = (key: string, count: number, one: string, many: string): Matter[] =>
+    count === 0 ? [] : [{ key, text: <Link to="/system">{countText(count, one, many)}</Link> }];
+  const matters = [
+    ...matter('failing', failing, 'job has failed', 'jobs have failed'),
+    ...matter('overdue', overdue, 'job is overdue', 'jobs are overdue'),
   ];
+  return { at: 'jobs', query, matters };
 }
 
 /** Usage that no invoice bills: drafts and issued invoices of the present and the last month with warnings. */
-function useWarnings(): Matter[] {
+function useWarnings(): Look[] {
   const { now } = useSession();
   const month = monthOf(now);
   const issued = useApi('GET /v1/invoices', {
@@ -118,19 +122,24 @@ function useWarnings(): Matter[] {
             ),
           },
         ];
+  const former = monthAfter(month, -1);
+  const warned = issued.data?.data.length ?? 0;
   return [
-    ...matter('drafts', drafts.data?.length ?? 0, month, 'draft'),
-    ...matter(
-      'issued',
-      issued.data?.data.length ?? 0,
-      monthAfter(month, -1),
-      `invoice since ${monthText(monthAfter(month, -1))}`,
-    ),
+    {
+      at: 'warnings of drafts',
+      query: drafts,
+      matters: matter('drafts', drafts.data?.length ?? 0, month, 'draft'),
+    },
+    {
+      at: 'warnings of invoices',
+      query: issued,
+      matters: matter('issued', warned, former, `invoice since ${monthText(former)}`),
+    },
   ];
 }
 
 /** Usage of the last two months that came after its invoice. */
-function useLateUsage(): Matter[] {
+function useLateUsage(): Look {
   const { now } = useSession();
   const month = monthOf(now);
   const former = monthAfter(month, -1);
@@ -138,29 +147,25 @@ function useLateUsage(): Matter[] {
     starting_on: intervalOf(former).starting_on,
     ending_before: intervalOf(month).ending_before,
   };
-  const { data } = useQuery({
+  const query = useQuery({
     queryKey: ['late usage', interval],
     staleTime: 60_000,
     queryFn: ({ signal }) => readLateInvoices(interval, signal),
   });
-  if (data === undefined || data.length === 0) return [];
-  return [
-    {
-      key: 'late',
-      text: (
-        <Link to="/month-end" search={{ month: former, show: 'late' }}>
-          {countText(data.length, 'invoice misses', 'invoices miss')} usage that came after it was issued
-        </Link>
-      ),
-    },
-  ];
+  const found = query.data?.length ?? 0;
+  const text = (
+    <Link to="/month-end" search={{ month: former, show: 'late' }}>
+      {countText(found, 'invoice misses', 'invoices miss')} usage that came after it was issued
+    </Link>
+  );
+  return { at: 'usage after invoices', query, matters: found === 0 ? [] : [{ key: 'late', text }] };
 }
 
 const DELIVERIES_COUNTED = '100';
 
 /** Invoices that a billing provider has refused, whose payment has failed, or whose draft was deleted there. */
-function useDeliveries(): Matter[] {
-  const { data } = useQuery({
+function useDeliveries(): Look {
+  const query = useQuery({
     queryKey: ['failed deliveries'],
     staleTime: 60_000,
     queryFn: async ({ signal }) =>
@@ -172,7 +177,7 @@ function useDeliveries(): Matter[] {
         }),
       ),
   });
-  return (data ?? [])
+  const matters = (query.data ?? [])
     .filter(({ count }) => count > 0)
     .map(({ status, count, isMore }) => ({
       key: `delivery ${status}`,
@@ -184,12 +189,13 @@ function useDeliveries(): Matter[] {
         </Link>
       ),
     }));
+  return { at: 'deliveries of invoices', query, matters };
 }
 
 /** Webhooks with messages that nobody has acknowledged. Only a token of scope write sees them. */
-function useWebhooks(): Matter[] {
+function useWebhooks(): Look {
   const { scope } = useSession();
-  const { data } = useQuery({
+  const query = useQuery({
     enabled: scope === 'write',
     queryKey: ['failing webhooks'],
     refetchInterval: REFRESH_MS,
@@ -215,7 +221,7 @@ function useWebhooks(): Matter[] {
       return (await Promise.all(read)).filter(({ failing }) => failing > 0);
     },
   });
-  return (data ?? []).map(({ id, name, failing }) => ({
+  const matters = (query.data ?? []).map(({ id, name, failing }) => ({
     key: `webhook ${id}`,
     text: (
       <Link to="/system" search={{ view: 'webhooks', webhook: id }}>
@@ -223,34 +229,9 @@ function useWebhooks(): Matter[] {
       </Link>
     ),
   }));
+  return { at: 'webhooks', query, matters };
 }
 
 function countText(count: number, one: string, many: string): string {
   return count === 1 ? `1 ${one}` : `${count.toLocaleString('en-US')} ${many}`;
-}
-
-/** Invoices by state, from the answers of SQL: drafts are computed, so their number comes from their contracts. */
-export function InvoiceStates() {
-  const sql = 'SELECT invoice_status, COUNT(*) AS invoices_made FROM invoices GROUP BY invoice_status';
-  const issued = useApi('POST /v1/sql', { body: { sql } }, { staleTime: 60_000 });
-  const drafts = useQuery({
-    queryKey: ['drafts'],
-    staleTime: 5 * 60_000,
-    queryFn: ({ signal }) =>
-      callAll('GET /v1/invoices', { query: { limit: '100', status: 'DRAFT' } }, { signal }).then(
-        ({ length }) => length,
-      ),
-  });
-  if (issued.isError) return <Failure error={issued.error} again={() => void issued.refetch()} />;
-  if (issued.data === undefined) return <Loading what="invoices" />;
-  const counts = new Map(
-    issued.data.data.map((row) => [String(row.invoice_status), String(row.invoices_made)]),
-  );
-  return (
-    <Facts>
-      <Fact label="Drafts">{drafts.data?.toLocaleString('en-US') ?? <span role="status">…</span>}</Fact>
-      <Fact label="Finalized">{counts.get('FINALIZED') ?? '0'}</Fact>
-      <Fact label="Void">{counts.get('VOID') ?? '0'}</Fact>
-    </Facts>
-  );
 }

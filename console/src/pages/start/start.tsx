@@ -10,7 +10,8 @@ import { Ago } from '../../parts/figures.tsx';
 import { Fact, Facts, Page, Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
-import { InvoiceStates, NeedsPerson } from './needs-person.tsx';
+import { InvoiceStates } from './invoice-states.tsx';
+import { NeedsPerson } from './needs-person.tsx';
 import { Revenue } from './revenue.tsx';
 
 const REFRESH_MS = 5_000;
