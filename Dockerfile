@@ -1,5 +1,8 @@
 # The service alone, for use with a PostgreSQL and a ClickHouse server: the embedded stores are left out.
-FROM node:24-slim AS build
+# The base is pinned: an index with linux/amd64 and linux/arm64. Another one is given by --build-arg NODE_IMAGE=…
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+# What is built runs everywhere, so it is built on the machine's own platform.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -10,7 +13,7 @@ COPY console ./console
 COPY vendor ./vendor
 RUN npm run build
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 # npm only runs commands here, also where nothing but /data and /tmp can be written.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data NPM_CONFIG_LOGS_MAX=0 NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app

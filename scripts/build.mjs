@@ -17,6 +17,9 @@ import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'dist', '.built-from');
 
+/** Which packages are in the console, with their licences, as vite writes it. */
+const BUNDLED = 'bundled.json';
+
 /** Programs that are started by their names. Each lies in dist/ where its source lies in src/. */
 const PROGRAMS = [
   'main.ts',
@@ -74,13 +77,16 @@ async function bundle(outdir) {
   });
 }
 
-async function bundleConsole(outdir) {
+async function bundleConsole(outdir, bundled) {
   const { build } = await import('vite');
   await build({
     configFile: join(root, 'console/vite.config.ts'),
     logLevel: 'warn',
-    build: { outDir: outdir, emptyOutDir: true },
+    build: { outDir: outdir, emptyOutDir: true, license: { fileName: BUNDLED } },
   });
+  // Not served: what the package says of parts of others (scripts/third-party.ts).
+  mkdirSync(bundled, { recursive: true });
+  renameSync(join(outdir, BUNDLED), join(bundled, 'console.json'));
   const files = readdirSync(outdir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.html'))
     .map((entry) => join(entry.parentPath, entry.name));
@@ -118,7 +124,7 @@ if (process.argv.includes('--check')) {
   try {
     // Built aside and renamed, so that a running service or a second build never sees half of it.
     await bundle(fresh);
-    await bundleConsole(join(fresh, 'console'));
+    await bundleConsole(join(fresh, 'console'), join(fresh, 'bundled'));
     unpackReference(join(fresh, 'reference/assets'));
     writeFileSync(join(fresh, '.built-from'), hash);
     rmSync(join(root, 'dist'), { recursive: true, force: true });

@@ -29,6 +29,8 @@ describe('the package', () => {
         'README.md',
         'LICENSE',
         'CHANGELOG.md',
+        'sbom.cdx.json',
+        'THIRD_PARTY_LICENSES',
         'dist/tallyhouse.cjs',
         'dist/app/cli/main.js',
         'dist/demo/stop-with-parent.js',
@@ -52,11 +54,13 @@ describe('the package', () => {
         'CHANGELOG.md',
         'LICENSE',
         'README.md',
+        'THIRD_PARTY_LICENSES',
         'catalogue',
         'clickhouse',
         'dist',
         'drizzle',
         'package.json',
+        'sbom.cdx.json',
       ].sort(),
     );
     const unwanted = /snapshot[.]json$|(?:^|\/)[.]env|api-token|[.]built-from|node_modules/;

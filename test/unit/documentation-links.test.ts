@@ -18,6 +18,8 @@ const pages = [
   ...(await filesBelow('docs', /\.md$/)),
   ...(await filesBelow('src', /\.md$/)),
   ...(await filesBelow('clients', /\.md$/)),
+  ...(await filesBelow('deploy', /\.md$/)),
+  ...(await filesBelow('examples', /\.md$/)),
 ];
 const texts = new Map(
   await Promise.all(pages.map(async (page) => [page, await readFile(join(ROOT, page), 'utf8')] as const)),
