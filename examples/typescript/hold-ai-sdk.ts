@@ -20,7 +20,13 @@ const customer_id = await prepaidCustomer({
   price: 0.1,
   balance: 20,
 });
-const holds = new Holds({ url: TALLYHOUSE_URL, token: TALLYHOUSE_TOKEN, whenAway: { policy: 'closed' } });
+const holds = new Holds({
+  url: TALLYHOUSE_URL,
+  token: TALLYHOUSE_TOKEN,
+  whenAway: { policy: 'closed' },
+  // The first request of a customer waits until its usage is counted.
+  timeoutMs: 20_000,
+});
 
 /** Answers with 45 tokens. */
 const answering = {

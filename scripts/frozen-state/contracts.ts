@@ -227,6 +227,7 @@ async function usageContract(api: ApiClient, { products, coins }: Catalogue): Pr
     name: 'Usage',
     ...year,
     net_payment_terms_days: 14,
+    spend_limit: { amount: 12.5 },
     multiplier_override_prioritization: 'EXPLICIT',
     overrides: [
       {

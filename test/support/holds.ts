@@ -36,3 +36,18 @@ export async function createHolder(api: ApiClient, amount: number, shared: objec
 export async function reserve(api: ApiClient, ...holds: readonly object[]): Promise<Answered[]> {
   return (await api.post('/v1/holds/reserve', { holds })).list('data') as Answered[];
 }
+
+/** A customer without balances, at one cent a token, with terms such as a spend limit. */
+export async function createLimited(api: ApiClient, terms: object) {
+  const catalogue = await createThresholdCatalogue(api);
+  const customer = await createThresholdCustomer(api, catalogue, terms);
+  return {
+    ...customer,
+    catalogue,
+    hold: (transaction_id: string, tokens: number, more: object = {}) => ({
+      customer_id: customer.customerId,
+      transaction_id,
+      event: { event_type: 'use', properties: { tokens }, ...more },
+    }),
+  };
+}

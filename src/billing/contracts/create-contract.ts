@@ -7,6 +7,7 @@ import type {
   ContractTerms,
   FullContract,
   HierarchyInput,
+  SpendLimit,
   TransitionInput,
   UsageFilter,
 } from '../../core/terms/contract.ts';
@@ -24,6 +25,7 @@ import { checkUsageFilter } from '../products/usage-filters.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
 import { type ContractDeps, settleContracts } from './settle-contract.ts';
+import { spendLimitOf } from './spend-limit.ts';
 import { buildNewTerms, type TermsInput } from './terms/build-terms.ts';
 import { fieldsOfTerms } from './terms/fields-of-terms.ts';
 import { namedIds } from './terms/named-ids.ts';
@@ -41,6 +43,7 @@ export interface CreateContractInput extends RateCardReference {
   readonly statementSchedule: StatementSchedule;
   readonly invoiceGenerationStartingAt: Instant | null;
   readonly netPaymentTermsDays: number | null;
+  readonly spendLimit: SpendLimit | null;
   readonly multiplierPrioritization: MultiplierPrioritization;
   readonly scheduledChargesOnUsageInvoices: boolean;
   readonly billingConfiguration: BillingConfigurationLookup | null;
@@ -136,6 +139,7 @@ async function headerOf(
     statementSchedule: input.statementSchedule,
     invoiceGenerationStartingAt: input.invoiceGenerationStartingAt,
     netPaymentTermsDays: input.netPaymentTermsDays,
+    spendLimit: await spendLimitOf(tx, input.spendLimit, card, ['spendLimit']),
     multiplierPrioritization: input.multiplierPrioritization,
     scheduledChargesOnUsageInvoices: input.scheduledChargesOnUsageInvoices,
     billingConfigurationId: configuration?.id ?? null,

@@ -8,6 +8,7 @@ import { floorToHour, HOUR_MS, type Instant } from '../../core/time.ts';
 import type { BookedBucket, Deduction } from '../../rating/balances/balance-book.ts';
 import type { LimitLeft } from '../../rating/holds/hold-book.ts';
 import { createEventPricer, type EventPricer, type HeldDraft } from '../../rating/holds/price-event.ts';
+import { spendLeft } from '../../rating/holds/spend-left.ts';
 import type { MeteredUsage } from '../../rating/quantities/usage-need.ts';
 import { indexUsage } from '../../rating/usage/line-key.ts';
 import { loadFamilies } from '../../store/balances/sharing-customers.ts';
@@ -122,6 +123,7 @@ async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInv
   const draws = createScheduledDraws(plan.scheduled, createBooks(context.balances));
   const taken: Deduction[] = [];
   const drafts = new Map<string, PricedDraft[]>();
+  const limits: LimitLeft[] = [];
   for (const target of planned) {
     const { customerId } = target.contract;
     draws.drawUntil(customerId, finalizationAt(target.period, deps.gracePeriodHours));
@@ -135,6 +137,8 @@ async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInv
     const collected = await collectUsage(rating);
     const made = await makeLines(rating, drawDown(rating, collected), collected.notes);
     taken.push(...made.deductions);
+    const limit = spendLeft(target.contract, target.period, made.lines, rating.input.fiatCreditTypeId);
+    if (limit !== null) limits.push(limit);
     const draft = await heldDraft(rating, target, context, collected.notes.failedMetrics());
     const own = drafts.get(customerId) ?? [];
     drafts.set(customerId, [...own, { draft, pricer: createEventPricer(draft) }]);
@@ -143,7 +147,7 @@ async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInv
   for (const { deductions } of draws.drafts.values()) taken.push(...deductions);
   const buckets = new Set([...context.balances.values()].flatMap((balances) => balances.buckets));
   return {
-    ...{ drafts, metrics: context.metrics, limits: [] },
+    ...{ drafts, metrics: context.metrics, limits },
     buckets: withoutTaken([...buckets], taken),
     countedUpTo: countedUpTo === null ? null : Number(countedUpTo),
   };

@@ -2,20 +2,24 @@
  * Customers who share balances, as one process sees them: an evaluation, and what has come since (docs/holds.md, "The
  * state"). In memory.
  */
-import type { Decimal } from '../../core/decimal.ts';
+import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { isUnrestricted } from '../../rating/balances/buckets.ts';
-import type { ChargeClass } from '../../rating/holds/charged-slot.ts';
+import { type ChargeClass, periodKey } from '../../rating/holds/charged-slot.ts';
 import { HoldBook, type HoldPart } from '../../rating/holds/hold-book.ts';
-import { isPrepaid } from '../../rating/holds/price-event.ts';
+import { type HeldDraft, isPrepaid } from '../../rating/holds/price-event.ts';
 import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts';
 import { type HeldEvent, matcherOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-family.ts';
 
 /** To be held, or used already. */
-export type Charged =
-  | { readonly event: HeldEvent }
-  | { readonly amount: Decimal; readonly creditTypeId: string; readonly at: Instant };
+export type Charged = { readonly event: HeldEvent } | HeldAmount;
+
+interface HeldAmount {
+  readonly amount: Decimal;
+  readonly creditTypeId: string;
+  readonly at: Instant;
+}
 
 export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
 
@@ -168,31 +172,38 @@ export class HoldFamily {
     return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
   }
 
-  /** Of balances that are limited to nothing and pay for every contract of the customer. */
+  /**
+   * Of balances that are limited to nothing and pay for every contract of the customer. In a custom unit without a balance
+   * its conversion, as it would be billed.
+   */
   private partsOfAmount(
     customerId: string,
-    {
-      amount,
-      creditTypeId,
-      at,
-    }: { readonly amount: Decimal; readonly creditTypeId: string; readonly at: Instant },
+    { amount, creditTypeId, at }: HeldAmount,
   ): readonly HoldPart[] | NotCharged {
-    const drafts = (this.evaluated.drafts.get(customerId) ?? []).filter(({ draft }) =>
-      contains(draft.period, at),
-    );
+    const drafts = this.draftsAt(customerId, at);
     const [first, ...others] = drafts;
     if (first === undefined) return 'unpriced';
-    const inUnit = first.draft.buckets.filter(
+    const inUnit = first.buckets.filter(
       (bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId && contains(bucket.access, at),
     );
+    if (inUnit.length === 0) {
+      const converted = conversionOf(drafts, { amount, creditTypeId, at });
+      if (converted !== null)
+        return converted === 'not_priceable' ? converted : this.partsOfAmount(customerId, converted);
+    }
     const ids = inUnit
       .filter((bucket) => !bucket.seat && isUnrestricted(bucket.applicability))
       .map(({ segmentId }) => segmentId)
-      .filter((id) => others.every(({ draft }) => draft.buckets.some(({ segmentId }) => segmentId === id)));
+      .filter((id) => others.every(({ buckets }) => buckets.some(({ segmentId }) => segmentId === id)));
     const hasBalances = inUnit.length > 0;
     // A segment that does not exist has nothing left: balances that do not apply to an amount grant none.
     const segmentIds = ids.length === 0 && hasBalances ? [''] : ids;
-    return [{ charge: amountClass(customerId, creditTypeId, segmentIds), amount }];
+    return [{ charge: amountClass(customerId, drafts, creditTypeId, segmentIds), amount }];
+  }
+
+  private draftsAt(customerId: string, at: Instant): readonly HeldDraft[] {
+    const drafts = this.evaluated.drafts.get(customerId) ?? [];
+    return drafts.flatMap(({ draft }) => (contains(draft.period, at) ? [draft] : []));
   }
 
   /** As it is priced now; an amount where that is not possible any more. */
@@ -203,17 +214,41 @@ export class HoldFamily {
     if (parts !== null && typeof parts !== 'string') return parts;
     const own = this.partsOfAmount(customerId, { amount, creditTypeId, at: timestamp });
     if (event === null && typeof own !== 'string') return own;
-    const buckets = (this.evaluated.drafts.get(customerId) ?? []).flatMap(({ draft }) => draft.buckets);
-    const ids = buckets
+    const drafts = this.draftsAt(customerId, timestamp);
+    const all = (this.evaluated.drafts.get(customerId) ?? []).flatMap(({ draft }) => draft.buckets);
+    const ids = all
       .filter((bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId)
       .map(({ segmentId }) => segmentId);
-    return [{ charge: amountClass(customerId, creditTypeId, [...new Set(ids)]), amount }];
+    return [{ charge: amountClass(customerId, drafts, creditTypeId, [...new Set(ids)]), amount }];
   }
 }
 
-function amountClass(customerId: string, creditTypeId: string, segmentIds: readonly string[]): ChargeClass {
-  const key = ['amount', customerId, creditTypeId, ...segmentIds].join(' ');
-  return { key, contractId: null, periodStart: null, creditTypeId, segmentIds };
+/** In the currency, where all drafts convert the unit: at the highest rate. Null: there is nothing to convert. */
+function conversionOf(
+  drafts: readonly HeldDraft[],
+  { amount, creditTypeId, at }: HeldAmount,
+): HeldAmount | 'not_priceable' | null {
+  const converting = drafts.filter(({ conversions }) => conversions.has(creditTypeId));
+  const currencies = new Set(converting.map(({ input }) => input.fiatCreditTypeId));
+  const [currency] = currencies;
+  if (currency === undefined || currencies.has(creditTypeId)) return null;
+  if (currencies.size > 1) return 'not_priceable';
+  const worth = converting.reduce(
+    (most, { conversions }) => maximum(most, conversions.get(creditTypeId) ?? ZERO),
+    ZERO,
+  );
+  return { amount: amount.times(worth), creditTypeId: currency, at };
+}
+
+function amountClass(
+  customerId: string,
+  drafts: readonly HeldDraft[],
+  creditTypeId: string,
+  segmentIds: readonly string[],
+): ChargeClass {
+  const periods = drafts.map(({ contractId, period }) => periodKey(contractId, period.start));
+  const key = ['amount', customerId, creditTypeId, ...periods, ...segmentIds].join(' ');
+  return { key, periods, creditTypeId, segmentIds };
 }
 
 /** `properties`: JSON of names and texts as they are stored. */

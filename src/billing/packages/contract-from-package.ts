@@ -103,6 +103,7 @@ function contractInput(
     statementSchedule: { ...statement, anchor: null },
     invoiceGenerationStartingAt: resolved(invoiceGenerationStartingAtOffset),
     netPaymentTermsDays: header.netPaymentTermsDays,
+    spendLimit: header.spendLimit,
     multiplierPrioritization: header.multiplierPrioritization,
     scheduledChargesOnUsageInvoices: header.scheduledChargesOnUsageInvoices,
     billingConfiguration:
@@ -130,6 +131,7 @@ const FROM_PACKAGE: readonly unknown[] = [
   'rateCardId',
   'rateCardAlias',
   'billingConfiguration',
+  'spendLimit',
   'terms',
 ] satisfies (keyof CreateContractInput)[];
 

@@ -11,6 +11,7 @@ import { insertPackage, type NewPackageAlias, packageWithKey } from '../../store
 import { loadAliasAssignments } from '../../store/rate-cards/rate-cards.ts';
 import { resolveRateCard } from '../contracts/rate-card-of-contract.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
+import { checkSpendLimitUnit, spendLimitOf } from '../contracts/spend-limit.ts';
 import { type BuiltTerms, buildNewTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
 import {
@@ -127,6 +128,9 @@ async function loadContext(
   }
   const named = namedIds(terms);
   const card = await resolveRateCard(tx, { rateCardId, rateCardAlias: null }, NOMINAL_START);
+  const limitAt = ['spendLimit'];
+  if (rateCardAlias === null) await spendLimitOf(tx, header.spendLimit, card, limitAt);
+  else if (header.spendLimit !== null) await checkSpendLimitUnit(tx, header.spendLimit, limitAt);
   const loaded = await loadTermsContext(tx, card, named, { contract: null, paymentProvider });
   if (rateCardAlias === null) return loaded;
   const assignments = await loadAliasAssignments(tx, [rateCardAlias]);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Instant } from '../time.ts';
 import { commit } from './commits.ts';
-import { type ContractTerms, usageFilter } from './contract.ts';
+import { type ContractTerms, spendLimit, usageFilter } from './contract.ts';
 import { override } from './overrides.ts';
 import {
   commitPatch,
@@ -26,6 +26,7 @@ const headerShape = {
   name: z.string().nullable().optional(),
   netPaymentTermsDays: z.int().nullable().optional(),
   endingBefore: instantValue.nullable().optional(),
+  spendLimit: spendLimit.nullable().optional(),
 };
 
 const removalsShape = {

@@ -7,7 +7,7 @@ import { recurringCommit } from './recurring-commits.ts';
 import { scheduledCharge } from './scheduled-charges.ts';
 import { subscription } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
-import { instantValue, listOf, objectOf } from './values.ts';
+import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
 export const statementSchedule = objectOf({
   frequency: z.enum(['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL']),
@@ -27,6 +27,14 @@ const parentLink = objectOf({
 });
 type ParentLink = z.output<typeof parentLink>;
 
+/** How much of usage beyond balances a billing period may charge before holds are refused (docs/holds.md). */
+export const spendLimit = objectOf({
+  amount: exactText,
+  /** Always the currency of the rate card. Null, in packages and edits only: it was not given. */
+  creditTypeId: z.string().nullable(),
+});
+export type SpendLimit = z.output<typeof spendLimit>;
+
 const contract = objectOf({
   id: z.string(),
   customerId: z.string(),
@@ -42,6 +50,8 @@ const contract = objectOf({
   /** Usage is invoiced from here on; null: from the contract's start. */
   invoiceGenerationStartingAt: instantValue.nullable(),
   netPaymentTermsDays: z.int().nullable(),
+  /** Null: usage is billed afterwards, whatever it comes to. */
+  spendLimit: spendLimit.nullable().default(null),
   multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
   /** Charges and purchases dated at the end of a usage invoice's period go onto that invoice. */
   scheduledChargesOnUsageInvoices: z.boolean(),

@@ -7,7 +7,7 @@ import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../billing-provide
 import { relativeDate } from '../relative-time.ts';
 import type { Instant } from '../time.ts';
 import { commit, plainCommit } from './commits.ts';
-import { statementSchedule } from './contract.ts';
+import { spendLimit, statementSchedule } from './contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
 import { recurringCommit } from './recurring-commits.ts';
 import { subscription } from './subscriptions.ts';
@@ -130,6 +130,7 @@ export const headerTemplate = objectOf({
   /** Null: contracts are named like the package. */
   contractName: z.string().nullable(),
   netPaymentTermsDays: z.int().nullable(),
+  spendLimit: spendLimit.nullable().default(null),
   /** At most one of the two. */
   rateCardId: z.string().nullable(),
   /** Resolved as of the contract's start. */

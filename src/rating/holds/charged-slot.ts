@@ -4,21 +4,25 @@
  * Pure.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import type { Instant } from '../../core/time.ts';
 import { type PriceBands, walkBands } from '../rates/tiers.ts';
 
 /** How values change a counter: they are added up, or the greatest counts. */
 export type Growth = 'sum' | 'maximum';
 
-/** What is charged together: of one contract and billing period, in one unit, by the same balances. */
+/** What is charged together: in one billing period of a contract, in one unit, by the same balances. */
 export interface ChargeClass {
   readonly key: string;
-  /** Null: of all contracts of the customer. */
-  readonly contractId: string | null;
-  /** The start of the billing period; null of an amount. */
-  readonly periodStart: number | null;
+  /** The billing periods of contracts whose spend limits judge it: one of usage, all open ones of an amount. */
+  readonly periods: readonly string[];
   readonly creditTypeId: string;
   /** The ids of the segments of prepaid balances that may pay, in burn-down order; none: none applies. */
   readonly segmentIds: readonly string[];
+}
+
+/** The name of a billing period among those of all contracts. */
+export function periodKey(contractId: string, start: Instant): string {
+  return `${contractId} ${start}`;
 }
 
 export interface SlotTerms {

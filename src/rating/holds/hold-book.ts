@@ -3,14 +3,17 @@
  * since: holds, and usage that the evaluation has not counted. Pure, and never optimistic: what is outstanding is
  * allocated to the balances that may pay for it, and a hold is granted only if all of it finds a place.
  */
-import { type Decimal, minimum, sum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
+import type { Instant } from '../../core/time.ts';
 import { type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
 import { type ChargeClass, ChargedSlot, type SlotTerms } from './charged-slot.ts';
 
-/** How much a contract may spend in a billing period without balances. */
+/** How much a contract may spend in a billing period beyond balances. */
 export interface LimitLeft {
-  readonly contractId: string;
-  readonly periodStart: number;
+  /** `periodKey` of the billing period. */
+  readonly period: string;
+  /** When the period ends, and the next one begins with the whole limit. */
+  readonly resetsAt: Instant;
   readonly creditTypeId: string;
   readonly limit: Decimal;
   /** What the evaluation has found. */
@@ -76,10 +79,10 @@ export class HoldBook {
   /** Adds it if there is room for it. */
   reserve(id: string, parts: readonly HoldPart[]): Decision {
     const before = this.allocation();
-    const costBefore = this.costOf(parts);
+    const costs = new Map(chargesOf(parts).map(({ key }) => [key, this.amountOf(key)]));
     this.add(id, parts);
-    const amount = this.costOf(parts).minus(costBefore);
-    const reason = this.refusalOf(parts, before);
+    const amount = this.costOf(parts).minus(sum([...costs.values()]));
+    const reason = this.refusalOf(parts, before, costs);
     if (reason !== null) this.remove(id);
     return { granted: reason === null, reason, amount, remaining: this.remaining(parts) };
   }
@@ -102,7 +105,7 @@ export class HoldBook {
         charge.segmentIds.length > 0 ? allocation.leftOf(charge) : this.leftToSpend(charge, allocation);
       if (own !== null) least = least === null ? own : minimum(least, own);
     }
-    return least;
+    return least === null ? null : maximum(least, ZERO);
   }
 
   /** What is held and used since the evaluation of what these parts are of. */
@@ -180,29 +183,28 @@ export class HoldBook {
     return this.known;
   }
 
-  private refusalOf(parts: readonly HoldPart[], before: Allocation): Decision['reason'] {
+  /** Usage may have exceeded balances and limits before: only more of it is refused, so what costs nothing never is. */
+  private refusalOf(
+    parts: readonly HoldPart[],
+    before: Allocation,
+    costsBefore: ReadonlyMap<string, Decimal>,
+  ): Decision['reason'] {
     const after = this.allocation();
-    const touched = chargesOf(parts);
-    // Usage may have exceeded the balances before: only more of it is refused, so an event that costs nothing never is.
     const isMoreOpen = [...after.open].some(([key, rest]) => rest.gt(before.open.get(key) ?? ZERO));
     if (isMoreOpen) return 'balance';
-    const isOver = touched.some((charge) => {
-      const left = charge.segmentIds.length > 0 ? null : this.leftToSpend(charge, after);
-      return left?.lt(ZERO) === true;
+    const isOver = chargesOf(parts).some((charge) => {
+      if (charge.segmentIds.length > 0) return false;
+      if (this.amountOf(charge.key).lte(costsBefore.get(charge.key) ?? ZERO)) return false;
+      return this.leftToSpend(charge, after)?.lt(ZERO) === true;
     });
     return isOver ? 'spend_limit' : null;
   }
 
   /** Of the limits that apply to what no balance pays for; null: there is none. */
-  private leftToSpend(
-    { contractId, periodStart, creditTypeId }: ChargeClass,
-    allocation: Allocation,
-  ): Decimal | null {
+  private leftToSpend(charge: ChargeClass, allocation: Allocation): Decimal | null {
     let least: Decimal | null = null;
     for (const limit of this.limits) {
-      if (limit.creditTypeId !== creditTypeId) continue;
-      if (contractId !== null && (limit.contractId !== contractId || limit.periodStart !== periodStart))
-        continue;
+      if (!isLimitOf(limit, charge)) continue;
       const left = limit.limit.minus(limit.spent).minus(this.spentSince(limit, allocation));
       least = least === null ? left : minimum(least, left);
     }
@@ -213,13 +215,15 @@ export class HoldBook {
   private spentSince(limit: LimitLeft, { open }: Allocation): Decimal {
     let spent = ZERO;
     for (const [key, { charge }] of this.classes) {
-      if (charge.creditTypeId !== limit.creditTypeId) continue;
-      const isOfPeriod = charge.contractId === limit.contractId && charge.periodStart === limit.periodStart;
-      if (charge.contractId !== null && !isOfPeriod) continue;
+      if (!isLimitOf(limit, charge)) continue;
       spent = spent.plus(charge.segmentIds.length === 0 ? this.amountOf(key) : (open.get(key) ?? ZERO));
     }
     return spent;
   }
+}
+
+function isLimitOf({ period, creditTypeId }: LimitLeft, charge: ChargeClass): boolean {
+  return charge.creditTypeId === creditTypeId && charge.periods.includes(period);
 }
 
 function chargeOf(part: HoldPart): ChargeClass {

@@ -26,7 +26,14 @@ import { type PriceBands, sameBands } from '../rates/tiers.ts';
 import { lineKeys, type UsageIndex } from '../usage/line-key.ts';
 import { groupsOfProducts } from '../usage/own-groups.ts';
 import { segmentsOf } from '../usage/segments.ts';
-import { type ChargeClass, type Growth, highestPrice, lowestPrice, type SlotTerms } from './charged-slot.ts';
+import {
+  type ChargeClass,
+  type Growth,
+  highestPrice,
+  lowestPrice,
+  periodKey,
+  type SlotTerms,
+} from './charged-slot.ts';
 import type { HoldPart } from './hold-book.ts';
 
 /** What a metric counts of an event. */
@@ -280,7 +287,7 @@ function chargeOf(
   const key = [contractId, period.start, creditTypeId, ...segmentIds].join(' ');
   return {
     key,
-    class: { key, contractId, periodStart: period.start, creditTypeId, segmentIds },
+    class: { key, periods: [periodKey(contractId, period.start)], creditTypeId, segmentIds },
     factor: worth ?? null,
   };
 }

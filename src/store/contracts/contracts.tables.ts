@@ -14,7 +14,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { MULTIPLIER_PRIORITIZATIONS } from '../../core/terms/overrides.ts';
-import { instant } from '../base/columns.ts';
+import { exact, instant } from '../base/columns.ts';
 import { customerBillingConfigurations, customers } from '../customers/customers.tables.ts';
 import { rateCards } from '../rate-cards/rate-cards.tables.ts';
 import { packages } from './packages.tables.ts';
@@ -48,6 +48,9 @@ export const contracts = pgTable(
     /** Usage invoices for periods that start before this instant are not issued. */
     invoiceGenerationStartingAt: instant('invoice_generation_starting_at'),
     netPaymentTermsDays: integer('net_payment_terms_days'),
+    /** Of usage beyond balances, for each billing period; null: none. */
+    spendLimitAmount: exact('spend_limit_amount'),
+    spendLimitCreditTypeId: uuid('spend_limit_credit_type_id'),
     multiplierPrioritization: text('multiplier_prioritization', {
       enum: MULTIPLIER_PRIORITIZATIONS,
     }).notNull(),

@@ -163,12 +163,14 @@ function inForceAt(at: Instant) {
 }
 
 function toRow(contract: Contract): typeof contracts.$inferInsert {
-  const { statementSchedule, parent, ...rest } = contract;
+  const { statementSchedule, parent, spendLimit, ...rest } = contract;
   return {
     ...rest,
     statementFrequency: statementSchedule.frequency,
     statementDay: statementSchedule.day,
     statementAnchor: statementSchedule.anchor,
+    spendLimitAmount: spendLimit?.amount ?? null,
+    spendLimitCreditTypeId: spendLimit?.creditTypeId ?? null,
     parentContractId: parent?.contractId ?? null,
     parentCustomerId: parent?.customerId ?? null,
     payer: parent?.payer ?? null,
@@ -178,10 +180,13 @@ function toRow(contract: Contract): typeof contracts.$inferInsert {
 
 function fromRow(row: typeof contracts.$inferSelect): Contract {
   const { statementFrequency, statementDay, statementAnchor, ...others } = row;
-  const { parentContractId, parentCustomerId, payer, usageStatementBehavior, ...rest } = others;
+  const { parentContractId, parentCustomerId, payer, usageStatementBehavior, ...header } = others;
+  const { spendLimitAmount, spendLimitCreditTypeId, ...rest } = header;
   return {
     ...rest,
     statementSchedule: { frequency: statementFrequency, day: statementDay, anchor: statementAnchor },
+    spendLimit:
+      spendLimitAmount === null ? null : { amount: spendLimitAmount, creditTypeId: spendLimitCreditTypeId },
     parent:
       parentContractId === null || parentCustomerId === null
         ? null

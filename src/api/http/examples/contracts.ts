@@ -28,6 +28,7 @@ const contracts: RequestExamples = {
       rate_card_id: ids.rateCard,
       ...year,
       net_payment_terms_days: 30,
+      spend_limit: { amount: 500000 },
       commits: [prepaid(1200000)],
       overrides: [discount],
     },

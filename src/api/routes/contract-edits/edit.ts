@@ -28,7 +28,12 @@ import { recurringCommitPatch, recurringCreditPatch } from '../../wire/terms/rec
 import { scheduledChargePatch } from '../../wire/terms/scheduled-charges.ts';
 import { subscriptionPatch } from '../../wire/terms/subscriptions.ts';
 import { prepaidBalanceThresholdPatch, spendThresholdPatch } from '../../wire/terms/thresholds.ts';
-import { billingConfigurationLookup, paymentTermsDays, uniquenessKey } from '../contracts/input.ts';
+import {
+  billingConfigurationLookup,
+  paymentTermsDays,
+  spendLimit,
+  uniquenessKey,
+} from '../contracts/input.ts';
 import { usageFiltersViewV2, usageFilterV2 } from '../contracts/usage-filter-output.ts';
 
 /** Null: the edit removes the value. */
@@ -38,6 +43,7 @@ const header = {
     described('Null: the contract has no name.', patchOf(optional(anyText))),
   ),
   netPaymentTermsDays: called('update_net_payment_terms_days', patchOf(paymentTermsDays)),
+  spendLimit: described('Null: the contract has no limit.', patchOf(optional(spendLimit))),
   endingBefore: called(
     'update_contract_end_date',
     noted(

@@ -2,11 +2,21 @@
 import { z } from 'zod';
 import type { CreateContractInput } from '../../../billing/contracts/create-contract.ts';
 import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../../../core/billing-providers.ts';
+import { fiatCreditType } from '../../../core/credit-types.ts';
 import type { HierarchyInput, TransitionInput } from '../../../core/terms/contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
-import { called, defaulted, described, type Field, kind, list, optional } from '../../wire/description.ts';
-import { enumIn, wholeNumber } from '../../wire/fields.ts';
-import { anyText, customFields, end, hour, id, oneOf, text } from '../../wire/kinds.ts';
+import {
+  called,
+  defaulted,
+  described,
+  type Field,
+  kind,
+  list,
+  named,
+  optional,
+} from '../../wire/description.ts';
+import { creditType, enumIn, uuid, wholeNumber } from '../../wire/fields.ts';
+import { anyText, customFields, end, exact, hour, id, oneOf, text } from '../../wire/kinds.ts';
 import { beside, readAs, record, type SentOf } from '../../wire/record.ts';
 import { contractTerms, TERMS_MAX } from '../../wire/terms/contract-terms.ts';
 
@@ -18,6 +28,31 @@ const PAYMENT_TERMS_DAYS_MAX = 36_500;
 
 export const uniquenessKey = optional(kind(z.string().min(1).max(128), z.string()));
 export const paymentTermsDays = optional(kind(wholeNumber(0, PAYMENT_TERMS_DAYS_MAX), z.int()));
+
+/** Named without a look at the database. */
+const currency = {
+  ...kind(uuid, creditType, (creditTypeId: string) => ({
+    id: creditTypeId,
+    name: fiatCreditType(creditTypeId)?.name ?? '',
+  })),
+  answeredAs: 'credit_type',
+};
+
+export const spendLimit = record(
+  {
+    amount: described('Of one billing period. 0: nothing without a balance.', exact({ min: '0' })),
+    creditTypeId: named(
+      currency,
+      described('The currency of the rate card, which is the default.', optional(currency)),
+    ),
+  },
+  {
+    id: 'SpendLimit',
+    description:
+      'How much of usage beyond balances a billing period may charge: holds that would exceed it are refused. Without one they ' +
+      'are granted, and usage is billed afterwards.',
+  },
+);
 
 export const multiplierPrioritization = described(
   'Default: LOWEST_MULTIPLIER. TIERED overrides need EXPLICIT.',
@@ -131,6 +166,7 @@ export const createContract = record(
     endingBefore: optional(end),
     statementSchedule: described('Default: MONTHLY on the first of the month.', optional(statementSchedule)),
     netPaymentTermsDays: paymentTermsDays,
+    spendLimit: optional(spendLimit),
     terms: beside(contractTerms),
     multiplierPrioritization,
     scheduledChargesOnUsageInvoices: onUsageInvoices,

@@ -16,7 +16,7 @@ import {
 } from '../billing-providers/configuration-schemas.ts';
 import { amendment, amendmentView } from './amendment-output.ts';
 import { hierarchyOutput, hierarchyToWire } from './hierarchy-output.ts';
-import { multiplierPrioritization, onUsageInvoices, STATEMENT_FREQUENCIES } from './input.ts';
+import { multiplierPrioritization, onUsageInvoices, STATEMENT_FREQUENCIES, spendLimit } from './input.ts';
 import { usageFilter, usageFiltersView, usageFiltersViewV2, usageFilterV2 } from './usage-filter-output.ts';
 
 /** Optional parts that the request asked for. */
@@ -41,6 +41,7 @@ const header = {
   startingAt: instant,
   endingBefore: optional(instant),
   netPaymentTermsDays: optional(kind(z.int(), z.int())),
+  spendLimit: optional(spendLimit),
   statementSchedule: record(
     {
       frequency: oneOf(STATEMENT_FREQUENCIES),

@@ -16,6 +16,7 @@ import {
   onUsageInvoices,
   paymentTermsDays,
   STATEMENT_FREQUENCIES,
+  spendLimit,
   uniquenessKey,
 } from '../contracts/input.ts';
 
@@ -35,6 +36,7 @@ const statementSchedule = record({
 const header = {
   contractName: described('Default: the name of the package.', optional(text)),
   netPaymentTermsDays: paymentTermsDays,
+  spendLimit: optional(spendLimit),
   rateCardId: optional(id),
   rateCardAlias: described('The card that the alias means where the contract starts.', optional(text)),
   duration: described('Left out: contracts have no end.', optional(duration)),

@@ -23,6 +23,7 @@ import {
 } from '../../billing-providers/match-configuration.ts';
 import { checkEndDate } from '../contract-changes.ts';
 import type { ContractChange } from '../settle-contract.ts';
+import { spendLimitOf } from '../spend-limit.ts';
 import { type BuiltTerms, buildTerms, NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { fieldsOfTerms } from '../terms/fields-of-terms.ts';
 import { namedIds } from '../terms/named-ids.ts';
@@ -72,11 +73,15 @@ export async function applyEdit(
   const { header, removals, updates, additions } = input;
   const ended = await withHeader(tx, full, input, origin.now);
   const configurationId = await billingConfigurationOf(tx, full, input);
+  const { rateCardId } = ended.contract;
+  const card = rateCardId === null ? null : await findRateCard(tx, rateCardId);
   const contract = {
     ...ended.contract,
     billingConfigurationId: configurationId ?? ended.contract.billingConfigurationId,
+    ...(header.spendLimit === undefined
+      ? {}
+      : { spendLimit: await spendLimitOf(tx, header.spendLimit, card, ['header', 'spendLimit']) }),
   };
-  const card = contract.rateCardId === null ? null : await findRateCard(tx, contract.rateCardId);
   const loaded = await loadTermsContext(tx, card, namedInAll(input, full.terms), {
     contract,
     paymentProvider: origin.paymentProvider,

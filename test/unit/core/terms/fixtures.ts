@@ -135,6 +135,7 @@ export function contractWith(change: Partial<Contract>, terms: Partial<ContractT
       statementSchedule: { frequency: 'MONTHLY', day: 'FIRST_OF_MONTH', anchor: null },
       invoiceGenerationStartingAt: null,
       netPaymentTermsDays: null,
+      spendLimit: null,
       multiplierPrioritization: 'LOWEST_MULTIPLIER',
       scheduledChargesOnUsageInvoices: false,
       billingConfigurationId: null,
