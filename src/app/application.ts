@@ -201,6 +201,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     isShared: config.clickhouseUrl !== undefined,
     ingest: (body) => ingestEvents(body),
     ingestSettled: () => ingest.settled(),
+    storedAmong: (ids) => ingest.storedAmong(ids),
   });
   const ingest = createIngest({
     clickhouse: inLane(clickhouse, 'ingest'),

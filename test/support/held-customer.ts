@@ -3,7 +3,7 @@ import { type BillingProcess, created } from './billing-process.ts';
 
 export const HELD_NOW = '2026-11-10T12:30:00Z';
 
-interface HoldRow {
+export interface HoldRow {
   readonly hold_id: string;
   readonly transaction_id: string;
   readonly amount: number;
@@ -11,21 +11,21 @@ interface HoldRow {
   readonly settled_amount: number | null;
 }
 
-interface ReserveAnswer {
+export interface ReserveAnswer {
   readonly granted: boolean;
   readonly hold_id?: string;
   readonly reason?: string;
   readonly remaining?: number | null;
 }
 
-interface SettledAnswer {
+export interface SettledAnswer {
   readonly hold_id: string;
   readonly transaction_id: string;
   readonly accepted: boolean;
   readonly amount: number | null;
 }
 
-interface Catalogue {
+export interface Catalogue {
   readonly rate_card_id: string;
   readonly fee: string;
 }
@@ -122,7 +122,7 @@ export async function release(service: BillingProcess, transactionIds: readonly 
 }
 
 /** The data of an answer. Throws unless it is 200. */
-async function answered<Data>(service: BillingProcess, path: string, body?: object): Promise<Data> {
+export async function answered<Data>(service: BillingProcess, path: string, body?: object): Promise<Data> {
   const answer = await service.call(path, body);
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${answer.body}`);
   return (JSON.parse(answer.body) as { data: Data }).data;

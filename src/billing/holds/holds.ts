@@ -7,10 +7,11 @@ import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
 import { endExpired, findHolds, type Hold, tidyHolds } from '../../store/holds/holds.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import { type Billed, createHoldFamilies, type HoldFamilies } from './hold-families.ts';
-import type { NotCharged } from './hold-family.ts';
+import type { HoldFamily, NotCharged } from './hold-family.ts';
 import { createHoldWriter, type HoldWriter, type Reserved } from './hold-writer.ts';
 import { createUnitNames, type ListedHold } from './list-holds.ts';
 import { type HoldRequest, type PreparedHold, prepareHolds } from './prepare-holds.ts';
+import { settleStored } from './settle-stored.ts';
 
 export type HoldAnswer =
   | ListedHold
@@ -57,6 +58,7 @@ export interface HoldDeps extends BalanceDeps {
   readonly isShared: boolean;
   ingest(body: Buffer): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   ingestSettled(): Promise<void>;
+  storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export const TTL_SECONDS = 600;
@@ -70,6 +72,7 @@ export function createHolds(deps: HoldDeps): Holds {
   const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed);
   const families = createHoldFamilies({ ...deps, settled });
   const parts: Parts = { ...deps, writer, families, nameOf: createUnitNames(deps.db) };
+  const background = [keepTidy(deps), settleStored({ ...deps, writer, families })];
   return {
     reserve: (requests) => reserve(parts, requests),
     settle: async (settlements) => {
@@ -80,7 +83,12 @@ export function createHolds(deps: HoldDeps): Holds {
     release: (names) => Promise.all(names.map((name) => release(parts, name))),
     extend: (extensions) => Promise.all(extensions.map((one) => extend(parts, one))),
     watch: families.watch,
-    ...keepTidy(deps),
+    start() {
+      for (const work of background) work.start();
+    },
+    close() {
+      for (const work of background) work.close();
+    },
   };
 }
 
@@ -276,8 +284,7 @@ async function settle(parts: Parts, settlement: Settlement): Promise<SettleAnswe
   if (hold.status === 'settled') return { hold, accepted: false, amount: hold.settledAmount };
   const eventType = hold.eventType ?? settlement.eventType;
   if (eventType === null) return { error: 'event_type is needed to settle a hold of an amount' };
-  // Known to this process, the event is priced on its way.
-  const found = await parts.families.find(hold.customerId);
+  const family = await pricingFamily(parts, hold);
   const timestamp = settlement.timestamp ?? hold.timestamp;
   const properties = settlement.properties ?? textsAsJson(hold.properties);
   const head = { transaction_id: hold.transactionId, customer_id: hold.customerId, event_type: eventType };
@@ -286,11 +293,22 @@ async function settle(parts: Parts, settlement: Settlement): Promise<SettleAnswe
   const { accepted } = await ingestOne(parts, body);
   const [after = hold] = await findHolds(parts.db, { ids: [hold.id] });
   if (after.status === 'settled') return { hold: after, accepted: accepted > 0, amount: after.settledAmount };
-  // It had expired, or its event arrived before the hold or while no process watched.
+  // Its event arrived before the hold, or while no process watched.
   const end = { id: hold.id, status: 'settled' as const, settledAmount: null };
-  const family = found?.family ?? null;
   await parts.writer.change({ family, end });
   return { hold: { ...hold, status: 'settled' }, accepted: accepted > 0, amount: null };
+}
+
+/** Knows the hold, so that its event is priced on its way. */
+async function pricingFamily(parts: Parts, hold: Hold): Promise<HoldFamily | null> {
+  const since = parts.isShared ? performance.now() : 0;
+  const found = await parts.families.find(hold.customerId);
+  if (found === null) return null;
+  const { family } = found;
+  await parts.families.renew(family, since);
+  // It has expired, or another process has granted it.
+  if (family.holdOf(hold.transactionId) === null) family.keep(hold);
+  return family;
 }
 
 async function ingestOne(parts: Parts, body: Buffer): Promise<{ readonly accepted: number }> {

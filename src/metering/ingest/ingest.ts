@@ -15,6 +15,7 @@ import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encod
 import type { EventBlocks } from './event-blocks.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
+import { knownAmong } from './known-ids/known-among.ts';
 import {
   createKnownIds,
   type KnownIdFigures,
@@ -105,6 +106,11 @@ export interface Ingest {
    * automatically every `tailIntervalMs`. Rejects if ClickHouse does not answer.
    */
   tail(): Promise<{ rows: number }>;
+  /**
+   * Those of these transaction ids whose events are on disk: of this process, and of others as far as `tail` has read them.
+   * None before `rebuild`. May reject while files of known ids cannot be read.
+   */
+  storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * The ingestion up to which reads are known to see every event, and before which none is added: epoch microseconds.
    * All events that are acknowledged lie before it. Null where it is not known: without blocks, because others may
@@ -357,6 +363,13 @@ export function createIngest(options: IngestOptions): Ingest {
       // A process that only follows gets its ids from here.
       knownIds.tidy(clock.now());
       return looked;
+    },
+    async storedAmong(transactionIds) {
+      if (!isReady || transactionIds.length === 0) return new Set();
+      const known = await knownAmong(knownIds, clock, transactionIds);
+      // What was on its way to the disk is there, or is not known any more.
+      await writer.settled().catch(() => {});
+      return new Set(await knownAmong(knownIds, clock, known));
     },
     completeUpTo() {
       if (blocks === undefined || !isReady) return null;

@@ -1,5 +1,5 @@
 /** Holds: what is held of balances and limits before usage happens (docs/holds.md). */
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { Decimal } from '../../core/decimal.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
@@ -119,6 +119,25 @@ export async function loadActiveHolds(
     .where(and(inArray(holds.customerId, [...customerIds]), eq(holds.status, 'active')));
 }
 
+/** Active holds from a customer on, ascending by customer and id. */
+export async function activeHoldsAfter(
+  db: Database,
+  after: { readonly customerId: string; readonly id: string } | null,
+  { createdUpTo, limit }: { readonly createdUpTo: Instant | null; readonly limit: number },
+): Promise<Hold[]> {
+  const behind =
+    after === null
+      ? undefined
+      : sql`(${holds.customerId}, ${holds.id}) > (${after.customerId}::uuid, ${after.id}::uuid)`;
+  const isOld = createdUpTo === null ? undefined : lte(holds.createdAt, createdUpTo);
+  return await db
+    .select()
+    .from(holds)
+    .where(and(eq(holds.status, 'active'), behind, isOld))
+    .orderBy(holds.customerId, holds.id)
+    .limit(limit);
+}
+
 export interface HoldEnd {
   readonly id: string;
   readonly status: 'settled' | 'released';
@@ -145,9 +164,18 @@ export interface HoldsWritten {
 /** Of a customer whose holds have changed, after the change. */
 export type AccountMarks = Pick<AccountSeen, 'version' | 'usageMark'>;
 
+/** Of two processes that change holds of the same customers, one waits for the other before it changes any row. */
+const AFTER_LOCKS = sql`(select count(*) from locked) >= 0`;
+
+/** Another hold of the transaction may have taken the place of one that has expired. The amount may become known later. */
+const MAY_SETTLE = sql`case h.status when 'active' then true
+  when 'expired' then not exists (
+    select from holds o where o.transaction_id = h.transaction_id and o.status in ('active', 'settled'))
+  when 'settled' then h.settled_amount is null and u.amount is not null else false end`;
+
 /**
  * Stores grants and ends of holds of any customers, in one statement. Grants are stored only where nothing of their family
- * has changed since it was seen, whoever changes it; the accounts are locked until then.
+ * has changed since it was seen, whoever changes it; the accounts are locked until then, in the order of their ids.
  */
 export async function writeHolds(db: Database, writes: HoldWrites): Promise<HoldsWritten> {
   const at = formatInstant(writes.now);
@@ -166,9 +194,16 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
   const rows = await db.execute(sql`
     with seen as materialized (
       select * from json_to_recordset(${seen}::json) as s(family int, "customerId" uuid, version bigint, "usageMark" bigint, changes text, prices text)
+    ), ends as materialized (
+      select * from json_to_recordset(${ends}::json) as u(id uuid, status text, amount numeric)
+    ), extensions as materialized (
+      select * from json_to_recordset(${extensions}::json) as u(id uuid, expires_at timestamptz)
     ), locked as materialized (
       select customer_id, version, usage_mark from hold_accounts
-      where customer_id in (select "customerId" from seen) order by customer_id for no key update
+      where customer_id in (
+        select "customerId" from seen
+        union select customer_id from holds where id in (select id from ends union all select id from extensions)
+      ) order by customer_id for no key update
     ), valid as materialized (
       select s.family from seen s left join locked l on l.customer_id = s."customerId"
       group by s.family
@@ -177,14 +212,14 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
         and s.changes = (select count(*) || ' ' || coalesce(sum(c.id), 0) from customer_changes c where c.customer_id = s."customerId"))
     ), ended as (
       update holds h set status = u.status, settled_amount = u.amount, ended_at = ${at}::timestamptz
-      from json_to_recordset(${ends}::json) as u(id uuid, status text, amount numeric)
-      where h.id = u.id and case when u.status = 'settled' then h.status in ('active', 'expired')
+      from ends u
+      where h.id = u.id and ${AFTER_LOCKS} and case when u.status = 'settled' then ${MAY_SETTLE}
         else h.status = 'active' and h.expires_at > ${at}::timestamptz end
       returning h.id, h.customer_id, h.status
     ), extended as (
       update holds h set expires_at = u.expires_at
-      from json_to_recordset(${extensions}::json) as u(id uuid, expires_at timestamptz)
-      where h.id = u.id and h.status = 'active' and h.expires_at > ${at}::timestamptz
+      from extensions u
+      where h.id = u.id and ${AFTER_LOCKS} and h.status = 'active' and h.expires_at > ${at}::timestamptz
       returning h.id, h.customer_id
     ), inserted as (
       insert into holds
@@ -226,9 +261,13 @@ export async function endExpired(
 ): Promise<ReadonlyMap<string, AccountMarks>> {
   const at = formatInstant(now);
   const rows = await db.execute(sql`
-    with ended as (
+    with locked as materialized (
+      select customer_id from hold_accounts
+      where customer_id in (select customer_id from holds where id = any(${uuids(ids)}))
+      order by customer_id for no key update
+    ), ended as (
       update holds set status = 'expired', ended_at = expires_at
-      where id = any(${uuids(ids)}) and status = 'active' and expires_at <= ${at}::timestamptz
+      where id = any(${uuids(ids)}) and ${AFTER_LOCKS} and status = 'active' and expires_at <= ${at}::timestamptz
       returning customer_id
     )
     update hold_accounts set version = version + 1 where customer_id in (select customer_id from ended)

@@ -92,6 +92,8 @@ export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add'> {
     timestampSeconds: number,
     lookedUp: LookedUp | null,
   ): boolean;
+  /** The opposite of the answer of `reserve`, for an id that is not unsure. Nothing is recorded. */
+  isKnown(words: Uint32Array, at: number, nowSeconds: number, lookedUp: LookedUp | null): boolean;
   /** Reads what is stored and what the files hold. Once. */
   restore(now: Instant): Promise<Rebuilt>;
   /** Starts what there is to tidy up, in the background. */
@@ -183,12 +185,19 @@ class TieredIds implements KnownIds {
     lookedUp: LookedUp | null,
   ): boolean {
     const now = Math.max(nowSeconds, this.#floor);
-    if (lookedUp !== null) {
-      const oldest = now - this.#windowSeconds;
-      const found = this.#foundAt(at, lookedUp);
-      if (found?.some((acceptance) => isKnownBy(acceptance, oldest, timestampSeconds))) return false;
-    }
+    if (this.#isFound(at, now, timestampSeconds, lookedUp)) return false;
     return this.#recent.reserve(words, at, now, timestampSeconds);
+  }
+
+  isKnown(words: Uint32Array, at: number, nowSeconds: number, lookedUp: LookedUp | null): boolean {
+    const now = Math.max(nowSeconds, this.#floor);
+    return this.#isFound(at, now, now, lookedUp) || this.#recent.isKnown(words, at, now, now);
+  }
+
+  #isFound(at: number, now: number, timestampSeconds: number, lookedUp: LookedUp | null): boolean {
+    const oldest = now - this.#windowSeconds;
+    const found = this.#foundAt(at, lookedUp);
+    return found?.some((acceptance) => isKnownBy(acceptance, oldest, timestampSeconds)) === true;
   }
 
   release(words: Uint32Array, at: number): void {

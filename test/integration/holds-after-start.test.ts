@@ -1,0 +1,37 @@
+/** Holds in a process that has started after them, and in one that everybody asks at once. */
+import { expect, test } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { createHolder, reserve } from '../support/holds.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
+const { api } = service;
+
+test('after a start the event of a hold settles it by the way of all events, before anybody asks for the customer', async () => {
+  const holder = await createHolder(api, 100);
+  const transaction_id = `${holder.customerId} started`;
+  await reserve(api, holder.hold(transaction_id, 80));
+  await service.restart();
+  const event = { customer_id: holder.customerId, event_type: 'use', timestamp: '2026-11-10T12:20:00Z' };
+  await api.post('/v1/ingest', [{ transaction_id, ...event, properties: { tokens: 30 } }]);
+  const list = async () =>
+    (await api.get('/v1/holds', { query: { customer_id: holder.customerId } })).list('data');
+  await expect.poll(list).toMatchObject([{ transaction_id, status: 'settled' }]);
+  expect(await reserve(api, holder.hold(`${transaction_id} 2`, 70))).toMatchObject([
+    { granted: true, remaining: 0 },
+  ]);
+});
+
+test('a hold that is settled after it has expired is billed, and the answer says what it costs', async () => {
+  const holder = await createHolder(api, 100);
+  const transaction_id = `${holder.customerId} late`;
+  await reserve(api, holder.hold(transaction_id, 80, { ttl_seconds: 60 }));
+  await service.moveClock('2026-11-10T12:32:00Z');
+  const settlements = [{ transaction_id, properties: { tokens: 90 } }];
+  for (const accepted of [true, false]) {
+    const settled = await api.post('/v1/holds/settle', { settlements });
+    expect(settled.list('data')).toMatchObject([{ accepted, amount: 90, exceeded: 10 }]);
+  }
+  expect(await reserve(api, holder.hold(`${transaction_id} 2`, 11))).toMatchObject([
+    { granted: false, remaining: 10 },
+  ]);
+});
