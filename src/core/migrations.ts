@@ -9,6 +9,12 @@ export interface Migration {
   readonly checksum: string;
 }
 
+/**
+ * The name of a migration that only adds what the version before does not need: that version continues with the stores,
+ * and may be started on them (docs/upgrades.md, "Without a gap").
+ */
+const EXPANSION = /^\d{4}_expand_/;
+
 /** The service cannot start on these stores. The message is one line and tells the operator what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
@@ -16,7 +22,8 @@ export class MigrationError extends Error {
 
 /**
  * The migrations of `known` that are not among `applied`, in order. Throws a `MigrationError` if the applied
- * migrations are not those that this version knows. `store` is its name in messages.
+ * migrations are not those that this version knows; expansions of later versions are no matter. `store` is its name in
+ * messages.
  */
 export function pendingMigrations<Known extends Migration>(
   store: string,
@@ -26,7 +33,10 @@ export function pendingMigrations<Known extends Migration>(
   const byName = new Map(known.map((migration) => [migration.name, migration]));
   for (const { name, checksum } of applied) {
     const migration = byName.get(name);
-    if (migration === undefined) throw newerStore(store, name);
+    if (migration === undefined) {
+      if (EXPANSION.test(name)) continue;
+      throw newerStore(store, name);
+    }
     if (migration.checksum !== checksum) throw changedMigration(store, name);
   }
   const names = new Set(applied.map(({ name }) => name));

@@ -95,6 +95,12 @@ describe('an installation', () => {
     expect(await countOf('usage_events')).toBe(1);
   });
 
+  test('of a newer version that only adds something lets an older one start', async () => {
+    await applySchema(clickhouse, undefined, await clickhouseFolderWith({ '0801_expand_counted': COUNTED }));
+    await applySchema(clickhouse, undefined);
+    expect(await recorded()).toEqual([...(await released()), '0801_expand_counted']);
+  });
+
   test('of a newer version is not touched by an older one', async () => {
     await applySchema(clickhouse, undefined, await clickhouseFolderWith({ '0801_counted': COUNTED }));
     const starting = applySchema(clickhouse, undefined);

@@ -17,7 +17,7 @@ import { formatInstant } from '../../core/time.ts';
 import type { Database } from '../base/database.ts';
 import { LOCKS } from '../base/lock-numbers.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
-import { isRecordMoved, moveRecord, recordApplied, recordOf } from './migration-record.ts';
+import { addNamesToRecord, isRecordMoved, moveRecord, recordApplied, recordOf } from './migration-record.ts';
 
 const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, 'drizzle');
 
@@ -85,9 +85,10 @@ export async function applyMigrations(db: Database, pending: readonly PostgresMi
     // One transaction: until all of it is done, the earlier version can continue with the data.
     await db.transaction(async (tx) => {
       await moveRecord(tx);
-      for (const { statements, checksum, createdAt } of pending) {
+      await addNamesToRecord(tx);
+      for (const { name, statements, checksum, createdAt } of pending) {
         for (const statement of statements) await tx.execute(sql.raw(statement));
-        await recordApplied(tx, { checksum, createdAt });
+        await recordApplied(tx, { name, checksum, createdAt });
       }
     });
   } catch (error) {
@@ -116,14 +117,16 @@ function nameOf(journal: Journal, when: number): string {
   return journal.find((entry) => entry.when === when)?.tag ?? `of ${formatInstant(when)}`;
 }
 
-const appliedRow = z.object({ hash: z.string(), created_at: z.coerce.number() });
+const appliedRow = z.object({ hash: z.string(), created_at: z.coerce.number(), name: z.string().nullable() });
 
 async function readApplied(db: Database, journal: Journal): Promise<Migration[]> {
   const record = await recordOf(db);
   if (record === null) return [];
-  const rows = await db.execute(sql`select hash, created_at from ${record} order by created_at, id`);
+  // A record of an earlier version has no column of names.
+  const rows = await db.execute(sql`
+    select hash, created_at, to_jsonb(applied) ->> 'name' as name from ${record} as applied order by created_at, id`);
   return z
     .array(appliedRow)
     .parse([...rows])
-    .map((row) => ({ name: nameOf(journal, row.created_at), checksum: row.hash }));
+    .map((row) => ({ name: row.name ?? nameOf(journal, row.created_at), checksum: row.hash }));
 }

@@ -50,11 +50,22 @@ export async function moveRecord(tx: Transaction): Promise<void> {
   await tx.execute(sql`insert into ${FORMER_RECORD} (hash, created_at) values (${NEWER_VERSION}, 0)`);
 }
 
+/** Earlier versions recorded no names. */
+export async function addNamesToRecord(tx: Transaction): Promise<void> {
+  await tx.execute(sql`alter table ${RECORD} add column if not exists name text`);
+}
+
 export async function recordApplied(
   tx: Transaction,
-  { checksum, createdAt }: { readonly checksum: string; readonly createdAt: number },
+  {
+    name,
+    checksum,
+    createdAt,
+  }: { readonly name: string; readonly checksum: string; readonly createdAt: number },
 ): Promise<void> {
-  await tx.execute(sql`insert into ${RECORD} (hash, created_at) values (${checksum}, ${createdAt})`);
+  await tx.execute(
+    sql`insert into ${RECORD} (hash, created_at, name) values (${checksum}, ${createdAt}, ${name})`,
+  );
 }
 
 async function tablesOf(db: Database | Transaction): Promise<{ record: boolean; former: boolean }> {

@@ -1,0 +1,30 @@
+/** Which statements of a migration do more than add something (docs/upgrades.md, "Without a gap"). */
+
+const ADDS = [
+  /^create (unlogged )?table (if not exists )?\S+/,
+  /^create index (if not exists )?\S+/,
+  /^create (materialized |or replace )?view (if not exists )?\S+/,
+  /^create (sequence|type|function|dictionary) /,
+  /^comment on /,
+  /^alter table \S+( on cluster \S+)? add column /,
+  /^alter table \S+( on cluster \S+)? add (index|projection|constraint \S+ foreign key) /,
+];
+
+/** Statements that a version before could notice. ClickHouse and Drizzle separate theirs in different ways. */
+export function beyondExpansion(text: string): string[] {
+  return text
+    .split(/--> statement-breakpoint|;\s*$/m)
+    .map((statement) =>
+      statement
+        .replace(/^--.*$/gm, '')
+        .replace(/\$\{\w+\}/g, '')
+        .trim(),
+    )
+    .filter((statement) => statement !== '' && !addsOnly(statement.toLowerCase().replace(/\s+/g, ' ')));
+}
+
+function addsOnly(statement: string): boolean {
+  if (/\badd column\b/.test(statement) && /\bnot null\b/.test(statement) && !/\bdefault\b/.test(statement))
+    return false;
+  return ADDS.some((form) => form.test(statement)) && !/,\s*(drop|rename|alter|modify)\b/.test(statement);
+}
