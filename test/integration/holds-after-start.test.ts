@@ -35,3 +35,14 @@ test('a hold that is settled after it has expired is billed, and the answer says
     { granted: false, remaining: 10 },
   ]);
 });
+
+test('many customers who are asked for at once after a start are all answered', async () => {
+  const holders = await Promise.all(Array.from({ length: 12 }, () => createHolder(api, 100)));
+  const reserveAll = (name: string) =>
+    Promise.all(holders.map((holder) => reserve(api, holder.hold(`${holder.customerId} ${name}`, 60))));
+  expect((await reserveAll('before')).flat().every(({ granted }) => granted)).toBe(true);
+  await service.restart();
+  const answers = (await reserveAll('after')).flat();
+  expect(answers).toHaveLength(12);
+  for (const one of answers) expect(one).toMatchObject({ granted: false, reason: 'balance', remaining: 40 });
+});

@@ -67,6 +67,24 @@ interface Read {
   readonly family: Pick<EvaluatedFamily, 'customerIds' | 'customerOf' | 'seen' | 'holds'>;
 }
 
+/** Who belongs to the family of a customer, without an evaluation: from then on its usage can be noticed. */
+export async function unevaluatedFamily(
+  { db }: Pick<BalanceDeps, 'db'>,
+  customerId: string,
+): Promise<EvaluatedFamily> {
+  const { customerIds, customerOf } = await inSnapshot(db, async (tx) => {
+    const ids = await familyIds(tx, customerId);
+    return { customerIds: ids, customerOf: await namesOf(tx, ids) };
+  });
+  const nothing = { drafts: new Map(), metrics: new Map(), buckets: [], limits: [], seen: [], holds: [] };
+  return { ...nothing, customerIds, customerOf, countedUpTo: null, validUntil: 0 };
+}
+
+async function familyIds(db: Transaction, customerId: string): Promise<string[]> {
+  const families = await loadFamilies(db, [customerId]);
+  return [...(families.get(customerId) ?? [customerId])].sort();
+}
+
 /** Counts all events that were acknowledged before. */
 export async function evaluateFamily(deps: BalanceDeps, customerId: string): Promise<EvaluatedFamily> {
   const now = deps.clock.now();
@@ -84,8 +102,7 @@ async function readFamily(
   now: Instant,
 ): Promise<Read> {
   const { db } = deps;
-  const families = await loadFamilies(db, [customerId]);
-  const customerIds = [...(families.get(customerId) ?? [customerId])].sort();
+  const customerIds = await familyIds(db, customerId);
   const contracts = await loadContracts(db, { customerIds });
   const places = await draftPlacesOf(deps, contracts, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));

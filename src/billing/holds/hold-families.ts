@@ -5,12 +5,13 @@
 import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';
 import type { Decimal } from '../../core/decimal.ts';
+import { createPlaces } from '../../core/places.ts';
 import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
 import type { Hold } from '../../store/holds/holds.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
-import { evaluateFamily } from './evaluate-family.ts';
+import { evaluateFamily, unevaluatedFamily } from './evaluate-family.ts';
 import { HoldFamily, type PendingUsage } from './hold-family.ts';
 
 /** A hold whose event is on its way to the disk. */
@@ -45,6 +46,8 @@ const RENEWALS_MAX = 3;
 
 /** More are forgotten, those first that have been here longest and hold nothing. */
 const FAMILIES_MAX = 20_000;
+/** Of customers; each reads in both stores. After a start all may be asked for at once. */
+const EVALUATIONS = { atOnceMax: 8, waitingMax: 1_000 };
 /** An evaluation in the background rests so many times as long as it took. */
 const REST_FACTOR = 3;
 const REST_MIN_MS = 1_000;
@@ -59,6 +62,10 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
   const loading = new Map<string, Promise<HoldFamily>>();
   const renewing = new Map<HoldFamily, Promise<void>>();
   const resting = new Set<HoldFamily>();
+  const evaluations = createPlaces(
+    EVALUATIONS,
+    'too many customers are asked for the first time, try again in a moment',
+  );
   const own = new AsyncResource('hold families');
   let used = 0;
 
@@ -101,8 +108,10 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
 
   async function load(customerId: string): Promise<HoldFamily> {
     makeRoom();
-    const family = new HoldFamily(await evaluateFamily(deps, customerId));
+    const family = new HoldFamily(await unevaluatedFamily(deps, customerId));
+    family.isStale = true;
     remember(family);
+    // What came before is counted by the evaluation, and what comes from now on is noticed.
     await deps.ingestSettled();
     await renewOnce(family);
     return family;
@@ -114,7 +123,11 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
       const [customerId = ''] = family.evaluated.customerIds;
       const begunAt = performance.now();
       const evaluated = await evaluateFamily(deps, customerId);
-      const hasNewNames = [...evaluated.customerOf].some(([ref, id]) => names.get(ref)?.customerId !== id);
+      const isNew = ([ref, id]: readonly [string, string]) => {
+        const known = names.get(ref);
+        return known?.customerId !== id || known.family !== family;
+      };
+      const hasNewNames = [...evaluated.customerOf].some(isNew);
       family.takeOver(evaluated, counted);
       family.begunAt = begunAt;
       remember(family);
@@ -128,13 +141,16 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
   function renew(family: HoldFamily): Promise<void> {
     const running = renewing.get(family);
     if (running !== undefined) return running;
-    const work = own.runInAsyncScope(() => renewOnce(family)).finally(() => renewing.delete(family));
+    const work = own
+      .runInAsyncScope(() => evaluations.take(() => renewOnce(family)))
+      .finally(() => renewing.delete(family));
     renewing.set(family, work);
     return work;
   }
 
   function renewLater(family: HoldFamily): void {
-    if (family.pending.size === 0 || resting.has(family)) return;
+    // Whoever waits for an answer comes first; the next request tries again.
+    if (family.pending.size === 0 || resting.has(family) || evaluations.figures().waiting > 0) return;
     resting.add(family);
     own.runInAsyncScope(async () => {
       const begun = performance.now();
@@ -150,7 +166,9 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
     if (known !== undefined) return known;
     const running = loading.get(customerId);
     if (running !== undefined) return running;
-    const work = own.runInAsyncScope(() => load(customerId)).finally(() => loading.delete(customerId));
+    const work = own
+      .runInAsyncScope(() => evaluations.take(() => load(customerId)))
+      .finally(() => loading.delete(customerId));
     loading.set(customerId, work);
     return work;
   }

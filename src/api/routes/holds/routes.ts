@@ -160,7 +160,7 @@ function reserveRoute({ holds }: Deps): RouteDefinition {
       'with the transaction id of a hold answers 409.',
     body: z.object({ holds: z.array(holdRequest).min(1).max(BATCH_MAX) }).meta({ id: 'ReserveHolds' }),
     response: z.object({ data: z.array(z.union([granted, refused])) }),
-    errors: [400, 409, 503],
+    errors: [400, 409, 429, 503],
     async handler({ body }) {
       const answers = await holds.reserve(
         body.holds.map((one) => ({
