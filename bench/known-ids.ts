@@ -44,6 +44,8 @@ interface Sized {
 interface Replay {
   readonly knownPerSecond: number;
   readonly othersP99Ms: number;
+  /** The same traffic shortly before, with nothing sent again. */
+  readonly othersAloneP99Ms: number;
   readonly cpuPerEvent: number;
 }
 
@@ -137,6 +139,7 @@ async function sendAgain(directory: string, seconds: number): Promise<Replay> {
     await runGenerator({ ...replay, warmUpMs: 1_000 });
     await spilled(service);
     const others = { ...load, run: 'others', connections: 32, eventsPerSecond: 2_000, warmUpMs: 2_000 };
+    const alone = await runGenerator({ ...others, run: 'alone', measureMs: (seconds * 1000) / 2 });
     const [known, beside] = await Promise.all([
       runGenerator({ ...replay, warmUpMs: 2_000, measureMs: (seconds * 1000) / 2 }),
       runGenerator({ ...others, measureMs: (seconds * 1000) / 2 }),
@@ -145,6 +148,7 @@ async function sendAgain(directory: string, seconds: number): Promise<Replay> {
     return {
       knownPerSecond: events / known.seconds,
       othersP99Ms: beside.latencyMs.p99,
+      othersAloneP99Ms: alone.latencyMs.p99,
       cpuPerEvent: (known.serviceCpuSeconds * 1e6) / events,
     };
   } finally {
@@ -223,6 +227,7 @@ function report(measured: readonly Sized[]): string {
       row('known events again, a second', '50,000', ({ replay }) => replay.knownPerSecond.toFixed(0)),
       row('their CPU time', '', ({ replay }) => `${replay.cpuPerEvent.toFixed(1)} µs`),
       row('p99 of others meanwhile', '100 ms', ({ replay }) => `${replay.othersP99Ms.toFixed(0)} ms`),
+      row('p99 of others alone', '', ({ replay }) => `${replay.othersAloneP99Ms.toFixed(0)} ms`),
     ],
   );
 }

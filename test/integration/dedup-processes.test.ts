@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../src/core/time.ts';
+import { DAY_MS, formatInstant, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
 import { NO_RECORD } from '../../src/metering/ingest/known-ids/run-record.ts';
@@ -188,6 +188,27 @@ describe.each([
         { transaction_id: id, customer_ref: 'acme', event_type: 'tokens' },
       ]);
     }
+  });
+
+  it('find a conflict between what a start puts into one file, into another and into memory', async () => {
+    // Longer than the shortest time for which a start makes a file of its own, and shorter than events come late.
+    const apart = 10 * MINUTE_MS;
+    const [early, late] = [clockAt(START), clockAt(START + apart)];
+    const [first, second] = [await startProcess(early), await startProcess(late)];
+    const racing = ['a', 'b'];
+    for (const [day, id] of racing.entries()) {
+      const others = (of: string) => Array.from({ length: 3 }, (_, i) => ({ id: `${of}-${day}-${i}` }));
+      await first.ingest(body([{ id }, ...others('first')], early.at));
+      await second.ingest(body([{ id, customer: 'globex' }, ...others('second')], late.at));
+      early.at += DAY_MS;
+      late.at += DAY_MS;
+    }
+    await Promise.all([first.close(), second.close()]);
+    const { knownIds } = (await startProcess(late)).stats();
+    if (hasFiles) expect(knownIds).toMatchObject({ runs: 3, recent: { ids: 4 } });
+    const counted = await counting();
+    expect(counted).toHaveLength(racing.length * 7);
+    expect(counted.filter(({ customer_ref }) => customer_ref !== 'acme')).toEqual([]);
   });
 
   it('see a row that appears late, after rows that were accepted later', async () => {

@@ -3,13 +3,15 @@
  * never taken for known.
  */
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { knownIdMeasures } from '../../src/api/http/service-measures.ts';
 import { createBatchStore } from '../../src/app/commands/backfill/store-batch.ts';
-import { DAY_MS, SECOND_MS } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, type Instant, parseRfc3339, SECOND_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { EventRows } from '../../src/metering/ingest/event-rows.ts';
-import { recordedUpTo } from '../../src/metering/ingest/known-ids/run-record.ts';
+import { NO_RECORD, recordedUpTo } from '../../src/metering/ingest/known-ids/run-record.ts';
 import { validateEvents } from '../../src/metering/ingest/validate-events.ts';
 import { fill, idsFrom, type KnownIdsStore, openKnownIdsStore } from '../support/known-ids-store.ts';
 
@@ -22,9 +24,10 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** Each of them alone, so that no answer depends on another id. */
-async function expectKnown(ids: readonly string[]): Promise<void> {
-  for (const id of ids) expect(await store.send(id)).toEqual({ accepted: 0, duplicates: 1 });
+/** Each of them in a request of its own, so that no answer depends on another id. */
+async function expectKnown(ids: readonly string[], by = store): Promise<void> {
+  const answers = await Promise.all(ids.map((id) => by.sendAt(id, by.clock.at - HOUR_MS)));
+  expect(answers).toEqual(ids.map(() => ({ accepted: 0, duplicates: 1 })));
 }
 
 async function expectNew(ids: readonly string[]): Promise<void> {
@@ -74,6 +77,49 @@ describe('the files of known ids', () => {
     expect(store.logged).toEqual([]);
   });
 
+  it('are counted in the figures of the service, with the lookups that they cost', async () => {
+    const ids = await fill(store);
+    const registry = new Registry();
+    knownIdMeasures(registry, store.ingest());
+    await expectKnown(ids);
+    const { recent, filtered, lookups } = store.ingest().stats().knownIds;
+    const lines = (await registry.metrics()).split('\n');
+    for (const [line, value] of [
+      ['tallyhouse_known_transaction_ids{tier="recent"}', recent.ids],
+      ['tallyhouse_known_transaction_ids{tier="filtered"}', filtered.ids],
+      ['tallyhouse_known_transaction_ids_bytes{tier="recent"}', recent.bytes],
+      ['tallyhouse_known_transaction_ids_bytes{tier="filtered"}', filtered.bytes],
+      ['tallyhouse_known_id_lookups_total{result="known"}', lookups.known],
+      ['tallyhouse_known_id_lookups_total{result="new"}', lookups.new],
+      // Each request waited alone.
+      ['tallyhouse_known_id_lookup_seconds_count', lookups.known + lookups.new],
+    ] as const)
+      expect(lines).toContain(`${line} ${value}`);
+    expect(lookups.known).toBeGreaterThan(50);
+  });
+
+  it('are built at each start of a process without a durable disk, part after part, as the log says', async () => {
+    Object.assign(store.olderIds, { record: NO_RECORD });
+    const ids = await fill(store);
+    for (let start = 0; start < 2; start += 1) {
+      await store.stop();
+      store.figures.length = 0;
+      await store.start();
+      const { runs, filtered } = store.ingest().stats().knownIds;
+      const built = store.figures.filter(({ message }) => message === MADE).map(({ fields }) => fields);
+      expect(built).toHaveLength(runs);
+      expect(runs).toBeGreaterThan(5);
+      const read = built.map((fields) => fields.readEvents);
+      expect(read).toEqual(built.map((_, at) => sumOf(built.slice(0, at + 1).map((each) => each.ids))));
+      expect(read.at(-1)).toBe(filtered.ids);
+      for (const fields of built) expect(fields.allEvents).toBe(filtered.ids);
+      // Each begins where the one before ends.
+      expect(built.slice(1).map(({ from }) => from)).toEqual(built.slice(0, -1).map(({ to }) => to));
+      expect(parseRfc3339(String(built.at(-1)?.to)) ?? 0).toBeLessThanOrEqual(store.clock.at);
+      await expectKnown(ids);
+    }
+  });
+
   it('go when all of their ids are past the window', async () => {
     const ids = await fill(store);
     store.clock.at += 60 * DAY_MS;
@@ -86,14 +132,27 @@ describe('the files of known ids', () => {
     await expectNew(ids);
   });
 
-  it('know an id up to the last second of the window', async () => {
-    const [first = ''] = await fill(store);
-    const accepted = await acceptedAt(first);
-    const end = accepted + 34 * DAY_MS;
-    store.clock.at = end - 10 * SECOND_MS - 1;
-    expect(await store.send(first)).toEqual({ accepted: 0, duplicates: 1 });
-    store.clock.at = end - 10 * SECOND_MS;
-    expect(await store.send(first)).toEqual({ accepted: 1, duplicates: 0 });
+  it.each([34, 400])('know an id up to the last second of a window of %i days', async (windowDays) => {
+    const windowed = await openKnownIdsStore({ windowDays });
+    try {
+      const [first = '', ...others] = await fill(windowed);
+      const end = (await acceptedAt(windowed.clickhouse, first)) + windowDays * DAY_MS;
+      windowed.clock.at = end - 10 * SECOND_MS - 1;
+      await windowed.stop();
+      await windowed.start();
+      await expectKnown([first, ...others], windowed);
+      windowed.clock.at = end - 1;
+      expect(await windowed.sendAt(first, windowed.clock.at)).toEqual({ accepted: 0, duplicates: 1 });
+      windowed.clock.at = end;
+      expect(await windowed.sendAt(first, windowed.clock.at)).toEqual({ accepted: 1, duplicates: 0 });
+      expect(windowed.ingest().stats().knownIds.filtered.ids).toBeGreaterThan(50);
+      // As old as an event may be, and no older.
+      const oldest: Instant = windowed.clock.at - windowDays * DAY_MS;
+      await expect(windowed.sendAt('too-old', oldest - HOUR_MS)).rejects.toMatchObject({ kind: 'invalid' });
+      expect(await windowed.sendAt('old', oldest)).toEqual({ accepted: 1, duplicates: 0 });
+    } finally {
+      await windowed.close();
+    }
   });
 
   const damages: readonly { what: string; damage: (path: string) => Promise<void> }[] = [
@@ -270,7 +329,7 @@ describe('the files of known ids', () => {
       await copyEvents(store.clickhouse, longer.clickhouse, longer);
       longer.clock.at = store.clock.at;
       await longer.start();
-      for (const id of ids) expect(await longer.send(id)).toEqual({ accepted: 0, duplicates: 1 });
+      await expectKnown(ids, longer);
     } finally {
       await longer.close();
     }
@@ -294,8 +353,12 @@ async function replaceVersion(path: string): Promise<void> {
   await writeFile(path, bytes);
 }
 
-async function acceptedAt(id: string): Promise<number> {
-  const [row] = await store.clickhouse.query({
+function sumOf(values: readonly unknown[]): number {
+  return values.reduce<number>((sum, value) => sum + Number(value), 0);
+}
+
+async function acceptedAt(clickhouse: ClickHouse, id: string): Promise<number> {
+  const [row] = await clickhouse.query({
     sql: 'SELECT toUnixTimestamp64Milli(ingested_at) AS at FROM usage_events WHERE transaction_id = {id:String}',
     params: { id },
     schema: z.object({ at: z.coerce.number() }),

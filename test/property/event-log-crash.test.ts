@@ -2,6 +2,7 @@
  * The process is killed at any moment: while it writes the log, between the log and ClickHouse, in an insert, while it
  * takes up the log, several times in a row. Every acknowledged event is stored, and counts exactly once.
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
@@ -10,12 +11,14 @@ import { createTestDirectory } from '../support/stores.ts';
 
 /** 1,000 in the long command, unless CRASH_ROUNDS says how many. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (inject('isThorough') ? 1_000 : 4));
-/** The directory of events grows, and with it the time of a start. */
-const ROUNDS_PER_DIRECTORY = 50;
-/** More events than one round makes. */
-const EVENTS_PER_ROUND_MAX = 1_000_000;
+/** Directories side by side: a process waits for the disk, and for its end. */
+const LANES = 3;
 /** Every fourth round ends while the events of the one before are taken up. */
 const ROUNDS_PER_EARLY_DEATH = 4;
+/** The directory of events grows, and with it the time of a start. */
+const ROUNDS_PER_DIRECTORY = Math.min(50, Math.max(ROUNDS_PER_EARLY_DEATH, Math.ceil(ROUNDS / LANES)));
+/** More events than one round makes. */
+const EVENTS_PER_ROUND_MAX = 1_000_000;
 const INGEST_MS_MAX = 1_500;
 const OPENING_MS_MAX = 400;
 
@@ -64,24 +67,36 @@ async function round(dataDir: string, number: number): Promise<number[]> {
   return linesOf(program, 'ack').flat();
 }
 
-it(`loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, async () => {
-  let acknowledgedTotal = 0;
-  for (let first = 0; first < ROUNDS; first += ROUNDS_PER_DIRECTORY) {
-    const dataDir = join(await createTestDirectory(), 'data');
-    const acknowledged = new Set<number>();
-    for (let number = 0; number < Math.min(ROUNDS - first, ROUNDS_PER_DIRECTORY); number += 1) {
-      for (const n of await round(dataDir, number)) acknowledged.add(n);
-    }
-    const last = start(dataDir, 0, 'check');
-    expect({ code: await last.ended, said: last.stderr() }).toEqual({ code: 0, said: '' });
-    const stored = new Map(linesOf(last, 'stored').map(([n = 0, copies = 0]) => [n, copies]));
-    expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
-    expect([...stored].filter(([, copies]) => copies !== 1)).toEqual([]);
-    acknowledgedTotal += acknowledged.size;
+/** One process after the other on one directory. Returns how many events were acknowledged. */
+async function directoryOf(rounds: number): Promise<number> {
+  const dataDir = join(await createTestDirectory(), 'data');
+  const acknowledged = new Set<number>();
+  for (let number = 0; number < rounds; number += 1) {
+    for (const n of await round(dataDir, number)) acknowledged.add(n);
   }
-  expect(acknowledgedTotal).toBeGreaterThan(ROUNDS * 10);
+  const last = start(dataDir, 0, 'check');
+  expect({ code: await last.ended, said: last.stderr() }).toEqual({ code: 0, said: '' });
+  const stored = new Map(linesOf(last, 'stored').map(([n = 0, copies = 0]) => [n, copies]));
+  expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
+  expect([...stored].filter(([, copies]) => copies !== 1)).toEqual([]);
+  await rm(dataDir, { recursive: true, force: true });
+  return acknowledged.size;
+}
+
+it(`loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, async () => {
+  let acknowledged = 0;
+  let left = ROUNDS;
+  const lane = async () => {
+    while (left > 0) {
+      const rounds = Math.min(left, ROUNDS_PER_DIRECTORY);
+      left -= rounds;
+      acknowledged += await directoryOf(rounds);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  expect(acknowledged).toBeGreaterThan(ROUNDS * 10);
   expect(lookingUp).toBeGreaterThan(0);
   if (inject('isThorough')) {
-    process.stdout.write(`${acknowledgedTotal} events acknowledged; kills: ${JSON.stringify(deaths)}\n`);
+    process.stdout.write(`${acknowledged} events acknowledged; kills: ${JSON.stringify(deaths)}\n`);
   }
 }, 10_800_000);

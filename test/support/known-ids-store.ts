@@ -16,9 +16,13 @@ export interface KnownIdsStore {
   readonly clock: { at: Instant };
   /** What was logged, by its text. */
   readonly logged: string[];
+  /** The figures of what was logged, by its text. */
+  readonly figures: { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[];
   ingest(): Ingest;
   /** Sends one event for each id, ten seconds after the ones before, and waits until files are written. */
   send(...ids: readonly string[]): Promise<{ accepted: number; duplicates: number }>;
+  /** Sends the event of an id with this timestamp, now. */
+  sendAt(id: string, timestamp: Instant): Promise<{ accepted: number; duplicates: number }>;
   stop(): Promise<void>;
   /** After `stop`. `over`: another ClickHouse than that of the store. */
   start(over?: ClickHouse): Promise<void>;
@@ -40,26 +44,25 @@ export async function openKnownIdsStore(settings: { windowDays?: number } = {}):
   const olderIds = await createOlderIds(clickhouse);
   const clock = { at: START, now: () => clock.at };
   const logged: string[] = [];
-  const log = (_: unknown, message: string) => logged.push(message);
+  const figures: KnownIdsStore['figures'] = [];
+  const log = (fields: Readonly<Record<string, unknown>>, message: string) => {
+    logged.push(message);
+    figures.push({ message, fields });
+  };
   let running: Ingest | undefined;
   const store: KnownIdsStore = {
-    ...{ clickhouse, olderIds, clock, logged },
+    ...{ clickhouse, olderIds, clock, logged, figures },
     ingest: () => {
       if (running === undefined) throw new Error('the process is stopped');
       return running;
     },
     async send(...ids) {
       clock.at += 10_000;
-      const events = ids.map((id) => ({
-        transaction_id: id,
-        customer_id: 'acme',
-        event_type: 'use',
-        timestamp: formatInstant(clock.at - HOUR_MS),
-      }));
-      const outcome = await store.ingest().ingest(Buffer.from(JSON.stringify(events)));
+      const outcome = await store.ingest().ingest(bodyOf(ids, clock.at - HOUR_MS));
       await store.ingest().tidied();
       return outcome;
     },
+    sendAt: (id, timestamp) => store.ingest().ingest(bodyOf([id], timestamp)),
     async stop() {
       await running?.close();
       running = undefined;
@@ -87,6 +90,14 @@ export async function openKnownIdsStore(settings: { windowDays?: number } = {}):
   };
   await store.start();
   return store;
+}
+
+function bodyOf(ids: readonly string[], timestamp: Instant): Buffer {
+  const events = ids.map((transaction_id) => ({
+    ...{ transaction_id, customer_id: 'acme', event_type: 'use' },
+    timestamp: formatInstant(timestamp),
+  }));
+  return Buffer.from(JSON.stringify(events));
 }
 
 /** Sends many ids over weeks, so that there are several files, of runs and of merged ones. Returns them. */

@@ -185,6 +185,7 @@ describe('the configuration', () => {
     ['API_TOKEN', 'fifteen-letters'],
     ['GRACE_PERIOD_HOURS', '-1'],
     ['INGEST_WINDOW_DAYS', '0'],
+    ['INGEST_WINDOW_DAYS', '3651'],
     ['INVOICE_NUMBER_PATTERN', 'INV-{number}'],
     ['INVOICE_NUMBER_PATTERN', 'INV-{year}'],
     ['SELLER_NAME', 'two\nlines'],

@@ -11,6 +11,7 @@ import type { DeduplicationIndex } from './deduplication-index.ts';
 import { AHEAD_UNIT_SECONDS } from './deduplication-slots.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { FUTURE_HOURS_MAX } from './event-limits.ts';
+import { HASH_WORDS } from './transaction-hash.ts';
 
 /** A start on a slow disk may take minutes; it must not fail because of a limit meant for requests. */
 const QUERY_SECONDS_MAX = 600;
@@ -119,6 +120,34 @@ export async function rebuildIndex(
   }
   return { lastTick: summary.last_tick, suspects };
 }
+
+/**
+ * First hash words of the ids that were accepted within these seconds and are in the index as well: rows that were not
+ * loaded into it.
+ */
+export async function alsoAcceptedWithin(
+  clickhouse: ClickHouse,
+  index: DeduplicationIndex,
+  now: Instant,
+  within: Seconds,
+): Promise<ReadonlySet<number>> {
+  const nowSeconds = Math.floor(now / 1000);
+  const params = { accepted_from: within.from * 1000, accepted_to: within.to * 1000 };
+  const found = new Set<number>();
+  const hash = new Uint32Array(HASH_WORDS);
+  for await (const [a = NO_WORDS, b = NO_WORDS, c = NO_WORDS] of blocksOf(clickhouse, { ...IDS, params })) {
+    for (let i = 0; i < a.length; i += 1) {
+      hash[0] = a[i] ?? 0;
+      hash[1] = b[i] ?? 0;
+      hash[2] = c[i] ?? 0;
+      // Whatever the events are dated.
+      if (index.isKnown(hash, 0, nowSeconds, Number.POSITIVE_INFINITY)) found.add(a[i] ?? 0);
+    }
+  }
+  return found;
+}
+
+const NO_WORDS = new Uint32Array(0);
 
 const COUNTS_SQL = `
   SELECT toUInt32(intDiv(toUnixTimestamp(ingested_at), {width:UInt32})) AS span, count() AS events

@@ -7,7 +7,7 @@
  * pause, so that of two requests with one id exactly one takes it as new.
  */
 import type { Instant } from '../../../core/time.ts';
-import { DAY_MS } from '../../../core/time.ts';
+import { DAY_MS, formatInstant } from '../../../core/time.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
 import { createDeduplicationIndex, type DeduplicationIndex } from '../deduplication-index.ts';
 import type { Acceptance } from '../deduplication-slots.ts';
@@ -15,7 +15,8 @@ import { ALL_SECONDS, type Rebuilt, rebuildIndex } from '../rebuild-index.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { createLookups, type Lookups } from './look-up.ts';
 import { startReading } from './read-on-thread.ts';
-import { restoreRuns } from './restore-runs.ts';
+import { acceptedBefore, type RestoreProgress, restoreRuns } from './restore-runs.ts';
+import type { Run } from './run.ts';
 import type { RecordedRuns, RunRecord } from './run-record.ts';
 import { createRuns, isKnownBy, type Runs } from './runs.ts';
 import { createUpkeep, firstKnownSecond, type Upkeep } from './upkeep.ts';
@@ -30,7 +31,7 @@ export interface OlderIds {
   readonly record: RunRecord;
   /** The identity of the stored events; where it has changed, all files are built again. */
   readonly storeState: () => Promise<string>;
-  /** How long ids stay in memory whatever their number. */
+  /** How long ids stay in memory whatever their number: longer than events of others come late; 0 without others. */
   readonly recentSeconds: number;
 }
 
@@ -221,7 +222,8 @@ class TieredIds implements KnownIds {
     this.#raiseFloor(recentFrom);
     const within = { from: recentFrom, to: ALL_SECONDS.to };
     const rebuilt = await rebuildIndex(clickhouse, this.#recent, now, windowDays, within);
-    return { ...rebuilt, suspects: new Set([...inRuns, ...rebuilt.suspects]) };
+    const before = await acceptedBefore({ ...older, clickhouse, now }, this.#recent, recentFrom);
+    return { ...rebuilt, suspects: new Set([...inRuns, ...before, ...rebuilt.suspects]) };
   }
 
   tidy(now: Instant): void {
@@ -274,8 +276,10 @@ class TieredIds implements KnownIds {
       ...{ ...older, clickhouse, windowDays, now },
       onUnusable: (file: string, error: unknown) =>
         log.warn?.({ err: error, file }, 'a file of known ids cannot be used and is built again'),
-      onMade: (ids: number, { from, to }: { readonly from: number; readonly to: number }) =>
-        log.info?.({ ids, from, to }, 'a file of known ids is built'),
+      onMade: ({ ids, from, to }: Run, progress: RestoreProgress) => {
+        const [first, end] = [from, to].map((seconds) => formatInstant(seconds * 1000));
+        log.info?.({ ids, from: first, to: end, ...progress }, 'a file of known ids is built');
+      },
       onSuspects: (hashes: ReadonlySet<number>) => {
         for (const hash of hashes) suspects.add(hash);
       },

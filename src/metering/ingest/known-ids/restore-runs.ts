@@ -5,8 +5,14 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { DAY_MS, type Instant } from '../../../core/time.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
-import { createDeduplicationIndex } from '../deduplication-index.ts';
-import { ALL_SECONDS, countAccepted, rebuildIndex, type Seconds } from '../rebuild-index.ts';
+import { createDeduplicationIndex, type DeduplicationIndex } from '../deduplication-index.ts';
+import {
+  ALL_SECONDS,
+  alsoAcceptedWithin,
+  countAccepted,
+  rebuildIndex,
+  type Seconds,
+} from '../rebuild-index.ts';
 import { openRun, type Run, removeRunFile } from './run.ts';
 import type { RecordedRuns } from './run-record.ts';
 import { writeRun } from './spill.ts';
@@ -26,9 +32,18 @@ export interface RestoreOptions {
   readonly now: Instant;
   /** Called for a file that cannot be used, and for every run that was built again. */
   readonly onUnusable: (file: string, error: unknown) => void;
-  readonly onMade: (ids: number, seconds: Seconds) => void;
-  /** Called with the first hash words of ids that were stored more than once, as far as they are in one new run. */
+  readonly onMade: (run: Run, progress: RestoreProgress) => void;
+  /**
+   * Called with the first hash words of ids that were stored more than once: in one new run, or on both sides of its
+   * beginning.
+   */
   readonly onSuspects: (hashes: ReadonlySet<number>) => void;
+}
+
+/** Of the stored events whose ids are in no file. */
+export interface RestoreProgress {
+  readonly readEvents: number;
+  readonly allEvents: number;
 }
 
 export interface RestoredRuns {
@@ -76,24 +91,56 @@ async function openRecorded(
 /** Runs of all ids that were accepted within these seconds, each of at most as many ids as are kept in memory. */
 async function makeRuns(options: RestoreOptions, within: Seconds): Promise<Run[]> {
   if (within.from >= within.to) return [];
+  const parts = await partsOf(options, within);
+  const allEvents = parts.reduce((sum, { events }) => sum + events, 0);
   const runs: Run[] = [];
-  for (const { events, ...part } of await partsOf(options, within)) {
-    const isDivisible = part.to - part.from > 1 && part.to - part.from < within.to - within.from;
-    if (events > options.recentMax && isDivisible) runs.push(...(await makeRuns(options, part)));
-    else runs.push(await makeRun(options, part));
+  let readEvents = 0;
+  for await (const { events, ...part } of smallParts(options, within, parts)) {
+    const run = await makeRun(options, part);
+    readEvents += events;
+    options.onMade(run, { readEvents, allEvents });
+    runs.push(run);
   }
   return runs;
 }
 
-async function makeRun(
-  { clickhouse, directory, now, windowDays, onMade, onSuspects }: RestoreOptions,
-  part: Seconds,
-): Promise<Run> {
+/** The parts of a time; those with more events than are kept in memory divided further, as long as they can be. */
+async function* smallParts(
+  options: RestoreOptions,
+  within: Seconds,
+  parts: readonly Part[],
+): AsyncGenerator<Part, void, undefined> {
+  for (const part of parts) {
+    const isDivisible = part.to - part.from > 1 && part.to - part.from < within.to - within.from;
+    if (part.events > options.recentMax && isDivisible)
+      yield* smallParts(options, part, await partsOf(options, part));
+    else yield part;
+  }
+}
+
+/**
+ * First hash words of ids of the index that were also accepted shortly before `from`, when its ids begin. Copies that
+ * two processes accepted side by side may lie on both sides; no further apart than anything comes late.
+ */
+export async function acceptedBefore(
+  { clickhouse, now, recentSeconds }: Pick<RestoreOptions, 'clickhouse' | 'now' | 'recentSeconds'>,
+  index: DeduplicationIndex,
+  from: number,
+): Promise<ReadonlySet<number>> {
+  if (recentSeconds === 0) return new Set();
+  return await alsoAcceptedWithin(clickhouse, index, now, {
+    from: Math.max(0, from - recentSeconds),
+    to: from,
+  });
+}
+
+async function makeRun(options: RestoreOptions, part: Seconds): Promise<Run> {
+  const { clickhouse, directory, now, windowDays, onSuspects } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const { suspects } = await rebuildIndex(clickhouse, index, now, windowDays, part);
   onSuspects(suspects);
+  onSuspects(await acceptedBefore(options, index, part.from));
   const { run } = await writeRun(index, directory, part);
-  onMade(run.ids, part);
   return run;
 }
 
