@@ -11,6 +11,8 @@ COPY scripts ./scripts
 COPY src ./src
 COPY console ./console
 COPY vendor ./vendor
+COPY CHANGELOG.md ./
+COPY docs ./docs
 RUN npm run build
 
 FROM ${NODE_IMAGE}
@@ -20,6 +22,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/guide ./guide
 # `npm run token` and its like ask it whether they are built.
 COPY scripts/build.mjs ./scripts/
 COPY clickhouse ./clickhouse

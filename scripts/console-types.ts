@@ -9,9 +9,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenApiDocument, Operation } from '../src/api/http/openapi.ts';
 import { openApiDocument } from '../src/api/http/openapi.ts';
-import { createApp } from '../src/app/http-app.ts';
-import { type EveryRouteDeps, everyRoute } from '../src/app/routes.ts';
 import { PACKAGE_ROOT } from '../src/core/package-root.ts';
+import { everyRouteOfApp } from './reference/every-route.ts';
 
 const FILE = join(PACKAGE_ROOT, 'console/src/api/operations.gen.d.ts');
 
@@ -31,17 +30,8 @@ interface Schema {
   readonly description?: string;
 }
 
-/** Answers every question with itself: no handler runs, so nothing is asked of it. */
-const nothing: object = new Proxy(() => nothing, { get: () => nothing, apply: () => nothing });
-
 function document(): OpenApiDocument {
-  const routes = everyRoute(nothing as EveryRouteDeps);
-  const app = createApp({
-    ...(nothing as Parameters<typeof createApp>[0]),
-    measures: () => undefined,
-    routes,
-  });
-  return openApiDocument(app.routes, '0');
+  return openApiDocument(everyRouteOfApp(), '0');
 }
 
 const WORDS: Readonly<Record<string, string>> = {

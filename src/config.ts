@@ -68,7 +68,7 @@ const environment = z
       .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'must be the name of a cluster')
       .optional()
       .describe(
-        'Name of the cluster behind CLICKHOUSE_URL: tables become replicated and sharded. When unset, one node.',
+        'Name of the cluster at CLICKHOUSE_URL: tables become replicated and sharded. When unset, one node.',
       ),
     API_TOKEN: z
       .string()
@@ -76,7 +76,7 @@ const environment = z
       .min(API_TOKEN_LENGTH_MIN, `must have at least ${API_TOKEN_LENGTH_MIN} characters`)
       .optional()
       .describe(
-        'An API token with all scopes, of at least 16 characters, which works while it is set. When unset, one is made on the first start and kept in DATA_DIR/api-token.',
+        'An API token with all scopes, of at least 16 characters, which works while it is set. When unset, one is created on the first start and kept in DATA_DIR/api-token.',
       ),
     GRACE_PERIOD_HOURS: wholeNumber(0, 24 * 365)
       .default(24)

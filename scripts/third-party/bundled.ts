@@ -2,7 +2,7 @@
  * Packages that the build puts into files of dist/: those of the console and of the guide, as their builds name them,
  * and the viewer of the API reference. They are no dependencies of the package, but parts of it.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ROOT } from './lock.ts';
@@ -15,15 +15,18 @@ const described = z.object({
 });
 export type BundledPackage = z.output<typeof described> & { readonly where: string };
 
+/** Written by scripts/build.mjs and scripts/guide.mjs. */
+const BUILT = [
+  { where: 'dist/console', file: 'dist/bundled/console.json' },
+  { where: 'guide', file: 'guide/bundled.json' },
+];
+
 const vendored = z.object({ package: z.string(), version: z.string(), licence: z.string() });
 
 export async function bundledPackages(): Promise<readonly BundledPackage[]> {
-  const folder = join(ROOT, 'dist/bundled');
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
-  if (names.length === 0) throw new Error('nothing is built: npm run build');
-  const built = names.map(async (name) => {
-    const packages = z.array(described).parse(JSON.parse(await readFile(join(folder, name), 'utf8')));
-    return packages.map((each) => ({ ...each, where: name.replace('.json', '') }));
+  const built = BUILT.map(async ({ where, file }) => {
+    const packages = z.array(described).parse(JSON.parse(await readFile(join(ROOT, file), 'utf8')));
+    return packages.map((each) => ({ ...each, where }));
   });
   return [...(await Promise.all(built)).flat(), await referenceViewer()];
 }
@@ -37,6 +40,6 @@ async function referenceViewer(): Promise<BundledPackage> {
     version: viewer.version,
     identifier: viewer.licence,
     text,
-    where: 'reference',
+    where: 'dist/reference',
   };
 }

@@ -25,7 +25,7 @@ export async function licenceList(
 }
 
 const HEAD = `tallyhouse is under the Apache License 2.0 (LICENSE). It is installed with the packages below, and its files
-under dist/ have parts of those that are marked so. Packages of other platforms are named without their text.
+under dist/ and guide/ have parts of those that are marked so. Packages of other platforms are named without their text.
 `;
 
 function section({ title, licence, texts }: Licensed): string {
@@ -65,7 +65,7 @@ async function statedLicence(folder: string): Promise<string | undefined> {
 
 function ofBundled({ name, version, identifier, text, where }: BundledPackage): Licensed {
   return {
-    title: `${name} ${version} (in dist/${where})`,
+    title: `${name} ${version} (in ${where})`,
     licence: identifier ?? 'as its text says',
     texts: text === null ? [] : [text.trim()],
   };

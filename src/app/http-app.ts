@@ -14,6 +14,7 @@ import { createBodyBudget } from '../api/http/body-budget.ts';
 import { consoleFiles, registerConsole } from '../api/http/console-files.ts';
 import { type DashboardPages, registerDashboards } from '../api/http/dashboard-page.ts';
 import { createExchange } from '../api/http/exchange.ts';
+import { registerGuide } from '../api/http/guide-pages.ts';
 import { createMemoryBudget } from '../api/http/memory-budget.ts';
 import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
@@ -112,6 +113,7 @@ export function createApp(deps: AppDeps): App {
   const files = consoleFiles(join(PACKAGE_ROOT, 'dist/console'));
   registerConsole(hono, exchange, files);
   registerReference(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'dist/reference')));
+  registerGuide(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'guide/site')));
   if (deps.dashboards !== undefined) registerDashboards(hono, exchange, files, deps.dashboards);
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

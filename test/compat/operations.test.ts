@@ -81,7 +81,7 @@ describe('the operations of the official client', () => {
       const answer = await service.api.send(method, path.replaceAll(/\{[^}]*\}/g, 'x'));
       expect(answer.status).toBe(404);
       expect(answer.body).toEqual({
-        message: `This service does not have ${method} ${path} of the official client: ${reason}. See docs/compatibility.md`,
+        message: `This service does not have ${method} ${path} of the official client: ${reason}. See /guide/compatibility`,
       });
     },
   );

@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientOperations } from '../support/client-operations.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { runBlocks, runShell, shownBlocks } from '../support/shown-blocks.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -12,11 +13,7 @@ const [, tour = ''] = /## A tour in five minutes\n([\s\S]*?)\n## /.exec(readme) 
 const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
 const hasJq = isInstalled('jq');
 
-/** The blocks of the tour in their order, each with what it prints, if that is shown. */
-const blocks = [...tour.matchAll(/```sh\n([\s\S]*?)```\n(?:```(?:json)?\n([\s\S]*?)```)?/g)].map(
-  ([, commands = '', printed]) => ({ commands, printed }),
-);
-const END_OF_BLOCK = '-- end of block --';
+const blocks = shownBlocks(tour);
 
 const service = await serviceForFile({ sandboxNow: null });
 let directory: string;
@@ -30,34 +27,14 @@ beforeAll(async () => {
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
 });
 
-interface Ran {
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Exit status, or the signal that ended it. */
-  readonly ended: number | string | null;
-}
-
-/** The service runs in this process, so the shell must not block it. */
-function runShell(script: string): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const shell = spawn('bash', ['-c', script], { cwd: directory });
-    let [stdout, stderr] = ['', ''];
-    shell.stdout.on('data', (chunk) => (stdout += String(chunk)));
-    shell.stderr.on('data', (chunk) => (stderr += String(chunk)));
-    shell.on('error', reject);
-    shell.on('close', (status, signal) => resolve({ stdout, stderr, ended: signal ?? status }));
+/** Runs the tour against the service of this test. */
+async function runTour() {
+  const without = hasJq ? [] : ['jq() { cat > /dev/null; }'];
+  const ran = await runBlocks([...without, ...blocks.map(({ commands }) => commands)], directory, {
+    'http://127.0.0.1:3000': service.url,
+    '$(cat .data/api-token)': service.token,
   });
-}
-
-/** Runs the tour against the service of this test and returns what each block printed. */
-async function runTour(): Promise<Ran & { readonly outputs: string[] }> {
-  const script = [{ commands: hasJq ? '' : 'jq() { cat > /dev/null; }' }, ...blocks]
-    .map(({ commands }) => `${commands}\necho '${END_OF_BLOCK}'\n`)
-    .join('')
-    .replace('http://127.0.0.1:3000', service.url)
-    .replace('$(cat .data/api-token)', service.token);
-  const ran = await runShell(script);
-  return { ...ran, outputs: ran.stdout.split(`${END_OF_BLOCK}\n`).slice(1, -1) };
+  return { ...ran, outputs: ran.outputs.slice(without.length) };
 }
 
 /** The months of the example and of today are alike. */
@@ -79,7 +56,7 @@ describe('the tour of the README', () => {
   it('stops where an answer has no id, and shows the answer', async () => {
     const helpers = blocks[0]?.commands ?? '';
     const script = `${helpers.replace('$(cat .data/api-token)', 'x')}\nX=$(echo '{"message":"name: is required"}' | id)\necho went on`;
-    const { stdout, stderr, ended } = await runShell(script);
+    const { stdout, stderr, ended } = await runShell(script, directory);
     expect([stdout, ended]).toEqual(['', 'SIGINT']);
     expect(stderr).toContain('no id in: {"message":"name: is required"}');
   });

@@ -73,6 +73,9 @@ function SignedIn({ session, signOut }: { readonly session: Session; signOut(): 
             <span className={styles.about}>
               {session.name}, scope {session.scope}
             </span>
+            <a className={styles.about} href="/guide">
+              Guide
+            </a>
             <a className={styles.about} href="/docs">
               API reference
             </a>

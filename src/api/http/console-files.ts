@@ -18,7 +18,10 @@ const NONCE_PLACE = '__CSP_NONCE__';
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
+  jpg: 'image/jpeg',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  png: 'image/png',
   svg: 'image/svg+xml',
   woff2: 'font/woff2',
 };
@@ -77,16 +80,16 @@ export function htmlAnswer(files: ConsoleFiles, name: string, framedBy: string):
   return {
     body: new TextDecoder().decode(page).replaceAll(NONCE_PLACE, nonce),
     mediaType: mediaTypeOf(name),
-    headers: { 'content-security-policy': policyWith(nonce, framedBy) },
+    headers: { 'content-security-policy': policyOfPages(`'self' 'nonce-${nonce}'`, framedBy) },
   };
 }
 
-/** The nonce is for style sheets that the editor makes; scripts are files. */
-function policyWith(nonce: string, framedBy: string): string {
+/** Scripts are files of the service. A nonce is for style sheets that an editor makes. */
+export function policyOfPages(styles: string, framedBy: string): string {
   return [
     "default-src 'self'",
     "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
+    `style-src ${styles}`,
     "img-src 'self' data:",
     "connect-src 'self'",
     "object-src 'none'",
@@ -114,6 +117,6 @@ export function fileAnswer(context: Context, files: ConsoleFiles, name: string):
   };
 }
 
-function mediaTypeOf(name: string): string {
+export function mediaTypeOf(name: string): string {
   return MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }

@@ -48,6 +48,11 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     unavailable: [503, RETRY_LATER],
   };
 
+/** The status of a kind of refusal. */
+export function statusOf(kind: RefusalKind): number {
+  return STATUS_AND_HEADERS[kind][0];
+}
+
 const STORE_UNAVAILABLE: ErrorAnswer = {
   status: 503,
   headers: RETRY_LATER,

@@ -73,7 +73,7 @@ export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly R
 }
 
 function absentText({ method, path, reason }: AbsentOperation): string {
-  return `This service does not have ${method} ${path} of the official client: ${reason}. See docs/compatibility.md`;
+  return `This service does not have ${method} ${path} of the official client: ${reason}. See /guide/compatibility`;
 }
 
 /** Not a `Refusal`: no use case throws it. */

@@ -7,7 +7,7 @@ interface Tag {
 
 export const TAGS: readonly Tag[] = [
   { name: 'Customers', description: 'Whom you bill, and under which names their events come.' },
-  { name: 'Usage', description: 'Events in, and what they come to.' },
+  { name: 'Usage', description: 'Events in, and their totals.' },
   { name: 'Billable metrics', description: 'What is counted of events: by aggregations or in SQL.' },
   { name: 'Products', description: 'What is sold.' },
   { name: 'Pricing units', description: 'Currencies and units of your own.' },
@@ -24,8 +24,8 @@ export const TAGS: readonly Tag[] = [
   { name: 'Billing providers', description: 'Where invoices are delivered to and paid.' },
   { name: 'Dashboards', description: 'Pages that customers see of themselves, in frames of yours.' },
   { name: 'Alerts', description: 'Thresholds of spend, usage and balances.' },
-  { name: 'Notifications', description: 'What is told, and before or after what.' },
-  { name: 'Webhooks', description: 'Where it is told.' },
+  { name: 'Notifications', description: 'Which messages are sent, and how long before or after an event.' },
+  { name: 'Webhooks', description: 'Where messages are sent.' },
   { name: 'SQL', description: 'Questions across all customers.' },
   { name: 'Custom fields', description: 'Metadata of your own.' },
   { name: 'Named schedules', description: 'JSON of your own over time.' },

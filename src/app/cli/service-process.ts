@@ -114,6 +114,7 @@ function announce(service: Service, config: Config): void {
   lines.push(`  Console        ${service.consoleLink ?? `${service.url}/console`}`);
   if (service.consoleLink !== null) lines.push('  (signs in once, on this machine, within an hour)');
   lines.push(...service.notes.map((note) => `  Note: ${note}`));
+  lines.push(`  Guide          ${service.url}/guide`);
   lines.push(`  API reference  ${service.url}/docs`);
   if (service.newToken !== null) {
     lines.push(

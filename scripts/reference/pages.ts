@@ -1,0 +1,247 @@
+/** The reference of docs/reference/, from the tables of the code. `npm run reference` writes it, a test compares it. */
+
+import { statusOf } from '../../src/api/http/errors.ts';
+import { TAGS } from '../../src/api/http/tags.ts';
+import { SETTINGS } from '../../src/config.ts';
+import type { RefusalCode, RefusalKind } from '../../src/core/errors.ts';
+import type { InvoiceWarning } from '../../src/core/invoice.ts';
+import { isLifecycleType, MESSAGE_TYPES } from '../../src/notifications/message-types.ts';
+import { everyFigure, everyRouteOfApp } from './every-route.ts';
+
+/** By path from the root of the project. */
+export function referencePages(): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries({
+      operations: operationsPage(),
+      configuration: configurationPage(),
+      metrics: metricsPage(),
+      warnings: warningsPage(),
+      errors: errorsPage(),
+      webhooks: webhooksPage(),
+    }).map(([name, lines]) => [`docs/reference/${name}.md`, `${lines.join('\n')}\n`]),
+  );
+}
+
+const GENERATED = '<!-- Written by `npm run reference` from the code. -->';
+
+function head(title: string, ...text: readonly string[]): string[] {
+  return [`# ${title}`, '', GENERATED, '', ...text.flatMap((each) => [each, ''])];
+}
+
+function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map(cellOf).join(' | ')} |`;
+  return [line(columns), `|${'---|'.repeat(columns.length)}`, ...rows.map(line), ''];
+}
+
+/** A bar would end the cell; what looks like an element would be one. */
+function cellOf(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ').trim();
+}
+
+function operationsPage(): string[] {
+  const routes = everyRouteOfApp();
+  const sections = TAGS.flatMap(({ name, description }) => {
+    const rows = routes
+      .filter(({ tags }) => tags[0] === name)
+      .map(({ method, path, summary, scope }) => [
+        `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``,
+        summary,
+        scope === 'public' ? '–' : `\`${scope}\``,
+      ]);
+    return [`## ${name}`, '', description, '', ...table(['operation', 'what it does', 'scope'], rows)];
+  });
+  return [
+    ...head(
+      'Operations of the API',
+      `All ${routes.length} operations, in the order of work. Fields, examples and a form to try each out are in the API reference of your service, \`/docs\`; the document itself is \`/openapi.json\`, as one text \`/llms.txt\`.`,
+      'A token of scope `write` may do everything; `ingest` and `read` are for those operations alone ([access](../access.md)).',
+    ),
+    ...sections,
+  ];
+}
+
+function configurationPage(): string[] {
+  const rows = SETTINGS.map(({ name, meaning, defaultText }) => [
+    `\`${name}\``,
+    defaultText === null || defaultText === '' ? '–' : `\`${defaultText}\``,
+    meaning,
+  ]);
+  return [
+    ...head(
+      'Configuration',
+      'Environment variables, all optional. A file `.env` in the working directory has them too, or the one that `--env-file` names; the environment wins. `tallyhouse start --help` prints this list. A variable that is nearly called like one of them is named at the start. A value that cannot be used ends the start with a sentence that names it.',
+    ),
+    ...table(['variable', 'default', 'meaning'], rows),
+    'How they are used: [operations](../operations.md), [limits](../limits.md), [payments](../payments.md), [exports](../exports.md).',
+  ];
+}
+
+function metricsPage(): string[] {
+  const rows = everyFigure().map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', ') || '–',
+    help,
+  ]);
+  return [
+    ...head(
+      'Figures of /metrics',
+      '`GET /metrics` answers in the text format of Prometheus, without a token: do not show it to everybody. Node’s own figures (`process_…`, `nodejs_…`) stand beside these. Those to watch are in [operations](../operations.md); `deploy/` has alert rules and a dashboard.',
+    ),
+    ...table(['figure', 'type', 'labels', 'meaning'], rows),
+  ];
+}
+
+/** A meaning, and a remedy. */
+type Explained = readonly [string, string];
+
+const WARNINGS: Readonly<Record<InvoiceWarning['kind'], Explained>> = {
+  unpriced_usage: [
+    'Usage of a product that has no rate at its time and group values. It has no line.',
+    'Add a rate with the group values to the rate card, or an override; drafts have a line at once. An issued invoice can be voided and regenerated ([unpriced usage](../invoices.md#unpriced-usage)).',
+  ],
+  unpriced_subscription: [
+    'A billing period of a subscription whose product has no rate. Nothing is charged for it.',
+    'Add a rate of type SUBSCRIPTION ([subscriptions](../subscriptions.md)).',
+  ],
+  usage_filter_without_group_key: [
+    'The contract counts only events with a property by which the metric of a product cannot be grouped, so its usage is not seen.',
+    'Create a metric with this property among its group keys, and give it to the product ([unpriced usage](../invoices.md#unpriced-usage)).',
+  ],
+  uncounted_events: [
+    'Events over which a SQL metric cannot be evaluated, named by their transaction ids. Everything else is counted.',
+    'Send the usage again under new transaction ids, with values that can be counted ([events that cannot be counted](../invoices.md#events-that-cannot-be-counted)).',
+  ],
+  too_many_lines: [
+    'A product with more lines than an invoice may have. None of them is on it.',
+    'Raise `INVOICE_LINES_MAX`, or take a group key away from the product ([many lines](../invoices.md#many-lines)).',
+  ],
+  unrated_terms: [
+    'Terms that an earlier version stored and did not bill. New invoices never have it.',
+    'Void and regenerate the invoice to bill them ([terms that were not billed](../invoices.md#terms-that-were-not-billed)).',
+  ],
+  metric_not_evaluated: [
+    'On drafts only: a metric takes more time or memory than it may. Products that need it have no lines.',
+    'Make its query cheaper, or preview it to see the cost ([SQL metrics](../sql-metrics.md)). The invoice is not issued before.',
+  ],
+  not_computed: [
+    'On drafts only: the invoice as a whole could not be computed; its lines are missing.',
+    'The log says why. The invoice is not issued before ([what cannot be computed](../invoices.md#what-cannot-be-computed)).',
+  ],
+};
+
+function warningsPage(): string[] {
+  const rows = Object.entries(WARNINGS).map(([code, [meaning, remedy]]) => [`\`${code}\``, meaning, remedy]);
+  return [
+    ...head(
+      'Warnings of invoices',
+      '`warnings` of an invoice lists what is not billed although nobody decided so. Every invoice has it; it is empty where everything has a price. `GET /v1/invoices?has_warnings=true` finds issued ones, `tallyhouse_invoice_warnings_total` counts them, and the console shows them at the month end. The rules are in [invoices](../invoices.md#warnings).',
+    ),
+    ...table(['code', 'meaning', 'what to do'], rows),
+  ];
+}
+
+const REFUSALS: Readonly<Record<RefusalKind, Explained>> = {
+  invalid: [
+    'A field is wrong, or the whole request. The message begins with the name of the field.',
+    'Correct it; nothing was stored.',
+  ],
+  unauthenticated: [
+    'No token, or one that is not known, was revoked or has expired.',
+    'Send `Authorization: Bearer …` ([access](../access.md)).',
+  ],
+  forbidden: [
+    'The scope of the token does not cover the operation.',
+    'Use a token of the scope that the message names.',
+  ],
+  not_found: [
+    'There is no such object, or no such operation; of the client’s operations that are left out, the reason.',
+    'See [compatibility](../compatibility.md).',
+  ],
+  conflict: [
+    'It contradicts the present state, or another object has the key. `conflicting_id` names that one.',
+    'Read the object that is in the way.',
+  ],
+  running: [
+    'The same request, by its `Idempotency-Key`, is being carried out.',
+    'Wait for `Retry-After`, then send it again.',
+  ],
+  too_large: [
+    'The body, or an answer that cannot be divided, is larger than its limit.',
+    'Send less at once ([limits](../limits.md)).',
+  ],
+  unsupported: [
+    'The media type or the encoding of the body is not taken.',
+    'Send JSON, or what the operation names.',
+  ],
+  overloaded: [
+    'A limit of requests, memory or connections is reached.',
+    'Wait for `Retry-After`, then send it again ([limits](../limits.md)).',
+  ],
+  unavailable: [
+    'A store is away or full, or the service starts or stops. The message says which.',
+    'Wait for `Retry-After`, then send it again; `tallyhouse doctor` says more ([operations](../operations.md#what-is-wrong)).',
+  ],
+};
+
+const CODES: Readonly<Record<RefusalCode, string>> = {
+  ContractNotFound: 'There is no such contract of this customer.',
+  CustomerNotFound: 'There is no such customer.',
+  PackageNotFound: 'There is no such package.',
+  SubscriptionNotFound: 'There is no such subscription of this contract.',
+  NotificationConfigNotFound: 'There is no such notification.',
+  InvalidArgument: 'A field is wrong; the message names it.',
+};
+
+function errorsPage(): string[] {
+  const rows = Object.entries(REFUSALS).map(([kind, [meaning, remedy]]) => [
+    String(statusOf(kind as RefusalKind)),
+    meaning,
+    remedy,
+  ]);
+  return [
+    ...head(
+      'Errors',
+      'A refused request stores nothing. The body is JSON with `message`, a sentence that names the field by its path, and on some operations `code`. Every answer has `x-request-id`, under which the log has what belongs to it.',
+    ),
+    ...table(
+      ['status', 'meaning', 'what to do'],
+      [
+        ...rows,
+        [
+          '500',
+          'A fault of the service. The log has it under the request id.',
+          'Report it with the log record. The request may be sent again with the same `Idempotency-Key` or `transaction_id`.',
+        ],
+      ],
+    ),
+    '## Codes of contract operations',
+    '',
+    ...table(
+      ['code', 'meaning'],
+      Object.entries(CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+    ),
+    '## What is safe to send again',
+    '',
+    'Events always: `transaction_id` tells a repetition from a new one ([deduplication](../deduplication.md)). Everything else with an `Idempotency-Key`, whose answer is kept for 24 hours ([access](../access.md)).',
+  ];
+}
+
+function webhooksPage(): string[] {
+  const subjectOf = (type: string) => type.split('.')[0] ?? type;
+  const subjects = [...new Set(MESSAGE_TYPES.map(subjectOf))];
+  const sections = subjects.flatMap((subject) => {
+    const rows = MESSAGE_TYPES.filter((type) => subjectOf(type) === subject).map((type) => [
+      `\`${type}\``,
+      isLifecycleType(type) ? 'when it is switched on' : 'always',
+    ]);
+    return [`## ${subject}`, '', ...table(['type', 'is sent'], rows)];
+  });
+  return [
+    ...head(
+      'Webhook messages',
+      `All ${MESSAGE_TYPES.length} types of messages that an endpoint can subscribe to, and \`webhook.test\`, which is sent on request. Endpoints, signatures, retries and what each message contains are in [notifications](../notifications.md).`,
+    ),
+    ...sections,
+  ];
+}
