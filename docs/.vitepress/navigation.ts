@@ -46,6 +46,7 @@ const HOW_TO = [
     collapsed: true,
     items: [
       { text: 'Operations', link: '/operations' },
+      { text: 'Backups', link: '/backups' },
       { text: 'Scaling', link: '/scaling' },
       { text: 'Access and tokens', link: '/access' },
       { text: 'Security', link: '/security' },

@@ -9,10 +9,12 @@ import { type Config, ConfigError } from '../config.ts';
 import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
+import type { Application } from './application.ts';
+import { openBackupChannel } from './backups/backup-channel.ts';
 import { drain } from './drain.ts';
 import { connectionsMaxFor, descriptorLimit, descriptorsOpen, lowLimitLine } from './file-descriptors.ts';
 import { createHttpServer, HTTP_LIMITS } from './http-server.ts';
-import { startStores } from './stores.ts';
+import { type Stores, startStores } from './stores.ts';
 import { startTracing } from './tracing/tracing.ts';
 
 export interface Service {
@@ -60,15 +62,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
       tracer,
       stores,
       firstToken: () => firstToken(config.dataDir),
-      replaceFirstToken: (isFormer, text) => {
-        try {
-          replaceKeptToken(config.dataDir, isFormer, text);
-        } catch (err) {
-          log.warn({ err }, `the new token could not be kept in ${tokenFileOf(config.dataDir)}`);
-        }
-      },
+      replaceFirstToken: (isFormer, text) => replaceFirstToken(config, log, isFormer, text),
     });
     undo.push(() => application.close());
+    undo.push(await channelForBackups(config, { stores, application, log }));
     const descriptors = await descriptorLimit();
     const connectionsMax = connectionsMaxFor(descriptors, await descriptorsOpen());
     const lowLimit = lowLimitLine(descriptors, connectionsMax);
@@ -99,6 +96,40 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await unwind();
     throw error;
   }
+}
+
+function replaceFirstToken(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  log: Logger,
+  isFormer: (text: string) => boolean,
+  text: string,
+): void {
+  try {
+    replaceKeptToken(dataDir, isFormer, text);
+  } catch (err) {
+    log.warn({ err }, `the new token could not be kept in ${tokenFileOf(dataDir)}`);
+  }
+}
+
+interface BackedUp {
+  readonly stores: Pick<Stores, 'clickhouse'>;
+  readonly application: Pick<Application, 'problems'>;
+  readonly log: Logger;
+}
+
+/** Servers are backed up without this process. Returns what closes it. */
+async function channelForBackups(
+  { clickhouseUrl, dataDir }: Pick<Config, 'clickhouseUrl' | 'dataDir'>,
+  { stores, application, log }: BackedUp,
+): Promise<() => Promise<void>> {
+  if (clickhouseUrl !== undefined) return async () => {};
+  const channel = await openBackupChannel({
+    ...{ dataDir, log, clickhouse: stores.clickhouse },
+    problem: () => application.problems()[0] ?? null,
+    onDone: () => undefined,
+    onFailed: () => undefined,
+  });
+  return () => channel.close();
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {

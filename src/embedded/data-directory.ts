@@ -12,10 +12,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { withShortPath } from './local-socket.ts';
 
 /** A data directory that cannot be used. The message is one line for the operator. */
 export class DataDirectoryError extends Error {
@@ -28,10 +28,13 @@ export interface DataDirectory {
   release(): Promise<void>;
 }
 
-/** Longest path that fits into a socket address everywhere (macOS: 104 bytes with the final zero). */
-export const SOCKET_PATH_BYTES_MAX = 100;
-
 const LOCK_NAME = /^in-use-by-(\d+)-[0-9a-f-]+$/;
+const LOCK_NAME_BYTES_MAX = 'starting-in-use-by-4194304-'.length + 36;
+
+/** The file that is there while a restore writes the others. */
+export function unfinishedRestore(path: string): string {
+  return join(path, 'unfinished-restore');
+}
 
 /**
  * Creates `path` where needed and takes it for this process. Throws `DataDirectoryError` when another
@@ -39,6 +42,11 @@ const LOCK_NAME = /^in-use-by-(\d+)-[0-9a-f-]+$/;
  */
 export async function takeDataDirectory(path: string): Promise<DataDirectory> {
   const lockDir = join(path, 'lock');
+  if (existsSync(unfinishedRestore(path))) {
+    throw new DataDirectoryError(
+      `a restore into DATA_DIR ${path} has not ended, so it has a part of the data only: empty it and restore again`,
+    );
+  }
   try {
     // With the default mode: an embedded Postgres under another account must be able to pass through.
     await createDirectory(path);
@@ -46,7 +54,7 @@ export async function takeDataDirectory(path: string): Promise<DataDirectory> {
   } catch (error) {
     throw new DataDirectoryError(`cannot create DATA_DIR ${path}: ${reason(error)}`);
   }
-  return await withShortPath(lockDir, async (shortLockDir) => {
+  return await withShortPath(lockDir, LOCK_NAME_BYTES_MAX, async (shortLockDir) => {
     const name = `in-use-by-${process.pid}-${randomUUID()}`;
     const server = await listen(shortLockDir, `starting-${name}`, path);
     await rename(join(lockDir, `starting-${name}`), join(lockDir, name));
@@ -118,19 +126,6 @@ function answers(socketPath: string): Promise<boolean> {
     });
     socket.once('error', () => done(false));
   });
-}
-
-/** Runs `use` with a path to `directory` that is short enough for a socket: itself or a passing symlink. */
-async function withShortPath<T>(directory: string, use: (shortPath: string) => Promise<T>): Promise<T> {
-  const nameBytesMax = 'starting-in-use-by-4194304-'.length + 36 + 1;
-  if (Buffer.byteLength(directory) + nameBytesMax <= SOCKET_PATH_BYTES_MAX) return await use(directory);
-  const temporary = await mkdtemp(join(tmpdir(), 'th-'));
-  try {
-    await symlink(directory, join(temporary, 'l'));
-    return await use(join(temporary, 'l'));
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
 }
 
 function reason(error: unknown): string {

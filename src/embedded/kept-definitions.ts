@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 /** Among the engine's own files, so that whoever puts those back from a backup puts back this one too. */
-const COPY = 'data/definitions.json';
+export const DEFINITIONS_FILE = 'data/definitions.json';
 /** Where a file that was replaced goes, so that nothing is lost that somebody may want to look at. */
 const SET_ASIDE = 'replaced-definitions';
 
@@ -39,7 +39,7 @@ export async function whileDefinitionsChange<Result>(
   directory: string,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  await rm(join(directory, COPY), { force: true });
+  await rm(join(directory, DEFINITIONS_FILE), { force: true });
   const result = await change();
   // A full disk is no reason not to start.
   await keepDefinitions(directory).catch(() => undefined);
@@ -51,7 +51,7 @@ async function keepDefinitions(directory: string): Promise<void> {
   const read = await Promise.all(paths.map((path) => readEntry(directory, path)));
   const entries = read.filter((entry) => entry !== null);
   const copy = JSON.stringify({ digest: digestOf(entries), entries });
-  await writeDurably(join(directory, COPY), copy);
+  await writeDurably(join(directory, DEFINITIONS_FILE), copy);
 }
 
 /** The paths of all definitions, those of directories before what is in them. */
@@ -101,7 +101,7 @@ async function setAside(directory: string, path: string): Promise<void> {
 
 /** A copy that is itself damaged is none. */
 async function readCopy(directory: string): Promise<readonly Entry[]> {
-  const text = await readFile(join(directory, COPY), 'utf8').catch(() => '');
+  const text = await readFile(join(directory, DEFINITIONS_FILE), 'utf8').catch(() => '');
   try {
     const { digest, entries } = copySchema.parse(JSON.parse(text));
     return digest === digestOf(entries) ? entries : [];

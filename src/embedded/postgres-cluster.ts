@@ -8,7 +8,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { SOCKET_PATH_BYTES_MAX } from './data-directory.ts';
+import { SOCKET_PATH_BYTES_MAX } from './local-socket.ts';
 import { type Account, canReach } from './postgres-account.ts';
 import { EmbeddedPostgresError, type PostgresBinaries, SHARED_STATE_DIRECTORY } from './postgres-binaries.ts';
 

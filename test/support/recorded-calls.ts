@@ -30,6 +30,8 @@ export async function recordedCall(...args: readonly string[]): Promise<Recorded
     catalogue: record('catalogue'),
     acceptLoss: record('acceptLoss'),
     strayData: record('strayData'),
+    backup: record('backup'),
+    restore: record('restore'),
     doctor: record('doctor'),
   };
   const code = await runProgram(args, actions, {

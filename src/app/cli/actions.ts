@@ -2,6 +2,7 @@
 import { type Config, ConfigError, processEnvironment } from '../../config.ts';
 import type { DemoOptions } from '../../demo/options.ts';
 import type { BackfillOptions } from '../commands/backfill/options.ts';
+import type { BackupOptions, RestoreOptions } from '../commands/backup/options.ts';
 import type { CatalogueImport } from '../commands/catalogue/catalogue-command.ts';
 import { commandConfig } from '../commands/command-config.ts';
 import { EXIT, failingWith } from '../commands/command-failure.ts';
@@ -21,6 +22,8 @@ export interface Actions {
   catalogue(call: CatalogueImport): Promise<number>;
   acceptLoss(names: readonly string[]): Promise<number>;
   strayData(names: readonly string[]): Promise<number>;
+  backup(options: BackupOptions): Promise<number>;
+  restore(options: RestoreOptions): Promise<number>;
   doctor(options: DoctorOptions): Promise<number>;
 }
 
@@ -58,6 +61,8 @@ export const ACTIONS: Actions = {
     }),
   strayData: async (names) =>
     print(await (await import('../commands/stray-data-command.ts')).strayDataCommand(names)),
+  backup: async (options) => (await import('../commands/backup/backup-command.ts')).backupCommand(options),
+  restore: async (options) => (await import('../commands/backup/restore-command.ts')).restoreCommand(options),
   doctor: async (options) =>
     (await import('../commands/doctor/doctor-command.ts')).doctorCommand(options, processEnvironment()),
 };

@@ -4,6 +4,7 @@ import { VERSION } from '../../version.ts';
 import { CommandFailure, EXIT } from '../commands/command-failure.ts';
 import type { Actions } from './actions.ts';
 import { defineBackfill } from './backfill.ts';
+import { defineBackup, defineRestore } from './backup.ts';
 import { defineCompletion } from './completion.ts';
 import { defineDemo } from './demo.ts';
 import { defineDoctor } from './doctor.ts';
@@ -89,6 +90,8 @@ export function createProgram(
   defineCatalogue(program, run(actions.catalogue));
   defineAcceptLoss(program, run(actions.acceptLoss));
   defineStrayData(program, run(actions.strayData));
+  defineBackup(program, run(actions.backup));
+  defineRestore(program, run(actions.restore));
   defineDoctor(program, run(actions.doctor));
   defineCompletion(program, out);
   for (const command of [program, ...descendantsOf(program)]) {

@@ -9,6 +9,7 @@ export const LOCKS = {
   telling: 7_206_455_172,
   alertCreation: 7_206_455_173,
   invoiceNumbers: 7_206_455_187,
+  backup: 7_206_455_191,
 } as const;
 
 /** The first numbers of locks that have two, of which the second says what is locked. */

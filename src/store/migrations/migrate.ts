@@ -68,14 +68,31 @@ export async function findPendingMigrations(
   migrationsFolder: string = MIGRATIONS_FOLDER,
 ): Promise<PostgresMigration[]> {
   const journal = await readJournal(migrationsFolder);
-  const files = readMigrationFiles({ migrationsFolder });
-  const known = files.map((file) => ({
+  return pendingMigrations(STORE, knownMigrations(journal, migrationsFolder), await readApplied(db, journal));
+}
+
+function knownMigrations(journal: Journal, migrationsFolder: string): PostgresMigration[] {
+  return readMigrationFiles({ migrationsFolder }).map((file) => ({
     name: nameOf(journal, file.folderMillis),
     checksum: file.hash,
     statements: file.sql,
     createdAt: file.folderMillis,
   }));
-  return pendingMigrations(STORE, known, await readApplied(db, journal));
+}
+
+/** Those that the database has, in order. */
+export async function findAppliedMigrations(db: Database): Promise<Migration[]> {
+  return await readApplied(db, await readJournal(MIGRATIONS_FOLDER));
+}
+
+/**
+ * Those that make an empty database one with these migrations. Throws a `MigrationError` if this version does not know
+ * them.
+ */
+export async function migrationsOf(applied: readonly Migration[]): Promise<PostgresMigration[]> {
+  const known = knownMigrations(await readJournal(MIGRATIONS_FOLDER), MIGRATIONS_FOLDER);
+  const later = new Set(pendingMigrations(STORE, known, applied));
+  return known.filter((migration) => !later.has(migration));
 }
 
 /** All or none of them. Throws a `MigrationError` that names the one that failed. */

@@ -14,7 +14,8 @@ export function withOwnRows(client: postgres.Sql): postgres.Sql {
   const guarded = (...statement: Parameters<postgres.Sql['unsafe']>) => {
     const query = unsafe(...statement) as DriversQuery;
     const { resolve } = query;
-    query.resolve = (rows) => resolve(withoutEmptyPlaces(rows));
+    // A copy (`readable`, `writable`) resolves with its stream.
+    query.resolve = (rows) => resolve(Array.isArray(rows) ? withoutEmptyPlaces(rows) : rows);
     return query;
   };
   return Object.assign(client, { unsafe: guarded }) as postgres.Sql;
@@ -22,7 +23,7 @@ export function withOwnRows(client: postgres.Sql): postgres.Sql {
 
 /** The driver settles a statement with what it finds in this member. */
 interface DriversQuery {
-  resolve(rows: unknown[]): void;
+  resolve(rows: unknown): void;
 }
 
 /** Changes the list itself, which has members beside its rows. */

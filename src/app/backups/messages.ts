@@ -1,0 +1,49 @@
+/**
+ * The messages between a backup and the running service, a JSON document on each line, over a socket in DATA_DIR: who may
+ * enter that directory may copy it anyway.
+ */
+
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+/** The socket. */
+export const BACKUP_SOCKET = 'backup.socket';
+
+const frozenTables = z.object({
+  /** Of the parts: below it, `store/abc/abc…/all_1_1_0`. */
+  directory: z.string(),
+  tables: z.array(z.object({ name: z.string(), id: z.uuid() })),
+});
+export type FrozenTables = z.infer<typeof frozenTables>;
+
+/** To the service. */
+export const request = z.union([
+  /** Keep the parts of all tables as they are now, until the end of the connection. */
+  z.object({ ask: z.literal('freeze') }),
+  /** The backup is there. A connection that ends without it belongs to one that has failed. */
+  z.object({ ask: z.literal('note'), moment: z.int(), bytes: z.int() }),
+]);
+export type BackupRequest = z.infer<typeof request>;
+
+/** From the service, one for each request. */
+export const reply = z.union([
+  z.object({ frozen: frozenTables }),
+  z.object({ done: z.literal(true) }),
+  z.object({ refused: z.string() }),
+]);
+export type BackupReply = z.infer<typeof reply>;
+
+export function send(socket: Socket, message: BackupRequest | BackupReply): void {
+  socket.write(`${JSON.stringify(message)}\n`);
+}
+
+/** Ends with the connection. Throws for what is no message. */
+export async function* messages<Message>(
+  socket: Socket,
+  schema: z.ZodType<Message>,
+): AsyncGenerator<Message, void, undefined> {
+  for await (const line of createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY })) {
+    yield schema.parse(JSON.parse(line));
+  }
+}

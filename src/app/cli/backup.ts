@@ -1,0 +1,59 @@
+/** The command lines of `tallyhouse backup` and `restore` (docs/backups.md). */
+import { resolve } from 'node:path';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import {
+  type BackupOptions,
+  KEEP_MAX,
+  RATE_MB_DEFAULT,
+  RATE_MB_MAX,
+  type RestoreOptions,
+} from '../commands/backup/options.ts';
+import type { Run } from './run.ts';
+import { described } from './subcommand.ts';
+import { countUpTo, textUpTo } from './values.ts';
+
+const NAME_LENGTH_MAX = 100;
+
+export function defineBackup(program: CommandUnknownOpts, run: Run<BackupOptions>): void {
+  described(program.command('backup'), {
+    summary: 'back up a running service',
+    description:
+      'Backs up both stores of the running service, of one moment: everything that was acknowledged before the call is in it. It works beside the service, with the same environment, and the service continues meanwhile. The first backup in a directory copies everything, each later one what is new.',
+    examples: [
+      ['tallyhouse backup /mnt/backups', 'adds a backup'],
+      ['tallyhouse backup /mnt/backups --keep 14', 'and removes all but the last 14'],
+      ['tallyhouse backup /mnt/backups --rate 10', 'reads 10 MB in a second, at most'],
+    ],
+    notes:
+      'The directory has everything, secrets too: keep it where nobody else reads it, and not on the disk of DATA_DIR.',
+  })
+    .argument('<directory>', 'of backups of these stores; created where there is none', textUpTo(4_096))
+    .option('--rate <MB>', 'most megabytes in a second', countUpTo(RATE_MB_MAX), RATE_MB_DEFAULT)
+    .option('--keep <number>', 'how many backups stay; all by default', countUpTo(KEEP_MAX))
+    .option('--json', 'one JSON document instead of lines')
+    .action((directory, { rate: rateMb, keep, json = false }) =>
+      run({ directory: resolve(directory), rateMb, keep: keep ?? null, json }),
+    );
+}
+
+export function defineRestore(program: CommandUnknownOpts, run: Run<RestoreOptions>): void {
+  described(program.command('restore'), {
+    summary: 'restore a backup into an empty DATA_DIR',
+    description:
+      'Restores a backup into an empty DATA_DIR; another is refused. Every byte is checked before anything is written. Then events, invoices and ledgers are counted and reconciled. No invoice is issued and no message is sent until the service is started.',
+    examples: [
+      ['DATA_DIR=/srv/tallyhouse tallyhouse restore /mnt/backups', 'the last backup'],
+      ['tallyhouse restore /mnt/backups --name 2026-11-27T01-30-00.000Z', 'another one'],
+      ['tallyhouse restore /mnt/backups --check', 'only reads and checks it'],
+    ],
+    notes:
+      'Do not start a restored service beside the one that was backed up: both would issue the same invoices.',
+    exitCodes: '0 restored and everything agrees, 1 refused, failed, or differences were found, 2 wrong call',
+  })
+    .argument('<directory>', 'of backups', textUpTo(4_096))
+    .option('--name <name>', 'which one; the last one by default', textUpTo(NAME_LENGTH_MAX))
+    .option('--check', 'write nothing')
+    .action((directory, { name, check = false }) =>
+      run({ directory: resolve(directory), name: name ?? null, isCheck: check }),
+    );
+}

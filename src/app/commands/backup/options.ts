@@ -1,0 +1,23 @@
+/** The options of `tallyhouse backup` and `restore`. */
+
+export interface BackupOptions {
+  readonly directory: string;
+  /** How many megabytes are read in a second, at most. */
+  readonly rateMb: number;
+  /** How many backups stay in the directory; null: all. */
+  readonly keep: number | null;
+  readonly json: boolean;
+}
+
+/** An ordinary disk and core serve this beside ingest. */
+export const RATE_MB_DEFAULT = 50;
+export const RATE_MB_MAX = 10_000;
+export const KEEP_MAX = 10_000;
+
+export interface RestoreOptions {
+  readonly directory: string;
+  /** Null: the last one. */
+  readonly name: string | null;
+  /** Whether the backup is only read and checked. */
+  readonly isCheck: boolean;
+}

@@ -1,0 +1,231 @@
+/**
+ * The command that restores a backup into an empty DATA_DIR (docs/backups.md): it places the files of ClickHouse, loads
+ * PostgreSQL, and then compares. No job runs meanwhile, so nothing is issued and no message is sent.
+ *
+ * Until it has ended there is a file that keeps the service from starting on a part of the data.
+ */
+import { mkdir, open, readdir, realpath, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Config, ConfigError } from '../../../config.ts';
+import { MigrationError } from '../../../core/migrations.ts';
+import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
+import {
+  DataDirectoryError,
+  takeDataDirectory,
+  unfinishedRestore,
+} from '../../../embedded/data-directory.ts';
+import { DEFINITIONS_FILE } from '../../../embedded/kept-definitions.ts';
+import { startEmbeddedPostgres } from '../../../embedded/postgres.ts';
+import { EmbeddedPostgresError } from '../../../embedded/postgres-binaries.ts';
+import { loadDatabase } from '../../../store/base/database-copy.ts';
+import { applyMigrations, migrationsOf, withMigrationLock } from '../../../store/migrations/migrate.ts';
+import { commandConfig } from '../command-config.ts';
+import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
+import { createTerminal, type Terminal } from '../terminal/terminal.ts';
+import { bytesOf, type Manifest, type Piece, piecesOf, type TablePart } from './manifest.ts';
+import type { RestoreOptions } from './options.ts';
+import { countsOf, countsText, megabytes } from './report.ts';
+import { listBackups, loadManifest, manifestPath, readPiece } from './repository.ts';
+import { verifyRestored } from './verify-restored.ts';
+
+const EXPECTED = [
+  ConfigError,
+  MigrationError,
+  DataDirectoryError,
+  EmbeddedPostgresError,
+  EmbeddedClickHouseError,
+];
+
+/** Returns the exit code: that of a failure where what was restored does not agree. Throws a `CommandFailure`. */
+export function restoreCommand(options: RestoreOptions): Promise<number> {
+  return failingWith(EXPECTED, async () => {
+    const terminal = createTerminal(process.stdout);
+    const manifest = await chosen(options);
+    if (options.isCheck) {
+      await checkPieces(options.directory, manifest);
+      terminal.line(`Backup ${manifest.name} is whole: ${megabytes(bytesOf(manifest))}.`);
+      terminal.line(`  ${countsText(countsOf(manifest))}`);
+      return EXIT.done;
+    }
+    return await restored(commandConfig(), options.directory, manifest, terminal);
+  });
+}
+
+async function chosen({ directory, name }: RestoreOptions): Promise<Manifest> {
+  const names = await listBackups(directory);
+  const wanted = name ?? names.at(-1);
+  if (wanted === undefined) throw new CommandFailure(`there is no backup in ${directory}`);
+  if (!names.includes(wanted)) {
+    const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
+    throw new CommandFailure(`${directory} has no backup ${wanted}: ${known}`);
+  }
+  return await loadManifest(directory, wanted);
+}
+
+async function checkPieces(directory: string, manifest: Manifest): Promise<void> {
+  for (const piece of piecesOf(manifest)) {
+    for await (const _ of readPiece(directory, piece));
+  }
+}
+
+async function restored(
+  config: Config,
+  directory: string,
+  manifest: Manifest,
+  terminal: Terminal,
+): Promise<number> {
+  if (config.databaseUrl !== undefined || config.clickhouseUrl !== undefined)
+    throw new CommandFailure(
+      'unset DATABASE_URL and CLICKHOUSE_URL: a restore makes embedded stores in DATA_DIR',
+    );
+  const { dataDir } = config;
+  await requireEmpty(dataDir);
+  // Before anything is written: whether this version knows what it is, and whether every byte is there.
+  const migrations = await migrationsOf(manifest.postgres.migrations);
+  await checkPieces(directory, manifest);
+  const taken = await takeDataDirectory(dataDir);
+  try {
+    await requireRoom(dataDir, manifest);
+    await markUnfinished(dataDir);
+    await placeFiles(dataDir, directory, manifest);
+    await loadPostgres(dataDir, directory, manifest, migrations);
+    await rm(unfinishedRestore(dataDir));
+  } catch (error) {
+    await taken.release();
+    await removeContents(dataDir);
+    throw error;
+  }
+  try {
+    terminal.line(`Restored ${manifest.name} of ${manifestPath(directory, manifest.name)} into ${dataDir}.`);
+    return (await verifyRestored(config, manifest, terminal)) ? EXIT.done : EXIT.failed;
+  } finally {
+    await taken.release();
+  }
+}
+
+/** An empty file system has it by itself. */
+const HARMLESS = ['lost+found'];
+
+async function requireEmpty(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new CommandFailure(`DATA_DIR ${dataDir} cannot be read: ${error.message}`);
+  });
+  const found = names.find((name) => !HARMLESS.includes(name));
+  if (found === undefined) return;
+  throw new CommandFailure(
+    `DATA_DIR ${dataDir} is not empty (${found}): nothing is overwritten; name another DATA_DIR, or move that one away`,
+  );
+}
+
+/** Indexes and the log of PostgreSQL take more than its rows. */
+const BYTES_PER_BYTE = 1.5;
+const BYTES_BESIDE = 200_000_000;
+
+async function requireRoom(dataDir: string, manifest: Manifest): Promise<void> {
+  const { bavail, bsize } = await statfs(dataDir);
+  const needed = bytesOf(manifest) * BYTES_PER_BYTE + BYTES_BESIDE;
+  if (bavail * bsize >= needed) return;
+  const free = megabytes(bavail * bsize);
+  throw new CommandFailure(
+    `${free} are free for DATA_DIR ${dataDir}, and about ${megabytes(needed)} are needed`,
+  );
+}
+
+async function markUnfinished(dataDir: string): Promise<void> {
+  const file = await open(unfinishedRestore(dataDir), 'wx', 0o600);
+  await file.sync().finally(() => file.close());
+}
+
+/** Of a restore that failed. As root, the files of PostgreSQL may lie elsewhere. */
+async function removeContents(dataDir: string): Promise<void> {
+  const postgres = join(dataDir, 'postgres');
+  const elsewhere = await realpath(postgres).catch(() => null);
+  if (elsewhere !== null && dirname(elsewhere) !== (await realpath(dataDir)))
+    await rm(elsewhere, { recursive: true, force: true });
+  for (const name of await readdir(dataDir)) {
+    if (!HARMLESS.includes(name)) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+async function placeFiles(dataDir: string, directory: string, manifest: Manifest): Promise<void> {
+  const engine = join(dataDir, 'clickhouse');
+  await placeFile(join(engine, DEFINITIONS_FILE), readPiece(directory, manifest.clickhouse.definitions));
+  for (const { id, parts } of manifest.clickhouse.tables) {
+    const table = join(engine, 'data', 'store', id.slice(0, 3), id);
+    for (const part of parts) await placePart(join(table, part.name), directory, part);
+  }
+  for (const { path, piece } of manifest.files) {
+    await placeFile(join(dataDir, path), readPiece(directory, piece));
+  }
+}
+
+async function placeFile(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of chunks) await file.appendFile(chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Cuts the piece of a part into its files. */
+async function placePart(place: string, directory: string, { files, piece }: TablePart): Promise<void> {
+  const reader = createReader(readPiece(directory, piece));
+  for (const { path, bytes } of files) await placeFile(join(place, path), reader.take(bytes));
+  // Its checksum is known at the end only.
+  if (!(await reader.isAtEnd())) throw new CommandFailure(`a part of ${place} has bytes that are no file`);
+}
+
+function createReader(chunks: AsyncGenerator<Buffer>) {
+  let rest: Buffer = Buffer.alloc(0);
+  const more = async () => {
+    const { value } = await chunks.next();
+    rest = value ?? Buffer.alloc(0);
+    return value !== undefined;
+  };
+  return {
+    async *take(bytes: number): AsyncGenerator<Buffer> {
+      for (let left = bytes; left > 0; ) {
+        if (rest.length === 0 && !(await more()))
+          throw new CommandFailure('a piece of the backup is too short');
+        const chunk = rest.subarray(0, left);
+        rest = rest.subarray(chunk.length);
+        left -= chunk.length;
+        yield chunk;
+      }
+    },
+    isAtEnd: async () => rest.length === 0 && !(await more()),
+  };
+}
+
+async function loadPostgres(
+  dataDir: string,
+  directory: string,
+  { postgres }: Manifest,
+  migrations: Awaited<ReturnType<typeof migrationsOf>>,
+): Promise<void> {
+  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
+  try {
+    await withMigrationLock(server.connection, (db) => applyMigrations(db, migrations));
+    const piecesOfTable = new Map(
+      postgres.tables.map((table) => [`${table.schema}.${table.name}`, table.pieces]),
+    );
+    const counts = await loadDatabase(server.connection, postgres, ({ schema, name }) =>
+      bytesOfPieces(directory, piecesOfTable.get(`${schema}.${name}`) ?? []),
+    );
+    const wrong = postgres.tables.find(({ rows }, index) => counts[index] !== rows);
+    if (wrong !== undefined)
+      throw new CommandFailure(
+        `table ${wrong.name} has other rows than the backup: ${wrong.rows} were expected`,
+      );
+  } finally {
+    await server.stop();
+  }
+}
+
+async function* bytesOfPieces(directory: string, pieces: readonly Piece[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) yield* readPiece(directory, piece);
+}

@@ -1,0 +1,63 @@
+/**
+ * Rows of a table in pieces of about a megabyte, whose ends depend on the rows alone: rows that are added, changed or
+ * removed change the pieces around them, and the others are the same as in the backup before.
+ */
+import { crc32 } from 'node:zlib';
+
+const PIECE_BYTES_MIN = 256 * 1024;
+const PIECE_BYTES_MAX = 4 * 1024 * 1024;
+/** After the minimum, a piece ends after as many bytes on average. */
+const PIECE_BYTES_MORE = 768 * 1024;
+
+export interface RowPiece {
+  readonly rows: number;
+  readonly bytes: Buffer;
+}
+
+/** `rows`: lines, in chunks of any size. */
+export async function* rowPieces(rows: AsyncIterable<Buffer>): AsyncGenerator<RowPiece, void, undefined> {
+  const piece = new OpenPiece();
+  for await (const chunk of rows) {
+    let pieceStart = 0;
+    let rowStart = 0;
+    for (let end = chunk.indexOf(NEWLINE) + 1; end > 0; end = chunk.indexOf(NEWLINE, rowStart) + 1) {
+      piece.rows += 1;
+      const size = piece.bytes + end - pieceStart;
+      const isEnd = endsPiece(chunk.subarray(rowStart, end), size);
+      rowStart = end;
+      if (!isEnd) continue;
+      piece.add(chunk.subarray(pieceStart, end));
+      yield piece.take();
+      pieceStart = end;
+    }
+    piece.add(chunk.subarray(pieceStart));
+  }
+  if (piece.bytes > 0) yield piece.take();
+}
+
+const NEWLINE = 0x0a;
+
+class OpenPiece {
+  rows = 0;
+  bytes = 0;
+  #chunks: Buffer[] = [];
+
+  add(chunk: Buffer): void {
+    if (chunk.length > 0) this.#chunks.push(chunk);
+    this.bytes += chunk.length;
+  }
+
+  take(): RowPiece {
+    const taken = { rows: this.rows, bytes: Buffer.concat(this.#chunks) };
+    this.rows = 0;
+    this.bytes = 0;
+    this.#chunks = [];
+    return taken;
+  }
+}
+
+/** A row whose beginning came with another chunk counts by its end. */
+function endsPiece(row: Buffer, size: number): boolean {
+  if (size >= PIECE_BYTES_MAX) return true;
+  return size >= PIECE_BYTES_MIN && crc32(row) / 2 ** 32 < row.length / PIECE_BYTES_MORE;
+}

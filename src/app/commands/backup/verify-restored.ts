@@ -1,0 +1,106 @@
+/** Compares restored stores with the backup, and with themselves. They are open as in a service that runs no jobs. */
+import { pino } from 'pino';
+import { z } from 'zod';
+import { reconcileInvoices } from '../../../billing/invoices/reconcile/reconcile.ts';
+import type { Config } from '../../../config.ts';
+import { CLOCK_BOUNDS } from '../../../core/clock.ts';
+import { createServiceClock } from '../../../jobs/service-clock.ts';
+import { withKeptEvents } from '../../../metering/client/kept-events.ts';
+import { findEventRetention } from '../../../store/erasure/event-retention.ts';
+import { createPartsWatch } from '../../parts-watch.ts';
+import { type Stores, startStores } from '../../stores.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { formatCount } from '../terminal/number-format.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { type Manifest, storedRows } from './manifest.ts';
+import { countsOf, countsText } from './report.ts';
+
+/** Customers that are compared at once. */
+const CUSTOMERS_PER_PAGE = 100;
+/** Of differences: all are printed by `tallyhouse reconcile`. */
+const SHOWN_MAX = 20;
+
+/** Returns whether everything agrees. Throws a `CommandFailure` where rows are missing. */
+export async function verifyRestored(
+  config: Config,
+  manifest: Manifest,
+  terminal: Terminal,
+): Promise<boolean> {
+  // Before a merge joins copies of events, the rows are those of the backup.
+  const stores = await startStores(config, { holdMerges: true });
+  try {
+    for (const { name } of manifest.clickhouse.tables) {
+      const rows = await countRows(stores, name);
+      if (rows !== storedRows(manifest, name) && name !== 'known_id_runs' && name !== 'schema_migrations')
+        throw new CommandFailure(
+          `table ${name} has ${rows} rows, and ${storedRows(manifest, name)} in the backup`,
+        );
+    }
+    await requireWhole(stores);
+    terminal.line(`  ${countsText(countsOf(manifest))}: as many as in the backup`);
+    return await reconciled(stores, config, manifest, terminal);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** PostgreSQL knows which parts ClickHouse had, a moment before these were copied. */
+async function requireWhole({ db, clickhouse }: Stores): Promise<void> {
+  const log = pino({ level: 'silent' });
+  const watch = createPartsWatch({ db, clickhouse, log, cluster: undefined, isEmbedded: true });
+  await watch.check();
+  const [problem] = watch.problems();
+  if (problem !== undefined) throw new CommandFailure(`events are missing: ${problem}`);
+}
+
+const countRow = z.object({ rows: z.coerce.number() });
+
+async function countRows({ clickhouse }: Stores, table: string): Promise<number> {
+  const [row] = await clickhouse.query({ sql: `SELECT count() AS rows FROM ${table}`, schema: countRow });
+  return countRow.parse(row).rows;
+}
+
+/** Compares as of the moment of the backup: what has fallen due since is not late. */
+async function reconciled(
+  stores: Stores,
+  config: Config,
+  manifest: Manifest,
+  terminal: Terminal,
+): Promise<boolean> {
+  const { db } = stores;
+  const keptFrom = (await findEventRetention(db))?.keptFrom ?? null;
+  const clock = await createServiceClock(db, config.sandboxNow ?? null);
+  const { gracePeriodHours, invoiceLinesMax } = config;
+  const deps = {
+    ...{ db, gracePeriodHours, invoiceLinesMax },
+    clickhouse: withKeptEvents(stores.clickhouse, () => keptFrom),
+    clock: clock.sandbox === null ? { now: () => manifest.moment } : clock,
+  };
+  let [invoices, customers, differences, unchecked] = [0, 0, 0, 0];
+  let after: { readonly customerId: string } | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof reconcileInvoices>> = await reconcileInvoices(deps, {
+      range: CLOCK_BOUNDS,
+      customerId: null,
+      after,
+      limit: CUSTOMERS_PER_PAGE,
+    });
+    for (const row of page.rows) {
+      customers += 1;
+      invoices += row.invoiceCount;
+      unchecked += row.unchecked.count;
+      for (const difference of row.differences.first) {
+        differences += 1;
+        if (differences > SHOWN_MAX) continue;
+        const { code, message, invoiceId } = difference;
+        terminal.line(`  ${code}: customer ${row.customerId}, invoice ${invoiceId}: ${message}`);
+      }
+    }
+    after = page.next;
+  } while (after !== null);
+  const found = differences === 0 ? 'no differences' : `${formatCount(differences)} differences`;
+  const open = unchecked === 0 ? '' : `; ${formatCount(unchecked)} invoices not checked against events`;
+  const of = `${formatCount(invoices)} invoices and drafts of ${formatCount(customers)} customers`;
+  terminal.line(`  Reconciled ${of}: ${found}${open}.`);
+  return differences === 0;
+}

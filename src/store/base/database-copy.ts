@@ -1,0 +1,236 @@
+/**
+ * All rows of the database, as the text that COPY writes and reads: out of one snapshot, and into an empty database with
+ * the same tables. Knows nothing of what the tables mean.
+ *
+ * Text is the same for every version and platform of PostgreSQL, so a copy outlives both.
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type postgres from 'postgres';
+import { z } from 'zod';
+import type { Instant } from '../../core/time.ts';
+import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
+
+interface CopiedTable {
+  readonly schema: string;
+  readonly name: string;
+  /** Without generated ones. */
+  readonly columns: readonly string[];
+}
+
+interface CopiedSequence {
+  readonly schema: string;
+  readonly name: string;
+  /** Null: it has given no number yet. */
+  readonly lastValue: string | null;
+}
+
+/** The database at one moment. What is committed later is not in it. */
+export interface DatabaseSnapshot {
+  /** When it was taken, by the clock of the server. */
+  readonly moment: Instant;
+  /** Ascending by name. */
+  readonly tables: readonly CopiedTable[];
+  /** As they are later than the moment, perhaps: numbers are skipped then, and none is given twice. */
+  readonly sequences: readonly CopiedSequence[];
+  /** Its rows, a line of text each, in chunks of any size. One table at a time. */
+  rowsOf(table: CopiedTable): AsyncIterable<Buffer>;
+}
+
+/** The copy cannot be made. The message is for the operator. */
+export class DatabaseCopyError extends Error {
+  override readonly name = 'DatabaseCopyError';
+}
+
+const tableRow = z.object({ schema: z.string(), name: z.string(), columns: z.array(z.string()) });
+const sequenceRow = z.object({ schema: z.string(), name: z.string(), last_value: z.string().nullable() });
+const placeRow = z.object({ pid: z.int(), at: z.string(), ms: z.coerce.number() });
+
+/** Schemas of the service: its tables, and the record of its migrations. */
+const SCHEMAS = ['public', 'drizzle'];
+
+/**
+ * Runs `work` over a snapshot, which lives as long as `work`. `lock`: the number of the advisory lock that keeps others of
+ * the same kind away. Throws a `DatabaseCopyError` where another one has it, or the snapshot was lost meanwhile.
+ */
+export async function withDatabaseSnapshot<Result>(
+  connection: PostgresConnection,
+  lock: number,
+  work: (snapshot: DatabaseSnapshot) => Promise<Result>,
+): Promise<Result> {
+  const client = copyClient(connection);
+  try {
+    const [locked] = await client.unsafe(`select pg_try_advisory_lock(${lock}) as done`);
+    if (locked?.done !== true) throw new DatabaseCopyError('another backup of these stores is running');
+    await client.unsafe('begin isolation level repeatable read read only');
+    const before = await placeOf(client);
+    const result = await work({
+      moment: before.ms,
+      tables: await tablesOf(client),
+      sequences: await sequencesOf(client),
+      rowsOf: (table) => rowsOf(client, table),
+    });
+    // The driver connects again by itself, outside of any snapshot.
+    const after = await placeOf(client);
+    if (after.pid !== before.pid || after.at !== before.at) {
+      throw new DatabaseCopyError(
+        'the connection to PostgreSQL was lost: what was read is not of one moment',
+      );
+    }
+    await client.unsafe('commit');
+    return result;
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+/** Where the rows of a table come from. */
+export type TableRows = (table: CopiedTable) => AsyncIterable<Buffer>;
+
+/**
+ * Replaces the rows of a database that has these tables. The rows are checked by its constraints. One transaction: all of
+ * them or none. Returns how many rows each table has, in the order of `tables`.
+ */
+export async function loadDatabase(
+  connection: PostgresConnection,
+  { tables, sequences }: Pick<DatabaseSnapshot, 'tables' | 'sequences'>,
+  rowsOfTable: TableRows,
+): Promise<number[]> {
+  const client = copyClient(connection);
+  try {
+    return await client.begin(async (tx) => {
+      const present = await tablesOf(tx);
+      if (present.length > 0) await tx.unsafe(`truncate ${present.map(quotedName).join(', ')}`);
+      // What triggers have written is among the rows. Those of references are no triggers of users.
+      for (const table of present) await tx.unsafe(`alter table ${quotedName(table)} disable trigger user`);
+      const references = await referencesOf(tx);
+      for (const table of inOrderOfReferences(tables, references)) {
+        const to = await tx
+          .unsafe(`copy ${quotedName(table)} (${quotedColumns(table)}) from stdin`)
+          .writable();
+        await pipeline(Readable.from(rowsOfTable(table), { objectMode: false }), to);
+      }
+      for (const sequence of sequences) {
+        if (sequence.lastValue === null) continue;
+        await tx.unsafe('select setval($1::regclass, $2::bigint)', [
+          quotedName(sequence),
+          sequence.lastValue,
+        ]);
+      }
+      for (const table of present) await tx.unsafe(`alter table ${quotedName(table)} enable trigger user`);
+      return await countsOf(tx, tables);
+    });
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+type Client = postgres.Sql | postgres.TransactionSql;
+
+/** A statement takes as long as its table is large. */
+function copyClient(connection: PostgresConnection): postgres.Sql {
+  return connectPostgres(connection, {
+    max: 1,
+    connection: {
+      application_name: 'tallyhouse copy',
+      TimeZone: 'UTC',
+      statement_timeout: 0,
+      idle_in_transaction_session_timeout: 0,
+    },
+  });
+}
+
+async function placeOf(client: Client): Promise<z.output<typeof placeRow>> {
+  const [row] = await client.unsafe(
+    'select pg_backend_pid() as pid, now()::text as at, (extract(epoch from now()) * 1000)::bigint as ms',
+  );
+  return placeRow.parse(row);
+}
+
+async function tablesOf(client: Client): Promise<CopiedTable[]> {
+  const rows = await client.unsafe(
+    `select n.nspname as schema, c.relname as name,
+       (select array_to_json(array_agg(a.attname::text order by a.attnum)) from pg_attribute a
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind = 'r' and n.nspname in (${SCHEMAS.map((name) => `'${name}'`).join(', ')})
+     order by n.nspname, c.relname`,
+  );
+  return z.array(tableRow).parse([...rows]);
+}
+
+async function sequencesOf(client: Client): Promise<CopiedSequence[]> {
+  const rows = await client.unsafe(
+    `select schemaname as schema, sequencename as name, last_value::text
+     from pg_sequences where schemaname in (${SCHEMAS.map((name) => `'${name}'`).join(', ')})
+     order by 1, 2`,
+  );
+  return z
+    .array(sequenceRow)
+    .parse([...rows])
+    .map(({ schema, name, last_value: lastValue }) => ({ schema, name, lastValue }));
+}
+
+async function* rowsOf(client: Client, table: CopiedTable): AsyncGenerator<Buffer, void, undefined> {
+  const rows = await client
+    .unsafe(`copy ${quotedName(table)} (${quotedColumns(table)}) to stdout`)
+    .readable();
+  for await (const row of rows) yield row as Buffer;
+}
+
+interface Reference {
+  readonly from: string;
+  readonly to: string;
+}
+
+async function referencesOf(client: Client): Promise<Reference[]> {
+  const rows = await client.unsafe(
+    `select f.nspname || '.' || c.relname as from, t.nspname || '.' || r.relname as to
+     from pg_constraint k
+       join pg_class c on c.oid = k.conrelid join pg_namespace f on f.oid = c.relnamespace
+       join pg_class r on r.oid = k.confrelid join pg_namespace t on t.oid = r.relnamespace
+     where k.contype = 'f' and k.conrelid <> k.confrelid`,
+  );
+  return z.array(z.object({ from: z.string(), to: z.string() })).parse([...rows]);
+}
+
+/** Each after those that it refers to. A table may refer to itself: that is checked at the end of its COPY. */
+function inOrderOfReferences(
+  tables: readonly CopiedTable[],
+  references: readonly Reference[],
+): CopiedTable[] {
+  const left = new Map(tables.map((table) => [`${table.schema}.${table.name}`, table]));
+  const ordered: CopiedTable[] = [];
+  while (left.size > 0) {
+    const free = [...left].filter(
+      ([name]) => !references.some(({ from, to }) => from === name && left.has(to)),
+    );
+    if (free.length === 0) throw new Error(`tables refer to one another: ${[...left.keys()].join(', ')}`);
+    for (const [name, table] of free) {
+      left.delete(name);
+      ordered.push(table);
+    }
+  }
+  return ordered;
+}
+
+async function countsOf(client: Client, tables: readonly CopiedTable[]): Promise<number[]> {
+  const counts: number[] = [];
+  for (const table of tables) {
+    const [row] = await client.unsafe(`select count(*)::bigint as rows from ${quotedName(table)}`);
+    counts.push(Number(row?.rows));
+  }
+  return counts;
+}
+
+function quotedName({ schema, name }: Pick<CopiedTable, 'schema' | 'name'>): string {
+  return `${quoted(schema)}.${quoted(name)}`;
+}
+
+function quotedColumns({ columns }: CopiedTable): string {
+  return columns.map(quoted).join(', ');
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
