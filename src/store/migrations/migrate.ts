@@ -86,11 +86,18 @@ export async function findAppliedMigrations(db: Database): Promise<Migration[]> 
 }
 
 /**
- * Those that make an empty database one with these migrations. Throws a `MigrationError` if this version does not know
- * them.
+ * The migrations from an empty database to one that has these. Throws a `MigrationError` if this version does not know
+ * them, also where they only add something: it could not create what was added.
  */
 export async function migrationsOf(applied: readonly Migration[]): Promise<PostgresMigration[]> {
   const known = knownMigrations(await readJournal(MIGRATIONS_FOLDER), MIGRATIONS_FOLDER);
+  const names = new Set(known.map(({ name }) => name));
+  const unknown = applied.find(({ name }) => !names.has(name));
+  if (unknown !== undefined) {
+    throw new MigrationError(
+      `the backup has the migration ${unknown.name}, which this version of tallyhouse does not know: restore it with the version that made it, or a later one`,
+    );
+  }
   const later = new Set(pendingMigrations(STORE, known, applied));
   return known.filter((migration) => !later.has(migration));
 }

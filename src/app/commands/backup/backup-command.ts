@@ -32,7 +32,7 @@ import { bytesToCopy, copyParts, findParts } from './copy-parts.ts';
 import { copyRows } from './copy-rows.ts';
 import { bytesOf, type Manifest } from './manifest.ts';
 import type { BackupOptions } from './options.ts';
-import { reportBackup } from './report.ts';
+import { type MadeBackup, reportBackup } from './report.ts';
 import { BackupWriter, backupName, lastManifest } from './repository.ts';
 import { createThrottle } from './throttle.ts';
 
@@ -47,14 +47,6 @@ export function backupCommand(options: BackupOptions): Promise<number> {
     reportBackup(made, { seconds: (performance.now() - startedMs) / 1_000, json: options.json, terminal });
     return EXIT.done;
   });
-}
-
-export interface MadeBackup {
-  readonly directory: string;
-  readonly manifest: Manifest;
-  /** Of pieces that no backup had before. */
-  readonly writtenBytes: number;
-  readonly removed: readonly string[];
 }
 
 async function backUp(config: Config, options: BackupOptions, terminal: Terminal): Promise<MadeBackup> {

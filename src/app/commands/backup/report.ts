@@ -2,8 +2,15 @@
 import { formatInstant } from '../../../core/time.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { MadeBackup } from './backup-command.ts';
 import { bytesOf, type Manifest, rowsOfTable, storedRows } from './manifest.ts';
+
+export interface MadeBackup {
+  readonly directory: string;
+  readonly manifest: Manifest;
+  /** Of pieces that no backup had before. */
+  readonly writtenBytes: number;
+  readonly removed: readonly string[];
+}
 
 /** How much of everything is in it. */
 export interface BackupCounts {
