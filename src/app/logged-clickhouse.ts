@@ -144,7 +144,7 @@ async function openLog(found: FoundLog, records: LogRecords, log: Logger | undef
     close: async () => {
       clearInterval(recording);
       await record(false).catch((error: unknown) => {
-        log?.warn({ err: error }, 'PostgreSQL could not be told that the log of events is closed');
+        log?.warn({ err: error }, 'the closing of the log of events could not be recorded in PostgreSQL');
       });
       await eventLog.close();
     },

@@ -26,7 +26,7 @@ export async function migrateStores({ postgres, clickhouse, cluster, log }: Stor
     const newFiles = await findPendingFiles(clickhouse, cluster, files);
     const missing = await findMissingTables(clickhouse, files, newFiles);
     if (missing.length > 0)
-      log?.warn({ tables: missing }, 'tables of ClickHouse are missing: they are made anew, empty');
+      log?.warn({ tables: missing }, 'tables of ClickHouse are missing: they are created again, empty');
     const pendingFiles = missing.length > 0 ? files : newFiles;
     // A statement of theirs may wait for a mutation.
     if (pendingFiles.length > 0) await clickhouse.startMerges?.();

@@ -1,4 +1,4 @@
-/** What API tokens may do, and how long their names may be. */
+/** The scopes of API tokens, and the longest name of a token. */
 
 export const TOKEN_SCOPES = ['ingest', 'read', 'write'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];

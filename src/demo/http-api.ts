@@ -10,7 +10,7 @@ import { DemoFailure } from './failure.ts';
 interface HttpAnswer {
   readonly status: number;
   readonly text: string;
-  /** What the Retry-After header asks for, in milliseconds; null without one. */
+  /** The delay of the Retry-After header, in milliseconds; null without one. */
   readonly retryAfterMs: number | null;
 }
 

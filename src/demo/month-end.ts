@@ -1,6 +1,6 @@
 /**
- * The month end of the demo: its server's clock moves behind the billing period, the invoices are issued, and delivered to a
- * stand-in of Stripe on this machine. The sums of both sides are printed, and must be equal.
+ * The month end of the demo. The clock of its server moves past the end of the billing period, and the invoices are
+ * issued and delivered to a stand-in of Stripe on this machine. The sums of both sides are printed, and must be equal.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';

@@ -63,7 +63,7 @@ export async function showNegotiated(
   const { data } = await api.call('GET', `${path}/explain?limit=100`, explained);
   const chosen = data.find(({ share }) => share !== undefined) ?? data[0];
   if (chosen === undefined) throw new DemoFailure('the invoice has no lines');
-  terminal.heading(`How one line comes to be: ${chosen.line_item.name}`);
+  terminal.heading(`How one line is computed: ${chosen.line_item.name}`);
   for (const step of chosen.formula) terminal.line(`  ${step}`);
 
   const body = { customer_id: customerId, include_contract_balances: true, include_ledgers: true };
@@ -114,7 +114,7 @@ function ledgerLines(balances: z.output<typeof ledgers>['data']): string[] {
 }
 
 /** Creates the customer, sends its usage, and returns its ids. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one contract, as it is told.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one contract, in the order of the story.
 async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
   const { runId } = story;
   const alias = `vantage-robotics-${runId}`;
@@ -131,7 +131,7 @@ async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
   const starting_at = formatInstant(story.period.start);
   const later = formatInstant(story.period.end + 365 * DAY_MS);
   const common = { starting_at, entitled: true };
-  // A card of its own: what was added to the card of all would be on the invoices of the others too.
+  // It has its own card: prices added to the card of the other customers would be on their invoices too.
   const { rateCardName } = story.scenario;
   const cardAlias = `demo-negotiated-${runId}`;
   const rateCardId = await billing.createRateCard(api, `${rateCardName}, negotiated (${runId})`, cardAlias);

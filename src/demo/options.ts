@@ -1,4 +1,4 @@
-/** What the demo can be asked for: its defaults and limits. */
+/** The options of the demo: their defaults and limits. */
 
 export interface DemoOptions {
   /** The running server to use, or null for one of our own on temporary data. */
@@ -7,7 +7,7 @@ export interface DemoOptions {
   readonly traceFile: string | null;
   readonly events: number;
   readonly customers: number;
-  /** Leave the data of our own server behind. */
+  /** Keep the data of the server that the demo started. */
   readonly keep: boolean;
 }
 

@@ -34,7 +34,7 @@ const POLL_EVERY_MS = 50;
 const STOP_WITHIN_MS = 20_000;
 const OUTPUT_KEPT_CHARACTERS = 4_000;
 
-/** Starts the server and waits until it is ready. Leaves nothing behind where that fails. */
+/** Starts the server and waits until it is ready. Where that fails, nothing stays on the machine. */
 export async function startOwnServer(
   signal: AbortSignal,
   { now, stripe }: { readonly now: Instant; readonly stripe: Pick<StripeStandIn, 'url'> },

@@ -1,6 +1,6 @@
 /**
  * The proof: compares the demo's own sums with everything the service reported, to the last digit. Building the
- * comparison is pure; a line agrees only if every customer and group behind it agrees.
+ * comparison is pure. A line agrees only if every customer and group that it sums agrees.
  */
 import { Decimal, sum, ZERO } from '../core/decimal.ts';
 import { productPrice } from './expected-price.ts';
@@ -24,7 +24,7 @@ interface ProofPart {
   readonly actual: Decimal;
 }
 
-/** One line of the proof: where the figure was read, and what it is made of. */
+/** One line of the proof: where the figure was read, and the comparisons that it consists of. */
 export interface ProofLine {
   readonly source: string;
   /** Money is in cents. */
@@ -184,14 +184,14 @@ function counted(count: number, noun: string): string {
   return count === 1 ? noun : `${count} ${noun}s`;
 }
 
-/** What one customer owes for the period by the demo's own books, in cents. */
+/** The total that one customer owes for the period by the demo's own books, in cents. */
 function expectedTotal(subject: Subject, tally: Tally, customer: number): Decimal {
   return sum(
     subject.scenario.products.map((product, index) => productPrice(product, tally.groups(customer, index))),
   );
 }
 
-/** Distinct values of a day may come again the next day: only sums and counts add up over windows of their own. */
+/** A distinct value of one day may be counted on the next day too: only sums and counts of separate windows add up. */
 function isAdditive(product: MeteredProduct): boolean {
   return product.aggregation !== 'UNIQUE';
 }

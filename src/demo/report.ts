@@ -1,4 +1,4 @@
-/** What the demo shows: usage as a chart, an invoice and its daily breakdown as tables, the proof line by line. */
+/** The output of the demo: usage as a chart, an invoice and its daily breakdown as tables, the proof line by line. */
 
 import { formatExact } from '../app/commands/terminal/number-format.ts';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
@@ -153,7 +153,7 @@ function format(kind: ProofLine['kind'], value: Decimal): string {
   return kind === 'money' ? formatDollarsExact(value) : formatExact(value);
 }
 
-/** How many comparisons stand behind the check marks. */
+/** How many comparisons the check marks stand for. */
 export function comparisons(sections: readonly ProofSection[]): Decimal {
   const counts = sections.flatMap((section) =>
     section.lines.map((line) => decimal(String(line.parts.length))),

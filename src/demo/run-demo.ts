@@ -1,6 +1,6 @@
 /**
- * The demo (`tallyhouse demo`): starts a server of its own where none is given, tells the story, and leaves no process
- * and no data behind, also after Ctrl-C.
+ * The demo (`tallyhouse demo`): starts its own server where none is given, tells the story, and removes every process
+ * and all data at its end, also after Ctrl-C.
  */
 
 import { formatSeconds } from '../app/commands/terminal/number-format.ts';
@@ -59,7 +59,7 @@ async function runOnOwnServer(
 ): Promise<boolean> {
   const server = await startOwnServer(signal, { now: Date.now(), stripe });
   terminal.line(
-    `A server of its own on temporary data is ready after ${formatSeconds((performance.now() - startedMs) / 1000)}: ${server.url.href}`,
+    `The demo's own server on temporary data is ready after ${formatSeconds((performance.now() - startedMs) / 1000)}: ${server.url.href}`,
   );
   try {
     return await runAgainst({ ...server, stripe }, trace, options, terminal, signal);

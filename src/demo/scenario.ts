@@ -1,6 +1,6 @@
 /**
- * What both demos have in common: products metered by one metric each and priced by group, and the
- * events that the customers send. Plain data; what is done with it is in the other modules.
+ * The parts that both demos have in common: products metered by one metric each and priced by group, and the events
+ * that the customers send. Plain data; the other modules work with it.
  */
 import type { Decimal } from '../core/decimal.ts';
 import type { Instant } from '../core/time.ts';
@@ -24,7 +24,7 @@ export interface PricedGroup {
 /** A product together with the metric that measures it. */
 export interface MeteredProduct {
   readonly name: string;
-  /** What one unit of the quantity is called: `tokens`. */
+  /** The word for one unit of the quantity: `tokens`. */
   readonly unit: string;
   readonly aggregation: DemoAggregation;
   /** The property that is summed or counted for distinct values; null for COUNT. */

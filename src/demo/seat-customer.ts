@@ -1,4 +1,4 @@
-/** One customer whose seats have credits of their own: what each seat was granted, has drawn, and has left. */
+/** One customer whose seats have separate credits: the amount that each seat was granted, has drawn, and has left. */
 import { z } from 'zod';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
 import { tableLines } from '../app/commands/terminal/text-table.ts';
@@ -99,7 +99,7 @@ async function createSeatCustomer(api: HttpApi, story: SeatStory) {
   return { customerId, contractId };
 }
 
-/** With a rate card of its own. */
+/** With a separate rate card. */
 async function createContract(api: HttpApi, { period, runId }: SeatStory, customerId: string) {
   const create = async (path: string, body: object) => (await api.call('POST', path, created, body)).data.id;
   const product = (name: string, type: string, terms: object = {}) =>

@@ -15,7 +15,7 @@ export interface SendReport {
   events: number;
   /** Events of the batches that were sent a second time on purpose. */
   repeatedEvents: number;
-  /** What the service said about them, over all answers. */
+  /** The outcomes that the service reported for them, over all answers. */
   accepted: number;
   duplicates: number;
   /** Requests that had to be sent again: answered busy, or not answered. */

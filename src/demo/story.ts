@@ -40,7 +40,7 @@ export interface Story {
   readonly eventCount: number;
   /** The days that the chart shows. Up to two days are drawn by hour. */
   readonly chartPeriod: Interval;
-  /** What the demo's own sums are called: "sent by the demo". */
+  /** The name of the demo's own sums: "sent by the demo". */
   readonly ownBooks: string;
   /** A customer that gets its alias only when its events are in; null for none. */
   readonly lateAlias: number | null;

@@ -114,7 +114,7 @@ async function waitForOldServer({ directory, dataDir, socketDir }: ServerPlace):
     if (Date.now() > giveUpAt) {
       const line = `a PostgreSQL (pid ${postmaster.pid}) already serves ${dataDir}`;
       // As root, the files may be elsewhere; a copy of DATA_DIR then has the link, and not the files.
-      const link = `, to which ${directory} is a link: copy what it points to as well (cp -aL), into a DATA_DIR of its own`;
+      const link = `, to which ${directory} is a link: copy what it points to as well (cp -aL), into a separate DATA_DIR`;
       throw new EmbeddedPostgresError((await isLink(directory)) ? `${line}${link}` : line);
     }
     await delay(POLL_MS);

@@ -1,4 +1,6 @@
-/** What each subcommand does. Each loads its code when it is called, so that help and small commands are quick. */
+/**
+ * The functions that subcommands run. Each loads its code when it is called, so that help and small commands are quick.
+ */
 import { type Config, ConfigError, processEnvironment } from '../../config.ts';
 import type { DemoOptions } from '../../demo/options.ts';
 import type { BackfillOptions } from '../commands/backfill/options.ts';

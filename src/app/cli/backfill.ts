@@ -4,7 +4,7 @@ import { type BackfillOptions, backfillOptions } from '../commands/backfill/opti
 import type { Run } from './run.ts';
 import { described } from './subcommand.ts';
 
-const DESCRIPTION = `Loads usage events of any age from SOURCE: a file, a folder, or s3://bucket/prefix. Files are JSON Lines or CSV, plain or gzip, or Parquet. An event whose transaction_id is stored already is left out, so running the same again is safe, and goes on where the last run ended. With the embedded stores the service must be stopped; with CLICKHOUSE_URL it may go on running.
+const DESCRIPTION = `Loads usage events of any age from SOURCE: a file, a folder, or s3://bucket/prefix. Files are JSON Lines or CSV, plain or gzip, or Parquet. An event whose transaction_id is stored already is left out, so running the same again is safe, and continues where the last run ended. With the embedded stores the service must be stopped; with CLICKHOUSE_URL it may keep running.
 
 A line of JSON is an event as POST /v1/ingest takes it, unless a mapping is given. Columns of tables that are called transaction_id, customer_id, event_type and timestamp are those; the others are properties.`;
 
@@ -27,7 +27,7 @@ export function defineBackfill(program: CommandUnknownOpts, run: Run<BackfillOpt
     ],
     notes: NOTES,
     exitCodes:
-      '0 everything is stored, 1 it could not go on (run it again), 2 wrong call or configuration, 3 ended at an invalid line, 4 everything but the lines in REPORT is stored, 130 interrupted',
+      '0 everything is stored, 1 it could not continue (run it again), 2 wrong call or configuration, 3 ended at an invalid line, 4 everything but the lines in REPORT is stored, 130 interrupted',
   })
     .argument('<source>', 'a file, a folder, or s3://bucket/prefix')
     .option('--map <field=column,…>', 'which column is transaction_id, customer_id, event_type, timestamp')
@@ -51,7 +51,7 @@ export function defineBackfill(program: CommandUnknownOpts, run: Run<BackfillOpt
     )
     .option(
       '--skip-invalid <report>',
-      'write lines that are no valid events to this file (JSON Lines) and go on; without it the first of them ends the run',
+      'write lines that are no valid events to this file (JSON Lines) and continue; without it the first of them ends the run',
     )
     .option('--restart', 'begin at the first line instead of where the last run ended')
     .action((source, given) => run(backfillOptions(source, given)));

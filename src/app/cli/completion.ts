@@ -1,4 +1,4 @@
-/** `tallyhouse completion`: scripts that complete the command line in three shells, made from the subcommands. */
+/** `tallyhouse completion`: scripts that complete the command line in three shells, generated from the subcommands. */
 import { Argument, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { described } from './subcommand.ts';
 
@@ -19,7 +19,7 @@ export function defineCompletion(program: CommandUnknownOpts, out: (text: string
     .action((shell) => out(SCRIPTS[shell](placesOf(program))));
 }
 
-/** What may follow a command. */
+/** The words that may follow a command. */
 interface Place {
   /** From below the program: `token create`; empty for the program itself. */
   readonly path: string;

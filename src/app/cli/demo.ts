@@ -15,9 +15,9 @@ import { countUpTo, httpUrl } from './values.ts';
 export function defineDemo(program: CommandUnknownOpts, run: Run<DemoOptions>): void {
   described(program.command('demo'), {
     summary: 'meter and bill a simulated month, and prove that every sum agrees',
-    description: `Sends a month of traffic of an AI API company through the public API, shows usage, an invoice and its daily breakdown, and proves that every sum agrees to the last digit. A customer with negotiated terms shows commits, credits, an explained line and ledgers; its PDF and CSV files stay in the temporary directory. Another one has seats with credits of their own, and shows what each seat has left. On its own server the month ends: the invoices are issued, and delivered to a stand-in of Stripe on this machine, and the sums of both sides are compared.`,
+    description: `Sends a month of traffic of an AI API company through the public API, shows usage, an invoice and its daily breakdown, and proves that every sum agrees to the last digit. A customer with negotiated terms shows commits, credits, an explained line and ledgers; its PDF and CSV files stay in the temporary directory. Another one has seats, each with its own credits, and shows what each seat has left. On its own server the month ends: the invoices are issued, and delivered to a stand-in of Stripe on this machine, and the sums of both sides are compared.`,
     examples: [
-      ['tallyhouse demo', 'a server of its own on temporary data'],
+      ['tallyhouse demo', 'its own server on temporary data'],
       ['tallyhouse demo --events 20000 --customers 5', 'a small one'],
       ['tallyhouse demo --url http://127.0.0.1:3000 --token "$TOKEN"', 'on a running service'],
     ],
@@ -40,7 +40,7 @@ export function defineDemo(program: CommandUnknownOpts, run: Run<DemoOptions>): 
 function serverOf(url: string | undefined, token: string | undefined): DemoOptions['server'] {
   if (url === undefined) {
     if (token === undefined) return null;
-    throw new WrongCall('--token goes with --url: the demo gives a server of its own a token of its own');
+    throw new WrongCall('--token goes with --url: the demo creates the token of the server that it starts');
   }
   if (token !== undefined && token !== '') return { url: new URL(url), token };
   throw new WrongCall(

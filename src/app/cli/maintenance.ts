@@ -8,15 +8,15 @@ import { dayOrInstant } from './values.ts';
 export function defineCatalogue(program: CommandUnknownOpts, run: Run<CatalogueImport>): void {
   const catalogue = described(program.command('catalogue'), {
     summary: 'import prices of AI models',
-    description: 'Prices of AI models, which managed rate cards are made from (docs/token-billing.md).',
-    examples: [['tallyhouse catalogue import', 'the table that comes with this version']],
+    description: 'Prices of AI models, the source of managed rate cards (docs/token-billing.md).',
+    examples: [['tallyhouse catalogue import', 'the table of this version']],
   });
   described(catalogue.command('import'), {
     summary: 'add the prices of a file',
     description:
       'Adds the prices of a file. Importing the same file again changes nothing. New models join managed rate cards at their default markup. It works beside the running service, with the same environment, and never reads from the network.',
     examples: [
-      ['tallyhouse catalogue import', 'the table that comes with this version'],
+      ['tallyhouse catalogue import', 'the table of this version'],
       ['tallyhouse catalogue import prices.json --valid-from 2026-11-01', 'the JSON that LiteLLM publishes'],
     ],
   })

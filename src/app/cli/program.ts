@@ -42,7 +42,7 @@ export async function runProgram(
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    // What is wrong with the call has been said, as has help that was asked for.
+    // A mistake in the call, or the help that was asked for, is printed already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongCall;
     if (!(error instanceof CommandFailure)) throw error;
     terminals.err(`${path}: ${error.message}\n`);
@@ -51,7 +51,7 @@ export async function runProgram(
   return exitCode;
 }
 
-/** With all subcommands. `end` is told the exit code of the one that was called. */
+/** With all subcommands. `end` is called with the exit code of the one that ran. */
 export function createProgram(
   actions: Actions,
   end: (code: number) => void,

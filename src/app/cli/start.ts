@@ -18,7 +18,7 @@ export function defineStart(program: CommandUnknownOpts, run: Run<null>): void {
       ['tallyhouse start --env-file /etc/tallyhouse.env', 'with settings of a file'],
     ],
     notes: 'Endpoints: /console, /docs (reference of the API), /readyz, /healthz, /metrics',
-    exitCodes: '0 after a stop, 1 where it could not start or go on, 2 wrong call',
+    exitCodes: '0 after a stop, 1 where it could not start or continue, 2 wrong call',
   })
     .allowUnknownOption()
     .allowExcessArguments()

@@ -1,4 +1,4 @@
-/** What every subcommand has in common: a line that says what it does, examples, and its exit codes. */
+/** The parts that every subcommand has: a summary of its work, examples, and its exit codes. */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 
 export interface Described {
@@ -8,7 +8,7 @@ export interface Described {
   readonly description: string;
   /** Each with what it does. A test runs through the command lines. */
   readonly examples: readonly (readonly [command: string, what: string])[];
-  /** What else there is to know, below the options. */
+  /** Further facts, printed below the options. */
   readonly notes?: string;
   /** Where they say more than 0 done, 1 failed, 2 wrong call. */
   readonly exitCodes?: string;

@@ -1,9 +1,9 @@
 /** How commands end: their exit codes, and the failures that are the operator's to correct. */
 
-/** Of every command. What has more codes says so in its help. */
+/** Exit codes of every command. A command with more codes lists them in its help. */
 export const EXIT = { done: 0, failed: 1, wrongCall: 2 } as const;
 
-/** What cannot be done. The message is for the operator, without a stack. */
+/** The command cannot do its work. The message is for the operator, without a stack. */
 export class CommandFailure extends Error {
   override readonly name: string = 'CommandFailure';
   readonly exitCode: number;

@@ -26,7 +26,7 @@ import type { PostgresConnection } from '../../store/postgres-driver/connect-pos
 import { reached, StoreFailure } from '../store-failure.ts';
 import { CommandFailure } from './command-failure.ts';
 
-/** What is to be done with which token. */
+/** The operation, and the token that it concerns. */
 export type TokenCall = { readonly json: boolean } & (
   | { readonly kind: 'list' }
   | {

@@ -50,7 +50,7 @@ const contract = objectOf({
   /** Usage is invoiced from here on; null: from the contract's start. */
   invoiceGenerationStartingAt: instantValue.nullable(),
   netPaymentTermsDays: z.int().nullable(),
-  /** Null: usage is billed afterwards, whatever it comes to. */
+  /** Null: usage is billed afterwards, without a limit. */
   spendLimit: spendLimit.nullable().default(null),
   multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
   /** Charges and purchases dated at the end of a usage invoice's period go onto that invoice. */

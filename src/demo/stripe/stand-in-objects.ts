@@ -51,7 +51,7 @@ export interface StandInIntent {
 
 export interface StandInCustomer {
   id: string;
-  /** What its default method of payment does. `processes`: a bank account, which takes days. */
+  /** How its default method of payment reacts. `processes`: a bank account, which takes days. */
   card: 'pays' | 'declined' | 'needs_action' | 'processes' | 'none';
   hasAddress: boolean;
   deleted: boolean;

@@ -1,4 +1,4 @@
-/** What the stand-in of Stripe keeps, and the rules of Stripe that matter here. No HTTP. */
+/** The state of the stand-in of Stripe, and the rules of Stripe that matter here. No HTTP. */
 import type { FormValue } from './form-body.ts';
 import {
   type StandInCustomer,
@@ -220,7 +220,7 @@ export class StandInState {
     this.tell('invoice.paid', { id: invoice.id, object: 'invoice', metadata: invoice.metadata });
   }
 
-  /** The payment of an invoice, which is made with the first attempt. */
+  /** The payment of an invoice, which is created with the first attempt. */
   private intentOf(invoice: StandInInvoice): StandInIntent {
     const known = invoice.intent === null ? undefined : this.intents.get(invoice.intent);
     if (known !== undefined) return known;
@@ -268,7 +268,7 @@ export class StandInState {
     throw new StripeRefusal(402, 'card_declined', 'Your card was declined.');
   }
 
-  /** What Stripe does by itself with an invoice that it charges. */
+  /** Stripe charges an invoice by itself, and this does the same. */
   collect(id: string): void {
     try {
       this.pay(id);

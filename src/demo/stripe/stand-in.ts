@@ -42,11 +42,11 @@ export interface StripeStandIn {
   readonly webhookSecret: string;
   /** Asked before each request. */
   misbehave: (request: StandInRequest) => Fault | null;
-  /** Each answer comes so much later. */
+  /** The delay of each answer. */
   delayMs: number;
   /** How long `hang` and `slow` take: longer than whoever asks waits. */
   slowMs: number;
-  /** What an answer of too many requests says. */
+  /** The Retry-After of an answer of too many requests. */
   retryAfterSeconds: number;
   /** Posts events to a webhook route of ours, signed; the statuses of the answers. */
   deliver(
@@ -61,7 +61,7 @@ export const STAND_IN_KEY = 'sk_test_stand_in_key';
 const PAGE_DEFAULT = 10;
 const SLOW_MS = 3_000;
 
-/** What is answered again for the same idempotency key. */
+/** The answers that are repeated for the same idempotency key. */
 type Remembered = Map<string, Answer>;
 
 interface Answer {

@@ -168,7 +168,7 @@ async function completeDraft(
   let latest = draft;
   if (isDoubtful && mappedAt !== null) {
     await removeTwins(job, draft, mappedAt);
-    // The last look is the one just before it is made final: somebody may have changed it meanwhile.
+    // The last look is the one just before it is finalized: somebody may have changed it in the meantime.
     latest = await draftAgain(job.access, draft.id);
   }
   if (latest.status !== 'draft') return latest;

@@ -26,7 +26,7 @@ export const holds = pgTable(
     timestamp: instant('timestamp').notNull(),
     amount: exact('amount').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
-    /** What could still be held behind it; null: there was no limit. */
+    /** The quantity that could still be held after it; null: there was no limit. */
     remaining: exact('remaining'),
     status: text('status', { enum: HOLD_STATUSES }).notNull(),
     settledAmount: exact('settled_amount'),
@@ -56,7 +56,7 @@ export const holdAccounts = pgTable('hold_accounts', {
     .references(() => customers.id),
   /** Grows with each change of the customer's holds. */
   version: bigint('version', { mode: 'number' }).notNull(),
-  /** Grows with usage that comes without a hold through another process. */
+  /** Grows with usage that arrives without a hold through another process. */
   usageMark: bigint('usage_mark', { mode: 'number' }).notNull(),
 });
 

@@ -138,7 +138,7 @@ function stateRoutes(deps: AlertDeps): RouteDefinition[] {
       path: '/v1/customer-alerts/reset',
       operationId: 'resetCustomerAlert',
       summary: 'Forget the state of an alert for a customer',
-      description: 'It is evaluated again within a second or two, and may be told again.',
+      description: 'It is evaluated again within a second or two, and may notify again.',
       tags,
       scope: 'write',
       body: z.strictObject(ofCustomer).meta({ id: 'ResetCustomerAlert' }),

@@ -59,7 +59,7 @@ export const newAlert = z
     customer_id: uuid.nullish().meta({ description: 'Absent: every customer.' }),
     billable_metric_id: uuid.nullish(),
     evaluate_on_create: z.boolean().nullish().meta({
-      description: 'False: customers that are past the threshold must recover before they are told of.',
+      description: 'False: customers that are past the threshold must recover before they are notified of.',
     }),
     custom_field_filters: listOf(fieldFilter).nullish(),
     group_values: listOf(openGroupValue).nullish(),

@@ -57,7 +57,7 @@ function unratedAdvice({ termKind, termCount }: UnratedTerms): string {
   if (termKind === 'consolidation') {
     return (
       'the usage of this contract was to be on the invoice of its parent: the version of the service that issued ' +
-      'this invoice did not consolidate invoices of hierarchies, so it is billed on an invoice of its own'
+      'this invoice did not consolidate invoices of hierarchies, so it is billed on its own invoice'
     );
   }
   const name = TERM_NAMES[termKind];

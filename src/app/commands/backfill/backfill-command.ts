@@ -31,7 +31,7 @@ async function backfilled(options: BackfillOptions): Promise<number> {
   const reading = { mapping: await readMapping(options), delimiter: options.delimiter };
   const signal = nextSignal();
   const source = await openSource(options.source, options.format, processEnvironment());
-  // What cannot be read is said before the stores are opened.
+  // A source that cannot be read is reported before the stores are opened.
   if (source.isFile) await source.files[0]?.open();
   const opened = await openClickHouse(config);
   try {
@@ -68,7 +68,7 @@ async function load(
   const terminal = createTerminal(process.stdout);
   terminal.line(`Backfill of ${titleOf(source)} into ${target}`);
   for (const text of passedOverText(source)) terminal.line(text);
-  // What is stored before that would not be read by the next start of a service with files of known ids.
+  // Events stored before that would not be read by the next start of a service with files of known ids.
   const store = createBatchStore(clickhouse, {
     acceptedFrom: await recordedUpTo(clickhouse),
     // The clock of a sandbox stands where its service has moved it, so what that stores cannot be followed.

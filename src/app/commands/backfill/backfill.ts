@@ -81,7 +81,7 @@ async function storeBatch(
   const outcome = await backfill.store.store(batch.events, backfill.clock.now()).catch((error: unknown) => {
     throw new BackfillFailure(
       `the events after ${unitOf(backfill.file)} ${progress.line} could not be stored: ${reasonOf(error)}\n` +
-        'Run the same again to go on from there',
+        'Run the same again to continue from there',
     );
   });
   const report = (await backfill.report?.write(backfill.file.name, batch.invalid)) ?? progress.report;
@@ -119,7 +119,7 @@ async function stopAt(
 
 function interrupted(file: InputFile, { line }: SavedProgress): BackfillFailure {
   return new BackfillFailure(
-    `interrupted after ${unitOf(file)} ${line}; run the same again to go on from there`,
+    `interrupted after ${unitOf(file)} ${line}; run the same again to continue from there`,
     EXIT.interrupted,
   );
 }

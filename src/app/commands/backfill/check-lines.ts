@@ -49,7 +49,7 @@ export function checkLines(
   return { events, invalid, leftOut };
 }
 
-/** Reads the event into `rows`, which hold none where the line is empty. What is wrong with the line, or null. */
+/** Reads the event into `rows`, which hold none where the line is empty. Returns the problem of the line, or null. */
 function checkLine(line: Line, now: Instant, rows: EventRows): string | null {
   rows.clear();
   if (line.problem !== undefined) return line.problem;

@@ -1,6 +1,6 @@
 /**
  * Remembers in DATA_DIR/backfill which files of a folder or address are loaded, so that a later run takes only the others.
- * A line for each file, written behind the others when all of it is stored; safe to lose.
+ * Each file has a line, which is appended when all of the file is stored. The list is safe to lose.
  */
 import { mkdir, open, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,20 +15,20 @@ const entry = z.union([
     version: z.string(),
     report: z.object({ path: z.string(), bytes: z.number().int().min(0) }).nullable(),
   }),
-  /** All files were loaded: what comes behind it is another run. */
+  /** All files were loaded: the lines after this one belong to another run. */
   z.object({ run: z.literal('complete') }),
 ]);
 
 export interface DoneFiles {
   has(file: Pick<StoredFile, 'name' | 'version'>): boolean;
-  /** The report of invalid lines of a run that did not come to its end. */
+  /** The report of invalid lines of a run that did not finish. */
   readonly report: ReportPosition | null;
   add(file: Pick<StoredFile, 'name' | 'version'>, report: ReportPosition | null): Promise<void>;
   /** All files were loaded. */
   complete(): Promise<void>;
 }
 
-/** `identity`: of the source, of where it goes, and of how it is read; another one has a file of its own. */
+/** `identity`: of the source, of its target, and of how it is read. Each identity has its own file. */
 export async function openDoneFiles(
   dataDir: string,
   identity: readonly string[],

@@ -17,8 +17,8 @@ export interface InvalidReport {
 }
 
 /**
- * Opens the report: behind what an earlier run wrote to the same one, or a new one. Throws
- * `BackfillFailure` rather than overwrite what something else wrote.
+ * Opens the report, which is new or has the lines of an earlier run: more are appended to those. Throws
+ * `BackfillFailure` rather than overwrite a file of another program.
  */
 export async function openInvalidReport(
   file: string,

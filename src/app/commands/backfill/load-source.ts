@@ -36,7 +36,7 @@ export interface Loaded {
   readonly skipped: number;
   readonly leftOut: number;
   readonly files: number;
-  /** There are lines in the report, also of the run that was gone on with. */
+  /** There are lines in the report. They may be from the earlier run that this one continues. */
   readonly isReported: boolean;
   /** Files that an earlier run has loaded. */
   readonly filesBefore: number;
@@ -48,7 +48,7 @@ export async function loadSource(load: Load): Promise<Loaded> {
   try {
     for (const [place, each] of load.source.files.entries()) {
       if (load.signal.aborted) {
-        throw new BackfillFailure('interrupted; run the same again to go on from there', EXIT.interrupted);
+        throw new BackfillFailure('interrupted; run the same again to continue from there', EXIT.interrupted);
       }
       const file = await each.open();
       const reading = readingText(load.reading, file);
@@ -91,7 +91,7 @@ async function startingPoint(
   return from;
 }
 
-/** A new report is noted before anything is written to it, so that a run that goes on knows it for its own. */
+/** A new report is recorded before anything is written to it, so that a run that continues recognizes it. */
 async function noted(
   from: SavedProgress,
   report: InvalidReport | null,
@@ -132,7 +132,7 @@ async function loadFile(
   });
 }
 
-/** Opened at the first file that is read, behind what the run that is gone on with has written. */
+/** Opened at the first file that is read. It continues after the lines of the earlier run. */
 function createOpenedReport({ reportFile, doneFiles, isRestart }: Load) {
   let opened: InvalidReport | null = null;
   let position = isRestart ? null : (doneFiles?.report ?? null);

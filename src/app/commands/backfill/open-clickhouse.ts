@@ -18,7 +18,7 @@ export interface OpenClickHouse {
   readonly clickhouse: ClickHouse;
   /** Which one it is, for people, without any secret. */
   readonly target: string;
-  /** Differs from that of one that was emptied and made anew in the same place. */
+  /** Differs from that of a ClickHouse that was emptied and created again in the same place. */
   readonly identity: string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a backfill is asked for, and what of it does not go together. */
+/** The options of a backfill, and the combinations that are refused. */
 import { readFile } from 'node:fs/promises';
 import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
 import type { Format } from './files/input-file.ts';
@@ -31,7 +31,7 @@ export interface BackfillArguments {
   readonly restart?: boolean | undefined;
 }
 
-/** Throws `BackfillFailure` naming what does not go together. */
+/** Throws `BackfillFailure`, which names the options that exclude each other. */
 export function backfillOptions(source: string, given: BackfillArguments): BackfillOptions {
   const reportFile = given.skipInvalid ?? null;
   if (reportFile === '') throw usage('--skip-invalid needs the name of a file');

@@ -1,6 +1,6 @@
 /**
- * Remembers in DATA_DIR/backfill how far a file was loaded. Safe to lose: what is stored is left out when
- * it comes again. Ignored where the file or the ClickHouse is another one than it was.
+ * Remembers in DATA_DIR/backfill how far a file was loaded. Safe to lose: events that are stored already are left out
+ * when they are read again. Ignored where the file or the ClickHouse is another one than it was.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -20,11 +20,11 @@ const savedProgress = z.object({
   duplicates: z.number(),
   skipped: z.number(),
   leftOut: z.number(),
-  /** The report of invalid lines up to here: what a crash left behind that length is written again. */
+  /** The report of invalid lines up to here: after a crash, everything that follows this length is written again. */
   report: z.object({ path: z.string(), bytes: z.number().int().min(0) }).nullable(),
 });
 
-/** How far it is, and what became of the lines up to there. */
+/** How far the file is loaded, and how many of its lines had which outcome. */
 export type SavedProgress = Pick<
   z.infer<typeof savedProgress>,
   'offset' | 'line' | 'stored' | 'duplicates' | 'skipped' | 'leftOut' | 'report'
@@ -44,7 +44,7 @@ export const NOTHING_DONE: SavedProgress = {
 export const PROGRESS_FOLDER = 'backfill';
 
 export interface ProgressFile {
-  /** What an earlier run saved for this very file and ClickHouse; 'outdated' where one of them has changed. */
+  /** The state that an earlier run saved for this file and ClickHouse; 'outdated' where one of them has changed. */
   load(): Promise<SavedProgress | 'outdated' | null>;
   save(progress: SavedProgress): Promise<void>;
   remove(): Promise<void>;

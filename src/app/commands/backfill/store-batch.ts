@@ -37,7 +37,7 @@ const BATCHES_REMEMBERED = 10;
  * batches is done before.
  */
 const LOOKUPS_BEFORE_FILTER = 16;
-/** What others store becomes visible within this time. */
+/** Events that other writers store become visible within this time. */
 const VISIBLE_AFTER_SECONDS = 10;
 
 export interface StoreOptions {

@@ -11,7 +11,7 @@ import { SHIPPED_PRICES } from '../../token-catalogue.ts';
 import { CommandFailure } from '../command-failure.ts';
 
 export interface CatalogueImport {
-  /** Null: the table that comes with the service. */
+  /** Null: the table that is part of this version. */
   readonly file: string | null;
   /** From when prices hold that have no date; null: the current hour. */
   readonly validFrom: Instant | null;

@@ -1,4 +1,4 @@
-/** What a ClickHouse server has to be. Nothing is changed, so no table is made. */
+/** The requirements on a ClickHouse server. The check changes nothing, so it creates no table. */
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import { pendingMigrations } from '../../../core/migrations.ts';

@@ -1,10 +1,10 @@
-/** What a check of `tallyhouse doctor` has found. */
+/** The finding of a check of `tallyhouse doctor`. */
 
 export interface Finding {
-  /** What was looked at: one or two words. */
+  /** The subject of the check: one or two words. */
   readonly check: string;
   readonly isFine: boolean;
-  /** What is there, or what is wrong and what to do, in one sentence. */
+  /** The state that was found, or the problem and its remedy, in one sentence. */
   readonly message: string;
 }
 
@@ -16,7 +16,7 @@ export function wrong(check: string, message: string): Finding {
   return { check, isFine: false, message };
 }
 
-/** What a check could not find out is wrong too: nothing is passed over. */
+/** A check that could not be done is a problem too: nothing is passed over. */
 export async function looked(
   check: string,
   work: () => Promise<readonly Finding[]>,
@@ -28,7 +28,7 @@ export async function looked(
   }
 }
 
-/** What a driver says stands below what is said of its statement. */
+/** The message of a driver is shown below that of its statement. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.name !== 'StoreFailure'

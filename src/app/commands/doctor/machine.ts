@@ -1,4 +1,4 @@
-/** What the machine has to have: Node, memory, and room on the disk of DATA_DIR. */
+/** The requirements on the machine: Node, memory, and room on the disk of DATA_DIR. */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
@@ -11,7 +11,7 @@ const MB = 1_000_000;
 const FREE_BYTES_WANTED = 1_000 * MB;
 /** Of one recent id, at most (docs/deduplication.md). */
 const BYTES_OF_RECENT_ID = 23.5;
-/** What the service and its embedded stores have without the ids. */
+/** The memory of the service and its embedded stores, without the ids. */
 const BYTES_BESIDE_IDS = 600 * MB;
 
 /** `version` without the v. */
@@ -33,7 +33,7 @@ export function checkMemory(recentIds: number, bytes: number): Finding {
   );
 }
 
-/** What a limit of the container leaves, or all that the machine has. */
+/** The memory limit of the container, or all memory of the machine. */
 export function memoryOfProcess(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
@@ -61,7 +61,7 @@ export async function checkDisk(
   ];
 }
 
-/** DATA_DIR itself, or what it would be made in. */
+/** DATA_DIR itself, or the nearest existing directory above it. */
 async function nearestDirectory(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() === true || path === dirname(path)) return path;

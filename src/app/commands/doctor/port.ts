@@ -1,4 +1,4 @@
-/** Whether the service can listen where it is told to, or is there already. */
+/** Whether the service can listen on its configured port, or listens there already. */
 import { createServer } from 'node:net';
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';

@@ -1,4 +1,4 @@
-/** What PostgreSQL has to be, and what its rows say: migrations, jobs that fail, webhooks that cannot be reached. */
+/** The requirements on PostgreSQL, and its rows: migrations, jobs that fail, webhooks that cannot be reached. */
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';

@@ -1,4 +1,4 @@
-/** What is reconciled. */
+/** The options of a reconciliation. */
 import { formatInstant, type Instant, type Interval } from '../../../core/time.ts';
 import { WrongCall } from '../command-failure.ts';
 import type { ServiceArguments } from '../running-service.ts';

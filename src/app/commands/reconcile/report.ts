@@ -1,4 +1,4 @@
-/** What a reconciliation has found: lines for people as they are found, or one JSON document at the end. */
+/** The report of a reconciliation: lines for people as they are found, or one JSON document at the end. */
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface Report {

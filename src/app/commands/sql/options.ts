@@ -1,4 +1,4 @@
-/** What a query is asked with. */
+/** The options of a query. */
 import { extname } from 'node:path';
 import { PARQUET_TYPE } from '../../../api/http/answer-form.ts';
 import type { ServiceArguments } from '../running-service.ts';

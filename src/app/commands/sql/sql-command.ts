@@ -22,7 +22,7 @@ export async function sqlCommand({ sql, output, json, ...given }: SqlOptions): P
   return EXIT.done;
 }
 
-/** As it comes. A file that is there is replaced, once the answer is whole. */
+/** Writes the body as it arrives. An existing file is replaced once the answer is whole. */
 async function write({ body }: Response, path: string): Promise<void> {
   if (body === null) throw new CommandFailure('the answer is empty');
   const part = `${path}.part`;

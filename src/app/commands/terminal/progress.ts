@@ -6,7 +6,7 @@ import { formatCount, formatSeconds } from './number-format.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Step {
-  /** What is counted, such as `events`. */
+  /** The word for the things that are counted, such as `events`. */
   readonly unit: string;
   /** The total; null if unknown, then every advance reports the fraction. */
   readonly total: number | null;
@@ -17,7 +17,7 @@ export interface Step {
 export interface Progress {
   /** Reports that `count` more units are done; `fraction`, from 0 to 1, is how much of the whole that makes. */
   advance(count: number, fraction?: number): void;
-  /** Ends the bar where it stands, so that the next text begins on a line of its own. */
+  /** Ends the bar where it stands, so that the next text begins on a new line. */
   end(): void;
   /** Shows the step as done and returns the seconds that it took. */
   finish(): number;

@@ -1,4 +1,4 @@
-/** What a backfill is to load: a file, the files of a folder, or those below an address of an S3-compatible store. */
+/** The source of a backfill: a file, the files of a folder, or those below an address of an S3-compatible store. */
 import { realpath, stat } from 'node:fs/promises';
 import { BackfillFailure, EXIT } from '../failure.ts';
 import { filesOfFolder } from './folder.ts';

@@ -24,7 +24,7 @@ export function parseS3Address(text: string): S3Address | null {
   if (!text.startsWith('s3://')) return null;
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(text) ?? [];
   if (!/^[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}$/.test(bucket)) {
-    throw new BackfillFailure(`${text}: there must be a bucket behind s3://`, EXIT.usage);
+    throw new BackfillFailure(`${text}: there must be a bucket after s3://`, EXIT.usage);
   }
   return { bucket, prefix };
 }
@@ -35,7 +35,7 @@ export function parseS3Address(text: string): S3Address | null {
  */
 export async function objectsAt(requests: S3Requests, { bucket, prefix }: S3Address): Promise<StoredFile[]> {
   const all = await list(requests, prefix);
-  // Folders are made in some stores by empty objects that are called so.
+  // Some stores represent a folder by an empty object with its name.
   const same = all.filter(({ key }) => key === prefix && !key.endsWith('/'));
   const inside =
     prefix === '' || prefix.endsWith('/') ? all : all.filter(({ key }) => key.startsWith(`${prefix}/`));
@@ -63,7 +63,7 @@ async function list(requests: S3Requests, prefix: string): Promise<S3Object[]> {
     if (elementOf(xml, 'IsTruncated') !== 'true') return objects;
     token = elementOf(xml, 'NextContinuationToken');
     if (token === null)
-      throw new InputFailure('the list of objects goes on, but the store does not say where');
+      throw new InputFailure('the list of objects continues, but the store does not say where');
   }
   throw new BackfillFailure(
     `there are more than ${PAGES_MAX * 1000} objects; load parts of them`,

@@ -1,7 +1,7 @@
 /**
  * Signed requests to an S3-compatible store. Each is tried again a few times where the network or the store fails, and is
- * given up where nothing comes for too long; whole answers only, so that none is taken for more than it is. Messages have
- * the code and the words of the store, never anything of the signature.
+ * given up where no data arrives for too long. Only whole answers are returned, so that a part is never taken for all.
+ * Messages have the code and the words of the store, never anything of the signature.
  */
 import { AwsClient } from 'aws4fetch';
 import { BackfillFailure, EXIT, InputFailure, reasonOf } from '../failure.ts';
@@ -151,7 +151,7 @@ function refusal(response: Response, body: Buffer, what: string): Error {
   if (status >= 500 || status === 429 || status === 408 || code === 'RequestTimeout')
     return new TryAgain(problem);
   if (status === 412)
-    return new InputFailure(`${what} has changed while it was read; run the same again to read it anew`);
+    return new InputFailure(`${what} has changed while it was read; run the same again to read it from its start`);
   const region = response.headers.get('x-amz-bucket-region');
   const hint = region !== null && (status === 301 || status === 400) ? `; set AWS_REGION=${region}` : '';
   return new InputFailure(`cannot read ${what}: the store ${problem}${hint}`, EXIT.usage);

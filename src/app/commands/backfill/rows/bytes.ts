@@ -1,14 +1,14 @@
-/** The bytes of a file behind its compression. */
+/** The bytes of a file after decompression. */
 import { createGunzip, type Gunzip } from 'node:zlib';
 import type { InputFile } from '../files/input-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Compressed bytes taken at once: they become a thousand times as many at most. */
 const GZIP_CHUNK_BYTES = 32 * 1024;
-/** Decompressed bytes taken at once: less than this is lost of what comes right before damaged data. */
+/** Decompressed bytes taken at once. At most as many bytes before damaged data are lost. */
 const GUNZIP_CHUNK_BYTES = 16 * 1024;
 
-/** The bytes behind the first `skip`. `onRead` is told how many bytes of the file were taken so far. */
+/** The bytes after the first `skip`. `onRead` is called with the number of bytes of the file taken so far. */
 export async function* bytesOf(
   file: InputFile,
   skip: number,
@@ -38,9 +38,9 @@ async function* counted(
 }
 
 /**
- * What gzip data decompresses to. Where it ends too early, everything before that comes first and then the
- * error, where it is damaged all but the last `GUNZIP_CHUNK_BYTES`. A stream that is piped would drop what it
- * holds at that moment.
+ * The decompressed bytes of gzip data. Where the data ends too early, all bytes before its end are yielded and then the
+ * error is thrown. Where it is damaged, the last `GUNZIP_CHUNK_BYTES` may be missing. A stream that is piped would drop
+ * the bytes that it holds at that moment.
  */
 async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
@@ -60,7 +60,7 @@ async function* gunzipped(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
         await settled(gunzip, (done) => gunzip.write(whole.subarray(at, at + GZIP_CHUNK_BYTES), done));
         yield* ready.splice(0);
         if (error !== null) throw error;
-        // Zeros behind the last member, with which some programs fill up a block.
+        // Zeros after the last member, with which some programs fill up a block.
         if (isAtEnd) return;
       }
     }

@@ -1,7 +1,7 @@
 /**
- * CSV with the names of its columns in the first row, as RFC 4180 has it. Cells are texts as they stand there; one that is
- * empty without quotes, or \N, is none. What was read in an earlier run is read again and passed over, because a row can
- * begin nowhere but behind the one before it.
+ * CSV with the names of its columns in the first row, as in RFC 4180. Cells are texts exactly as they are in the file.
+ * A cell that is empty without quotes, or \N, has no value. Rows of an earlier run are read again and passed over,
+ * because the start of a row is known only from the row before it.
  */
 import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
@@ -42,7 +42,7 @@ export async function* readCsv(
       piece = [];
     }
   } catch (error) {
-    // What can be read comes first.
+    // The lines that were read are yielded before the error is thrown.
     yield piece;
     throw error;
   }
@@ -95,8 +95,8 @@ function textOf(cell: Cell): Cell | undefined {
 }
 
 /**
- * The records that are complete. Where the bytes end too early, the one that they end in is not handed on, and then the
- * error comes.
+ * The records that are complete. Where the bytes end too early, the record that they end in is left out, and the error
+ * is thrown after the others.
  */
 async function* recordsOf(bytes: AsyncIterable<Buffer>, delimiter: string): AsyncGenerator<readonly Cell[]> {
   let failure: { readonly error: unknown } | null = null;
@@ -134,7 +134,7 @@ function optionsOf(delimiter: string): Options {
     delimiter,
     encoding: 'latin1',
     record_delimiter: ['\r\n', '\n'],
-    // Told by the number of cells, with the number of the row.
+    // A wrong number of cells is reported below, with the number of the row.
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: LINE_BYTES_MAX,

@@ -1,6 +1,6 @@
 /**
- * Writes a row as the JSON line of an event, which then goes through the checker of all events. What a row lacks is left
- * out of the line, so that the checker says it is missing.
+ * Writes a row as the JSON line of an event, which then goes through the checker of all events. A column that the row
+ * lacks is left out of the line, so that the checker says it is missing.
  */
 import { EVENT_FIELDS, type EventField, type FieldSource, type Mapping } from './mapping.ts';
 import { TimeProblem, timestampOf } from './timestamp.ts';

@@ -4,11 +4,11 @@ export interface Line {
   readonly number: number;
   /** JSON text of an event; nothing where the row is none; null where it is longer than any event can be. */
   readonly bytes: Buffer | null;
-  /** Where to go on behind it: the offset of the next byte of a file of lines, the number of rows of others. */
+  /** Where reading continues after it: the offset of the next byte of a file of lines, the number of rows of others. */
   readonly end: number;
   /** Why it cannot be an event, where that is known already. */
   readonly problem?: string;
-  /** What stands in the file, where that is something else. */
+  /** The text in the file, where it differs from `bytes`. */
   readonly source?: () => string;
   /** The mapping does not take it. */
   readonly isLeftOut?: true;

@@ -56,7 +56,7 @@ const document = z.strictObject({
 
 export class MappingProblem extends Error {}
 
-/** What was given by `--map`, `--event-type`, `--properties` and `--timestamps`. */
+/** The values of `--map`, `--event-type`, `--properties` and `--timestamps`. */
 export interface MappingArguments {
   readonly map: string | undefined;
   readonly eventType: string | undefined;

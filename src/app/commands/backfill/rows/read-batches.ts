@@ -30,7 +30,7 @@ export const LINES_PER_BATCH = 20_000;
 /** Bounds the memory of a batch whose lines are long. */
 const BYTES_PER_BATCH = 32 * 1024 * 1024;
 
-/** What one thing of the file is called. */
+/** The word for one record of the file. */
 export function unitOf({ format }: Pick<InputFile, 'format'>): 'line' | 'row' {
   return format === 'json' ? 'line' : 'row';
 }
@@ -45,7 +45,7 @@ export function explainer(
   return (reason) => writer.explain(reason);
 }
 
-/** Throws `InputFailure` when the file cannot be read any further, behind the batch of all that came before. */
+/** Throws `InputFailure` when the file cannot be read any further, after the batch of everything before that. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop that fills batches, with the two ways in which a file ends.
 export async function* readBatches(
   file: InputFile,

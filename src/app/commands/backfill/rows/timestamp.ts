@@ -9,7 +9,10 @@ export type TimeForm = (typeof TIME_FORMS)[number];
 const DECIMALS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 const WITHOUT_OFFSET = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?$/i;
 
-/** What is not known to be a time stays as it is, for the checker of events to refuse. Throws `TimeProblem`. */
+/**
+ * A value that is not known to be a time is returned unchanged, for the checker of events to refuse. Throws
+ * `TimeProblem`.
+ */
 export function timestampOf(value: Value, form: TimeForm): string | null {
   if (value === null) return null;
   if (form === 'rfc3339' || form === 'utc') {

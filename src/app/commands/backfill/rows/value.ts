@@ -32,7 +32,7 @@ export function jsonOf(value: Value): string {
   return `{${members.join(',')}}`;
 }
 
-/** What a text or a whole number is called, as an id; null where the value is neither. */
+/** A text or a whole number as an id; null where the value is neither. */
 export function nameOf(value: Value): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return String(value);

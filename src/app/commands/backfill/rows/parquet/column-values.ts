@@ -1,5 +1,5 @@
 /**
- * What the values of a column of Parquet are, from its raw numbers and bytes, so that no digit is lost: decimals by their
+ * The values of a column of Parquet, from its raw numbers and bytes, so that no digit is lost: decimals by their
  * digits, whole numbers of 64 bits, times to the nanosecond. docs/backfill.md has the table.
  */
 import type { SchemaTree } from 'hyparquet';
@@ -21,7 +21,7 @@ export function columnValue(node: SchemaTree): ColumnValue | string {
   const read = valueReader(node);
   if (typeof read === 'string' || node.children.length > 0) return read;
   return (raw) => {
-    // What is null is there as null.
+    // An absent value is null here, and never undefined.
     if (raw === undefined) throw new ValueProblem('has no value in the file, which is damaged');
     return read(raw);
   };

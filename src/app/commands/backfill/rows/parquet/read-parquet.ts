@@ -25,7 +25,7 @@ import { type ColumnValue, columnValue, textOf, ValueProblem } from './column-va
 
 /** Values of these columns, in memory as they lie in the file. */
 const ROW_GROUP_BYTES_MAX = 512 * 1024 * 1024;
-/** Pages are decoded anew for each part of their group, so parts are large where rows are short. */
+/** Pages are decoded again for each part of their group, so parts are large where rows are short. */
 const ROWS_AT_ONCE_MAX = 50_000;
 const BYTES_AT_ONCE = 32 * 1024 * 1024;
 
