@@ -1,4 +1,4 @@
-/** `tallyhouse backfill` as an operator runs it: a process of its own. */
+/** `tallyhouse backfill` as an operator runs it, in a separate process. */
 import { afterEach } from 'vitest';
 import { type Program, runProgram } from './child-process.ts';
 
@@ -14,8 +14,8 @@ const HOOK = 'test/support/programs/signal-at-save.mjs';
 export interface Backfills {
   run(env: Record<string, string>, ...args: string[]): Promise<Ended>;
   /**
-   * One that a signal reaches when so many of its batches are on disk, the last of them not noted yet; or, with
-   * `remove`, when so many files are noted as loaded.
+   * A run that receives a signal when this number of its batches is on disk and the last of them is not recorded yet.
+   * With `remove`: when this number of files is recorded as loaded.
    */
   endedAt(
     env: Record<string, string>,

@@ -22,7 +22,7 @@ import {
 } from './rating-scenarios.ts';
 
 export interface BillingCase extends NaiveInput {
-  /** What one of each custom unit is worth, in hundredths of a cent. */
+  /** The value of one of each custom unit, in hundredths of a cent. */
   readonly worths: ReadonlyMap<string, number>;
 }
 

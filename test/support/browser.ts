@@ -48,7 +48,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What axe finds that is serious or critical, a line each. The script comes in beside the page's policy. */
+/** The serious and critical findings of axe, a line each. The page's policy does not stop this script. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const violations = (await page.evaluate('axe.run().then((found) => found.violations)')) as Violation[];

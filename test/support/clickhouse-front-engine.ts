@@ -13,7 +13,7 @@ import { drainPending, Session } from 'chdb';
 import { isSingleStatement } from '../../src/embedded/single-statement.ts';
 import { stringLiteral } from '../../src/metering/client/clickhouse-parameters.ts';
 
-/** A statement with what a server is told beside it. */
+/** A statement with the options that a server gets beside it. */
 export interface FrontStatement {
   readonly sql: string;
   /** The rows of an INSERT that come apart from it. */
@@ -186,7 +186,7 @@ async function runStatement(session: Session, statement: FrontStatement): Promis
 const BINARY_INSERT =
   /^\s*INSERT\s+INTO\s+(?<table>[\w.]+)\s*\((?<columns>[^()]*)\)\s*FORMAT\s+RowBinary\s*$/i;
 
-/** chDB takes binary rows from a file only, and wants to be told the types that a server looks up. */
+/** chDB takes binary rows from a file only, and needs the types of the columns, which a server looks up. */
 async function insertBinary(
   session: Session,
   { database }: FrontStatement,
@@ -238,7 +238,7 @@ function isDefinition(sql: string): boolean {
   return /^(?:CREATE|ALTER|DROP|TRUNCATE|OPTIMIZE|SYSTEM|RENAME)\b/i.test(sql.replace(COMMENTS, ''));
 }
 
-/** What only Keeper could do, taken out; a table whose replicas could not find each other is refused. */
+/** Without the parts that need Keeper. A table whose replicas could not find each other is refused. */
 function withoutReplication(sql: string): string {
   return sql
     .replace(/\sON\s+CLUSTER\s+(?:'[^']+'|\w+)/i, ' ')
@@ -250,7 +250,9 @@ function withoutReplication(sql: string): string {
     });
 }
 
-/** For each local table behind a Distributed one of the database, the rows that this shard has. Outside of it: all. */
+/**
+ * For each local table of a Distributed table of the database, the rows that this shard has. Other databases: all rows.
+ */
 async function readShardFilters(session: Session, database: string): Promise<string> {
   const result = await session.queryAsync(
     `SELECT engine_full FROM system.tables

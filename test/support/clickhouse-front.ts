@@ -20,7 +20,7 @@ export interface ClickHouseFrontOptions {
   readonly directory: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** With a name, two shards behind it. */
+  /** With a name: the cluster, which has two shards. */
   readonly cluster?: string | undefined;
 }
 

@@ -48,7 +48,7 @@ const OPTIONS = {
   types: [],
 };
 
-/** What the compiler says against them; empty where every answer fits. Reads the declarations once for all. */
+/** The errors of the compiler; empty where every answer fits. Reads the declarations once for all. */
 export async function misfits(answers: readonly ClientAnswer[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'client-answers-'));
   try {

@@ -57,7 +57,7 @@ function isCsv(headers: Headers): boolean {
   return headers.get('content-type') === CSV_TYPE;
 }
 
-/** What is wrong with an answer as CSV. */
+/** The problem of an answer as CSV, or null. */
 function csvProblem(columns: readonly { readonly name: string }[] | null, text: string): string | null {
   const [header = [], ...rows] = parseCsv(text);
   const names = columns?.map(({ name }) => name) ?? header;

@@ -23,7 +23,7 @@ export function asDecided(answer: unknown, contractArchivedAt?: unknown): unknow
   return Object.fromEntries(members);
 }
 
-/** What is left of a commit or credit that is archived alone is canceled. */
+/** The amount left of a commit or credit that is archived alone is canceled. */
 function canceledAt(ledger: unknown, archivedAt: unknown): unknown {
   if (!Array.isArray(ledger)) return ledger;
   return ledger.map((entry) => {
@@ -44,7 +44,7 @@ function withoutEmptyKeys(state: unknown): unknown {
   );
 }
 
-/** Lists that go on behind what the frozen state had: with delivery methods that need no connection, with currencies. */
+/** Lists with more rows than the frozen state had: delivery methods that need no connection, and currencies. */
 const LONGER_LISTS = ['/v1/listConfiguredBillingProviders', '/v1/credit-types/list'];
 
 /** Some lists have more rows at their end. Drafts have the charges of subscriptions, which were not billed. */

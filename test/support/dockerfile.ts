@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 export const CHECKOUT = join(import.meta.dirname, '../..');
 
-/** One instruction: `COPY` and what stands behind it, with continued lines joined. */
+/** One instruction: its name, such as `COPY`, and the text after it, with continued lines joined. */
 interface Step {
   readonly name: string;
   readonly text: string;
@@ -32,7 +32,7 @@ export async function readDockerfile(): Promise<readonly Stage[]> {
   return stages;
 }
 
-/** What the image says about the process in it. */
+/** The settings of the image for the process in it. */
 export interface ImageConfig {
   readonly env: Readonly<Record<string, string>>;
   readonly command: readonly string[];

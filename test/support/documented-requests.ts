@@ -17,7 +17,7 @@ export async function documentedRequests(): Promise<Map<string, string>> {
     for (const [, comment = ''] of text.matchAll(EXAMPLE)) {
       const statements = comment.replaceAll(/^\s*\* ?/gm, '').replaceAll(/```(?:ts)?/g, '');
       const call = CALL.exec(statements)?.[1];
-      // What the documentation leaves out of an object.
+      // The documentation leaves members out of an object.
       if (call !== undefined) found.set(call, statements.replaceAll('{ ... }', '{}'));
     }
   }
@@ -26,7 +26,7 @@ export async function documentedRequests(): Promise<Map<string, string>> {
 
 type Params = Record<string, unknown>;
 
-/** What runs an example: `client` with other parameters than the example gives. */
+/** `client` for running an example: `change` replaces the parameters of each call. */
 export function withParams(client: object, change: (call: string, params: Params) => unknown): object {
   const nested = (target: object, call: string): object =>
     new Proxy(target, {

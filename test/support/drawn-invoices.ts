@@ -42,7 +42,7 @@ interface CoveredLines<Line> extends Pick<DrawnInvoice, 'covered'> {
   readonly lines: readonly Line[];
 }
 
-/** The invoice with what its lines in custom units come to in the currency. */
+/** The invoice with the amounts, in the currency, of its lines in custom units. */
 export function withConversions<Line extends ChargedLine>(
   { currency: fiatCreditTypeId, period }: DrawdownCase,
   { boundaries, worths, buckets = [] }: InvoiceRatingInput,

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/base/database.ts';
 
-/** What is open and not in use costs memory and connections. */
+/** A database that is open and not in use costs memory and connections. */
 const KEPT_MAX = 2;
 /** Dropping a database takes less than emptying it of more rows, whose space it would keep. */
 const ROWS_MAX = 5_000;
@@ -87,7 +87,7 @@ begin
     from pg_sequences where schemaname = 'public' and last_value is not null;
 end $$`);
 
-/** Whether the database has no row any more, and the `schema` that it was made with. */
+/** Whether the database has no row any more, and the `schema` that it was created with. */
 export async function emptyPostgres(db: Database, schema: string): Promise<boolean> {
   if ((await db.execute(IN_USE)).length > 0) return false;
   await db.execute(DELETE_ROWS);
@@ -118,9 +118,9 @@ function schemaOf(tables: readonly z.output<typeof tableRow>[]): string {
 const KEPT_TABLE = 'schema_migrations';
 
 /**
- * Whether the database has no event any more, and the `schema` that it was made with. Tables with rows are replaced by
- * those of the database `template`: TRUNCATE leaves an empty part, with which new ones are merged sooner than in a new
- * table, and what tests read of parts that are not merged yet would not be read.
+ * Whether the database has no event any more, and the `schema` that it was created with. Tables with rows are replaced
+ * by those of the database `template`. TRUNCATE would leave an empty part, with which new parts are merged sooner than
+ * in a new table; tests that read parts before they are merged would then not find them.
  */
 export async function emptyClickHouse(
   clickhouse: ClickHouse,

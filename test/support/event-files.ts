@@ -1,4 +1,4 @@
-/** What a backfill makes of a file: its events, and what is wrong with its rows. */
+/** The events that a backfill reads from a file, and the problems of its rows. */
 import { checkLines } from '../../src/app/commands/backfill/check-lines.ts';
 import {
   type InputFile,

@@ -14,10 +14,10 @@ import { importModels, SMALL } from './token-prices.ts';
 
 type ExampleIds = Record<keyof typeof EXAMPLE_IDS, string>;
 
-/** What a value of an example is replaced by: ids and tokens within texts, the number of a job as a whole. */
+/** Replacements for the values of an example: ids and tokens within texts, the number of a job as a whole. */
 export type Replacements = ReadonlyMap<string | number, string | number>;
 
-/** The clock stands here before the world is made, and at `NOW` afterwards. */
+/** The time of the clock before the world is created; it is `NOW` afterwards. */
 export const START = '2026-10-01T00:00:00Z';
 const NOW = '2026-11-10T00:00:00Z';
 const NEXT_YEAR = '2027-10-01T00:00:00Z';
@@ -194,7 +194,7 @@ async function invoiceOf(api: ApiClient, customer: string, type: string, status:
   return found.id;
 }
 
-/** A customer whose invoices are taken by a system of one's own. */
+/** A customer whose invoices are delivered to a system other than Stripe. */
 async function externallyBilled(api: ApiClient, { fee }: TermsCatalogue): Promise<string> {
   const configuration = { url: 'http://127.0.0.1:9/', signing_secret: 'whsec_d29ybGQtb2YtZXhhbXBsZXM=' };
   const customer_id = await createdId(api, '/v1/customers', { name: 'Elsewhere' });

@@ -31,7 +31,7 @@ export async function catalogueForFile(
   return { pool, api: createCatalogueApi(pool.db, options) };
 }
 
-/** The whole service on stores of its own. */
+/** The whole service on separate stores. */
 export async function serviceForFile(options?: TestServiceOptions): Promise<TestService> {
   const service = await startTestService(options);
   afterAll(() => service.close());

@@ -7,7 +7,7 @@ type Undo = (answer: unknown) => unknown;
 /** By frozen state, each with the change that the changelog names. */
 const CHANGES: Readonly<Record<string, Undo>> = {
   // Composite products, scheduled charges and commit purchases were not billed: their lines and invoices are new, and
-  // so is what drafts come to. Commits and credits paid for nothing. Recurring terms created nothing.
+  // the totals of drafts differ. Commits and credits paid for nothing. Recurring terms created nothing.
   // Invoices of hierarchies were not consolidated.
   '0000': (answer) => withoutBilled(withoutDrawdown(withoutGrants(answer))),
 };
@@ -78,7 +78,7 @@ function isApplied(line: unknown): line is Readonly<Record<string, unknown>> {
   return isRecord(line) && line.type === 'applied_commit_or_credit';
 }
 
-/** What a balance pays of a line and the rest of it as one line again. */
+/** The part of a line that a balance pays and the remaining part, joined to one line again. */
 function joinedLines(lines: readonly unknown[]): unknown[] {
   const joined: Record<string, unknown>[] = [];
   for (const line of lines) {

@@ -29,7 +29,7 @@ const frozenAnswers = z.array(
   }),
 );
 
-/** What a service needs to know to answer the same questions. */
+/** The facts that a service needs to answer the same questions. */
 const frozenFacts = z.object({
   /** Where the sandbox clock stood. */
   now: z.string(),

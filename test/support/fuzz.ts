@@ -1,6 +1,6 @@
 /**
- * Random requests made from the schemas of the operations: mostly right in form, wrong in places, and about objects
- * that exist as often as about ones that do not.
+ * Random requests, generated from the schemas of the operations: mostly right in form, wrong in places, and about
+ * objects that exist as often as about objects that do not.
  */
 
 import { sql } from 'drizzle-orm';
@@ -151,7 +151,9 @@ function shown(request: FuzzedRequest | undefined): string {
   return `${route.method} ${path} ${JSON.stringify(query)} ${body?.slice(0, 2_000) ?? ''}`;
 }
 
-/** What clients have stored, as one number; jobs and records of requests come and go by themselves. */
+/**
+ * Everything that clients have stored, as one number. Jobs and records of requests are not counted: they change alone.
+ */
 async function rowsOf({ db }: TestService): Promise<string> {
   const tables = [
     'customers',

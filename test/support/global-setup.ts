@@ -28,7 +28,7 @@ declare module 'vitest' {
     postgres: PostgresConnection;
     /** Whether the run may take long. */
     isThorough: boolean;
-    /** Null: every property has a seed of its own, another one in each run. */
+    /** Null: every property has a separate seed, another one in each run. */
     propertySeed: number | null;
   }
 }
@@ -45,14 +45,14 @@ const FAST = {
   max_connections: '300',
 };
 
-/** What a run has once, however many of its projects are tested. */
+/** The stores that a run has once, however many of its projects are tested. */
 interface RunStores {
   readonly directory: string;
   readonly postgres: PostgresConnection;
   close(): Promise<void>;
 }
 
-/** Every project loads this file anew, so what they share is a member of the process. */
+/** Every project loads this file again, so the stores that they share are a member of the process. */
 const run = globalThis as { storesOfTests?: { readonly stores: Promise<RunStores>; projects: number } };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

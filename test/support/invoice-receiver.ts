@@ -28,7 +28,7 @@ export interface InvoiceReceiver {
   misbehave: () => ReceiverFault | null;
   /** Members of its answers beside the id. */
   answers: Record<string, unknown>;
-  /** Called when it has made an invoice, before it answers. */
+  /** Called when it has created an invoice, before it answers. */
   onTaken: (message: TakenMessage) => Promise<void>;
   close(): Promise<void>;
 }

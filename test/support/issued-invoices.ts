@@ -1,4 +1,4 @@
-/** Rows of issued invoices without contracts behind them, for tests of what happens to issued invoices. */
+/** Rows of issued invoices without contracts, for tests of later changes to issued invoices. */
 import { sql } from 'drizzle-orm';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { ZERO } from '../../src/core/decimal.ts';

@@ -12,7 +12,7 @@ type TestDatabase = Awaited<ReturnType<typeof databaseForFile>>;
 
 const CUSTOMERS = 20;
 
-/** What becomes slow is waited for; this only ends a test that hangs. */
+/** A slow delivery is waited for; this only ends a test that hangs. */
 const ARRIVES = { timeout: 240_000 };
 
 /**

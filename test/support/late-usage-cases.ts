@@ -5,7 +5,7 @@ import type { Aggregation } from '../../src/core/metric.ts';
 export interface Setup {
   readonly aggregation?: Aggregation;
   readonly product?: object;
-  /** Each with the fields of a rate that differ from 2 cents for ever. */
+  /** Each with the fields of a rate that differ from the default: 2 cents, without an end. */
   readonly rates?: readonly object[];
 }
 

@@ -1,4 +1,4 @@
-/** What holds when connections to PostgreSQL are lost at any moment, whatever they are made of. */
+/** Guarantees that hold when connections to PostgreSQL, of any kind, are lost at any moment. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
@@ -20,7 +20,7 @@ export async function moreSucceed(program: Program, count: number): Promise<void
 /** The driver gives up a connection that does not answer after 30 s. */
 const ANSWERED_WITHIN_MS = 5_000;
 
-/** After each loss, every connection of a pool answers again, with the rows of its own statement. */
+/** After each loss, every connection of a pool answers again, with the rows of the statement that it was asked. */
 export async function answersAfterLosses(url: string, proxy: StoreProxy): Promise<void> {
   const pool = createDatabase({ url });
   const outcome = async (asked: Promise<readonly unknown[]>) => {

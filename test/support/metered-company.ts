@@ -118,7 +118,7 @@ const job: fc.Arbitrary<Job> = fc
 /** In the first 30 hours of November 2026. */
 export const jobs: fc.Arbitrary<Job[]> = fc.array(job, { maxLength: 25 });
 
-/** As it is sent, with an id of its own. */
+/** The event as it is sent, with a transaction id that no other one has. */
 export function jobEvent(alias: string, one: Job, index: number) {
   return {
     transaction_id: `${alias} ${index}`,

@@ -11,7 +11,7 @@ const journalSchema = z.looseObject({
 });
 type Journal = z.output<typeof journalSchema>;
 
-/** The migrations of drizzle/ with other ones behind them; the text of each by its name. */
+/** The migrations of drizzle/, and after them the added ones; the text of each by its name. */
 export async function drizzleFolderWith(added: Readonly<Record<string, string>>): Promise<string> {
   const folder = await copyOf('drizzle');
   for (const [name, text] of Object.entries(added)) await writeFile(join(folder, `${name}.sql`), text);
@@ -35,7 +35,7 @@ export async function drizzleFolderOf(tags: readonly string[]): Promise<string> 
   return folder;
 }
 
-/** The files of clickhouse/ with other ones behind them; the text of each by its name. */
+/** The files of clickhouse/, and after them the added ones; the text of each by its name. */
 export async function clickhouseFolderWith(added: Readonly<Record<string, string>>): Promise<string> {
   const files = (await readdir(join(ROOT, 'clickhouse'))).filter((name) => /^\d{4}_/.test(name));
   const folder = await clickhouseFolderOf(files);

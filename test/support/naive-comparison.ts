@@ -18,7 +18,7 @@ import {
   scaled,
 } from './rated-charges.ts';
 
-/** What the naive engine says about a case, and what metering would answer. */
+/** The result of the naive engine for a case, and the answers of metering. */
 export interface ExpectedCharges {
   readonly meter: NaiveMeter;
   readonly charges: readonly Charge[];

@@ -22,7 +22,7 @@ export interface SentSpan {
 
 interface SentResource {
   readonly attributes: SentAttributes;
-  /** The library that made the spans; `test` where it is left out. */
+  /** The library that created the spans; `test` where it is left out. */
   readonly scope?: SentScope;
   readonly scopes: readonly (readonly SentSpan[])[];
 }
@@ -155,7 +155,7 @@ function varint(value: bigint): Buffer {
   return Buffer.from([...bytes, Number(rest)]);
 }
 
-/** What the operator says of spans unless a test says otherwise. */
+/** The operator's rules for spans unless a test gives others. */
 export const SPAN_RULES: SpanRules = {
   customerAttributes: ['tallyhouse.customer'],
   cachedBeside: [],
@@ -164,7 +164,7 @@ export const SPAN_RULES: SpanRules = {
 
 let sequence = 0;
 
-/** A call of `acme/large` by `acme` that ended at this time, RFC 3339. Each has ids of its own. */
+/** A call of `acme/large` by `acme` that ended at this time, RFC 3339. Each call has new ids. */
 export function modelCall(
   at: string,
   { customer = 'acme', tokens = {}, ...others }: ModelCall = {},

@@ -6,7 +6,7 @@ import type { Override } from '../../src/core/terms/overrides.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { fixed } from './rating-scenarios.ts';
 
-/** What overrides are about. */
+/** The values that overrides are chosen from. */
 export interface OverrideSubjects {
   readonly terms: fc.Arbitrary<{ readonly startingAt: Instant; readonly endingBefore: Instant | null }>;
   readonly productIds: readonly [string, ...string[]];

@@ -20,7 +20,7 @@ export async function packInto(directory: string): Promise<Packed> {
   const program = runCommand('npm', args, { HOME: process.env.HOME ?? '/root' });
   const code = await program.ended;
   if (code !== 0) throw new Error(`npm pack ended with ${code}: ${program.stderr()}`);
-  // What scripts print stands before; newer versions of npm name the package.
+  // The output of scripts stands before the list; newer versions of npm name the package.
   const [, text = ''] = /^([[{][\s\S]*)$/m.exec(program.stdout()) ?? [];
   const answer: unknown = JSON.parse(text);
   return described.parse(

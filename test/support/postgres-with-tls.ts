@@ -1,4 +1,4 @@
-/** A PostgreSQL that takes TLS, over TCP, with a certificate of its own for `localhost`. */
+/** A PostgreSQL that accepts TLS over TCP, with a self-signed certificate for `localhost`. */
 import { chmod, chown, copyFile, mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ import {
   type PostgresConnection,
 } from '../../src/store/postgres-driver/connect-postgres.ts';
 
-/** What an operator does first. */
+/** The script that an operator runs first. */
 export async function applyPostgresScript(connection: PostgresConnection): Promise<void> {
   const admin = connectPostgres(connection, { max: 1 });
   await admin.unsafe(await readFile(new URL('../../deploy/analysts-postgres.sql', import.meta.url), 'utf8'));

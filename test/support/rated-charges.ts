@@ -94,7 +94,7 @@ function conversionsOf({ worths }: BillingCase) {
   );
 }
 
-/** What metering would answer to the questions of the engine. */
+/** The answers of metering to the questions of the engine. */
 function meteredUsage(
   { products, usageFilters }: BillingCase,
   period: BilledPeriod,

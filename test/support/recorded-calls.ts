@@ -6,7 +6,7 @@ export interface RecordedCall {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** What the command would have been asked for; undefined where none was called. */
+  /** The call that the command would have received; undefined where no command was called. */
   readonly asked: unknown;
   /** Which one. */
   readonly name: string | undefined;

@@ -8,7 +8,7 @@ import { createTermsCatalogue, type TermsCatalogue } from './contract-terms.ts';
 import { createTestDatabase, type TestDatabase } from './stores.ts';
 import { type Body, START } from './term-fixtures.ts';
 
-/** What is wrong, the terms of the contract that has it, and what is answered. */
+/** The name of the error, the terms of the contract that has it, and the answer. */
 type RefusalCase = [string, () => Body, RegExp];
 
 export interface RefusalBench {
@@ -18,7 +18,7 @@ export interface RefusalBench {
   refuses(cases: RefusalCase[]): void;
 }
 
-/** Gives a test file a catalogue and a customer of its own. */
+/** Gives a test file its own catalogue and customer. */
 export function refusalBench(): RefusalBench {
   const ids = {
     card: '',

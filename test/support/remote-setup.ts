@@ -1,5 +1,5 @@
 /**
- * Once per run of a project that reaches ClickHouse over HTTP: the front, in a process of its own.
+ * Once per run of a project that reaches ClickHouse over HTTP: the front, in a separate process.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

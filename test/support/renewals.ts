@@ -28,7 +28,7 @@ export interface RenewalBench {
   edit(api: ApiClient, contract_id: string, changes: Body): Promise<ApiAnswer>;
 }
 
-/** Gives a test file a catalogue of its own and every test a customer. */
+/** Gives a test file its own catalogue, and every test a customer. */
 export function renewalBench(): RenewalBench {
   const catalogue = {
     card: '',

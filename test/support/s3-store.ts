@@ -1,6 +1,6 @@
 /**
  * A store that speaks the part of S3 that reading needs: objects by address, lists in pages, ranges, conditions on the
- * version. It checks the signature of each request on its own, and misbehaves when it is told to.
+ * version. It checks the signature of each request by its own code, and misbehaves when a test sets a fault.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ export const S3_KEYS = {
   AWS_REGION: 'eu-central-1',
 } as const;
 
-/** What becomes of a request instead of its answer. */
+/** The fate of a request instead of its answer. */
 export type Fault = 'unavailable' | 'cut' | 'silent' | 'reset' | 'ignores-conditions';
 
 export interface S3Store {

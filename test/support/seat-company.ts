@@ -1,4 +1,4 @@
-/** Companies whose seats hold credits of their own: calls cost 10 each, and each seat has credits of 100 a month. */
+/** Companies whose seats hold separate credits: calls cost 10 each, and each seat has credits of 100 a month. */
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from './catalogue-api.ts';
 
@@ -52,7 +52,7 @@ export interface SeatCompanyOptions {
   readonly months?: number;
   /** Of one seat in a month; default: 100. */
   readonly allowance?: number;
-  /** Whether a seat that comes later has a part of the allowance; default: all of it. */
+  /** Whether a seat that is added later has a part of the allowance; default: all of it. */
   readonly proratesIncreases?: boolean;
 }
 
@@ -125,7 +125,7 @@ export function editSubscription(
   });
 }
 
-/** What each seat has left of the credit of the first month: `seat balance`. */
+/** The amount that each seat has left of the credit of the first month: `seat balance`. */
 export async function seatsOfCredit(
   api: ApiClient,
   { customer, contract, credit }: SeatCompany,
@@ -144,7 +144,7 @@ export async function seatsOfCredit(
   });
 }
 
-/** What is left of the credit of the first month. */
+/** The amount left of the credit of the first month. */
 export async function balanceOfCredit(api: ApiClient, company: SeatCompany): Promise<string> {
   const answer = await api.post('/v2/contracts/get', {
     ...{ customer_id: company.customer, contract_id: company.contract, include_balance: true },

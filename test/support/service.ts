@@ -83,7 +83,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const parts = {
     config: {
       apiToken: TOKEN,
-      // What is not a query, such as the removal of old events, is done on each shard.
+      // Statements other than queries, such as the removal of old events, are run on each shard.
       clickhouseCluster: inject('clickhouse')?.cluster,
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
@@ -152,7 +152,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     },
     async close() {
       if ('closeAllConnections' in server) server.closeAllConnections();
-      // A request whose client has gone goes on reading the stores, which others get next.
+      // A request whose client has gone continues to read the stores, which the next tests get.
       await drain({
         server,
         waitMs: DRAIN_WAIT_MS,

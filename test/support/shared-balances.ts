@@ -3,7 +3,7 @@ import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { createdId, PRODUCTS } from './catalogue-api.ts';
 import type { Member } from './hierarchies.ts';
 
-/** Children that pay for themselves, on statements of their own. */
+/** Children that pay for themselves, on separate statements. */
 export const APART = { hierarchy: { payer: 'SELF', usage_statement_behavior: 'SEPARATE' } };
 
 export const ALL = { hierarchy_configuration: { child_access: { type: 'ALL' } } };

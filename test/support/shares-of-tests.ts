@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 
 /** Every change tries other values (`property-seed.ts`), so few of them in each run add up. */
 const SHARE = 3;
-/** What depends on HTTP or on shards is the same for all values of one shape. */
+/** A guarantee that depends on HTTP or on shards is the same for all values of one shape. */
 const SHARE_OVER_HTTP = 6;
 
 /** `count` times by `npm run test:long`; a share of that in every other run, and less over HTTP. */

@@ -1,5 +1,5 @@
 /**
- * What each line of an invoice has in one window, exact, as the common format for comparing invoices that have
+ * The share of each line of an invoice in one window, exact, as the common format for comparing invoices that have
  * composite products. Amounts are whole 10^-24ths as BigInt.
  */
 import type { Decimal } from '../../src/core/decimal.ts';

@@ -1,6 +1,6 @@
 /**
- * Programs on a disk of their own that is as small as a test wants: a file system in memory, in name spaces that Linux
- * gives ordinary users too. It goes with the program.
+ * Programs on a separate disk, as small as a test wants: a file system in memory, in name spaces that Linux gives
+ * ordinary users too. It is removed with the program.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface SmallDisk {
   /** Where a program finds it. */
   readonly where: string;
   readonly megabytes: number;
-  /** What is on it at the beginning. */
+  /** The content of the disk at the beginning. */
   readonly content: string;
 }
 

@@ -37,7 +37,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const copy = databases.take() ?? (await copyDatabase());
   const { pool } = copy;
-  // Who goes on using it after its end fails, also when it belongs to others by then.
+  // A test that uses the database after its end fails, also when other tests have it by then.
   const { proxy, revoke } = Proxy.revocable(pool.db, {});
   return {
     db: withUnits(proxy, { reading: proxy, identifying: proxy }),
@@ -180,7 +180,7 @@ export async function createEmptyClickHouse(): Promise<ClickHouse> {
   };
 }
 
-/** The engine goes on with the next file of this process, which has nothing to do with these tables. */
+/** The engine also serves the next file of this process, which has nothing to do with these tables. */
 async function createEmptyDatabaseInProcess(): Promise<ClickHouse> {
   const database = uniqueName();
   const clickhouse = await createEmbeddedClickHouse({ directory: await engineDirectory(), database });
@@ -193,7 +193,7 @@ async function createEmptyDatabaseInProcess(): Promise<ClickHouse> {
   };
 }
 
-/** A directory of its own below the run's, which goes away with it. */
+/** A new directory below that of the run, which is removed with it. */
 export async function createTestDirectory(): Promise<string> {
   const directory = await mkdtemp(join(inject('runDirectory'), 'dir-'));
   // For an embedded PostgreSQL under another account: where it cannot pass, root keeps the data elsewhere for good.

@@ -4,7 +4,7 @@ import { decimal } from '../../src/core/decimal.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { type SubscriptionPrices, subscriptionPrices } from '../../src/rating/subscriptions/prices.ts';
 
-/** One flat price for ever, in `usd`. */
+/** One flat price without an end, in `usd`. */
 export function flatPrices(billingFrequency: BillingFrequency, price: string): SubscriptionPrices {
   const entry: RateEntry = {
     ...{ id: 'rate', rateCardId: 'card', productId: 'seats', pricingGroupValues: {} },

@@ -10,7 +10,7 @@ export const END = '2027-10-01T00:00:00Z';
 
 export const segment = { amount: 100, starting_at: START, ending_before: END };
 
-/** The catalogue is read when a term is made, so that it may be filled in later. */
+/** The catalogue is read when a term is created, so that it may be filled in later. */
 export function termFixtures(ids: TermsCatalogue) {
   function commit(change: Body = {}): Body {
     return {

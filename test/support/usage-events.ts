@@ -13,8 +13,8 @@ const COLUMNS = [
 ];
 
 /**
- * Copies of one event go into inserts of their own, the later ones first: ClickHouse collapses copies
- * within an insert by itself, but those of several only when they are read through FINAL.
+ * Copies of one event are inserted separately, the later ones first. ClickHouse collapses the copies within one insert
+ * by itself, but those of several inserts only when they are read through FINAL.
  */
 export async function storeEvents(clickhouse: ClickHouse, events: readonly NaiveEvent[]): Promise<void> {
   const inserts: NaiveEvent[][] = [];

@@ -19,7 +19,7 @@ export interface Charge {
   readonly total: number;
 }
 
-/** What the usage in one custom pricing unit came to in the currency. */
+/** The amount, in the currency, of the usage in one custom pricing unit. */
 export interface Conversion {
   readonly creditTypeId: string;
   readonly at: Instant;

@@ -24,7 +24,7 @@ export interface NaiveDrawdownInput {
   readonly overrides: readonly Override[];
   readonly prioritization: 'LOWEST_MULTIPLIER' | 'EXPLICIT';
   readonly currency: string;
-  /** What one of a custom unit is worth, in hundredths. */
+  /** The value of one of each custom unit, in hundredths. */
   readonly worths: ReadonlyMap<string, number>;
   /** In burn-down order. */
   readonly buckets: readonly BookedBucket[];
@@ -96,7 +96,7 @@ export function usageCounters(
   });
 }
 
-/** What has been spent, by product and unit, in each hour. */
+/** The amounts spent, by product and unit, in each hour. */
 interface Spent {
   readonly productId: string;
   readonly tags: readonly string[];

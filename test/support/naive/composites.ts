@@ -19,7 +19,7 @@ export interface NaiveCompositeInput extends NaiveInput {
   /** Charges of subscriptions on the invoice. */
   readonly fees: readonly NaiveFee[];
   readonly currency: string;
-  /** What one of a custom unit is worth, in hundredths. */
+  /** The value of one of each custom unit, in hundredths. */
   readonly worths: ReadonlyMap<string, number>;
 }
 
@@ -38,7 +38,7 @@ export function naiveFees({ fees, period }: Pick<NaiveCompositeInput, 'fees' | '
   }));
 }
 
-/** What a composite is charged in one hour. */
+/** The charge of a composite in one hour. */
 export interface NaiveCompositeCharge {
   readonly productId: string;
   readonly creditTypeId: string;
@@ -254,7 +254,7 @@ function hasSpend(
   return ofUsage || ofComposites;
 }
 
-/** What each product costs in each hour and unit: charges of several line keys may cancel each other out. */
+/** The cost of each product in each hour and unit: charges of several line keys may cancel each other out. */
 function hourlySums(charges: readonly Charge[]): Pick<Charge, 'productId' | 'at' | 'total'>[] {
   const sums = new Map<string, { productId: string; at: Instant; total: number }>();
   for (const { productId, creditTypeId, at, total } of charges) {
@@ -265,7 +265,7 @@ function hourlySums(charges: readonly Charge[]): Pick<Charge, 'productId' | 'at'
   return [...sums.values()];
 }
 
-/** Those whose charges come to 0 in every unit. */
+/** Products whose charges total 0 in every unit. */
 function freeProducts(charges: readonly Charge[]): Set<string> {
   const isFree = (productId: string) => {
     const sums = new Map<string, number>();

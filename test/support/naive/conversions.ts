@@ -1,7 +1,7 @@
 /** Conversion of usage priced in custom units to the currency. */
 import type { Charge, Conversion } from './charges.ts';
 
-/** What one of a custom unit is worth, in hundredths of the currency's denomination; by unit. */
+/** The value of one of each custom unit, in hundredths of the currency's denomination. */
 export type NaiveWorths = ReadonlyMap<string, number>;
 
 /** One conversion for each charge in a unit that has a worth. */

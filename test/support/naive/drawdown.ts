@@ -33,7 +33,7 @@ import {
 } from './fractions.ts';
 import { type Band, bandText, cutByBands, type NaivePrices, pricesText } from './payer-prices.ts';
 
-/** What one payer pays of one line key in one hour. */
+/** The part of one line key in one hour that one payer pays. */
 export interface PaidHour {
   readonly line: string;
   /** The segment of a balance; null: the customer. */
@@ -48,7 +48,7 @@ export interface NaiveDrawdown {
   readonly paid: readonly PaidHour[];
   /** By segment; none of nothing. */
   readonly deductions: ReadonlyMap<string, Fraction>;
-  /** What is due, in the currency. */
+  /** The amount due, in the currency. */
   readonly total: Fraction;
 }
 
@@ -210,7 +210,7 @@ function overlap({ lower, upper }: Covered, low: Fraction, high: Fraction): Frac
   return larger(NOTHING, minus(smaller(upper, high), larger(lower, low)));
 }
 
-/** What is left of each custom unit, as a counter that unrestricted balances in the currency may pay for. */
+/** The remaining usage in each custom unit, as a counter that unrestricted balances in the currency may pay for. */
 function conversionClaims(input: NaiveDrawdownInput, paid: readonly PaidHour[]): Claim[] {
   const { currency, worths, period, buckets } = input;
   const payers = buckets.filter(

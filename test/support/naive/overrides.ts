@@ -5,7 +5,7 @@ import type { Instant } from '../../../src/core/time.ts';
 import { hundredths } from './numbers.ts';
 import { type NaivePrice, naiveListPrice, tierOfUnit } from './rates.ts';
 
-/** What is priced. */
+/** The usage that is priced. */
 export interface NaiveSubject {
   readonly productId: string;
   readonly productTags: readonly string[];
@@ -30,7 +30,7 @@ export function naiveApplicable(overrides: readonly Override[], who: NaiveSubjec
   return overrides.filter((one) => applies(one, who, at));
 }
 
-/** What the last override that speaks of it says, else the card. */
+/** The entitlement by the last override that states one, else that of the card. */
 export function naiveEntitlement(applicable: readonly Override[], onCard: boolean): boolean {
   let entitled = onCard;
   for (const one of applicable) entitled = one.entitled ?? entitled;
@@ -93,7 +93,7 @@ function isSmaller(a: readonly number[], b: readonly number[]): boolean {
   return false;
 }
 
-/** In hundredths; behind the last tier of an override the list price holds. */
+/** In hundredths. After the last tier of an override the list price holds. */
 function multiplierOf(one: Override, unit: number): number {
   if (one.type === 'MULTIPLIER') return hundredths(one.multiplier ?? '1');
   return hundredths(tierOfUnit(one.tiers, unit).tier?.multiplier ?? '1');

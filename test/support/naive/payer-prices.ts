@@ -1,4 +1,4 @@
-/** What units cost in one hour, depending on who pays: every bound is tried, and equal neighbours become one. */
+/** The prices of units in one hour, depending on who pays: every bound is tried, and equal neighbours become one. */
 import type { Rate, RateEntry } from '../../../src/core/catalogue.ts';
 import type { Override } from '../../../src/core/terms/overrides.ts';
 import type { Instant } from '../../../src/core/time.ts';

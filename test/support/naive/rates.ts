@@ -47,7 +47,7 @@ function rateOfValues(
   return decides;
 }
 
-/** What the rate asks for unit number `unit`, counted in hundredths from 1. */
+/** The price of the rate for unit number `unit`, counted in hundredths from 1. */
 export function naiveListPrice(rate: Rate, unit: number): NaivePrice {
   if (rate.rateType === 'SUBSCRIPTION') throw new Error('subscriptions are not rated');
   if (!('tiers' in rate)) return { price: tenThousandths(rate.price), level: 0 };
@@ -56,7 +56,7 @@ export function naiveListPrice(rate: Rate, unit: number): NaivePrice {
   return { price: tenThousandths(tier.price), level };
 }
 
-/** Null behind the last tier. */
+/** Null after the last tier. */
 export function tierOfUnit<T extends Pick<Tier, 'size'>>(tiers: readonly T[], unit: number) {
   let bound = 0;
   let level = 0;

@@ -52,7 +52,7 @@ export function naiveCharges(input: NaiveInput, meter: NaiveMeter): Charge[] {
       ]);
       if (keys !== grouping) counters = new Map();
       grouping = keys;
-      // What is counted once only is counted in the last hour before anything about the counting changes.
+      // Usage that is counted only once is counted in the last hour before anything about the counting changes.
       const next = at + HOUR_MS;
       const isCounted =
         version.sqlBreakdownGranularity === 'HOUR' ||
@@ -127,7 +127,7 @@ function chargesOfHour(
 /** Never asked: without a list rate an override has priced the unit. */
 const NO_PRICE: Rate = { rateType: 'TIERED', tiers: [] };
 
-/** What has been charged in one tier so far. */
+/** The amounts charged in one tier so far. */
 interface Tally {
   readonly level: number;
   readonly creditTypeId: string;

@@ -1,6 +1,6 @@
 /**
- * What recurring terms grant, by a second and naive computation: boundaries are written down one after the other, and
- * time is counted hour by hour.
+ * The grants of recurring terms, by a second and naive computation: boundaries are written down one after the other,
+ * and time is counted hour by hour.
  */
 import { type Decimal, decimal, divideTo20Places } from '../../../src/core/decimal.ts';
 import type { Contract } from '../../../src/core/terms/contract.ts';

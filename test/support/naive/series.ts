@@ -9,10 +9,10 @@ export interface NaiveFilter {
   readonly values: readonly string[];
 }
 
-/** What a metric has counted for one combination of values. */
+/** The values that a metric has counted for one combination of group values. */
 export interface NaiveSeries {
   readonly groupValues: Readonly<Record<string, string>>;
-  /** What has been counted since the start of the period, at the end of every hour that has an event. */
+  /** The value counted since the start of the period, at the end of every hour that has an event. */
   readonly steps: readonly { readonly at: Instant; readonly value: string }[];
 }
 

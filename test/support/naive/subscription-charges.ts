@@ -27,7 +27,7 @@ interface NaiveCharge {
   readonly whole: number;
 }
 
-/** What is due until `now`: each rise above the highest quantity so far, from its hour to the end of its period. */
+/** The charges due until `now`: each rise above the highest quantity so far, from its hour to the end of its period. */
 function chargesUntil(subscription: NaiveSubscription, now: Instant): NaiveCharge[] {
   const { frequency, anchor, start, end, mode, isProrated } = subscription;
   const quantities = quantitiesKnownAt(subscription, now);

@@ -1,6 +1,7 @@
 /**
- * What a subscription is charged, simple and slow, hour by hour. It is written from the rules (docs/subscriptions.md)
- * and shares no code with src/rating. Quantities are whole, and prices are multiples of the hours of every period.
+ * The charges of a subscription, computed simply and slowly, hour by hour. They are written from the rules
+ * (docs/subscriptions.md) and share no code with src/rating. Quantities are whole, and prices are multiples of the
+ * hours of every period.
  */
 import { HOUR_MS, type Instant } from '../../../src/core/time.ts';
 
@@ -87,7 +88,7 @@ function periodsOf({ frequency, anchor, start, end }: NaiveSubscription): Period
   return periods;
 }
 
-/** What is charged in all, if everything that is due is invoiced at these instants, ascending. */
+/** The total charge, if everything that is due is invoiced at these instants, ascending. */
 export function naiveSubscriptionTotal(
   subscription: NaiveSubscription,
   invoicedAt: readonly Instant[],

@@ -89,7 +89,7 @@ export class Connection {
     if (text === null) return;
     this.#received = '';
     const status = Number(head.slice('http/1.1 '.length, 'http/1.1 200'.length));
-    // The service ends the connection behind this answer; the next request would be lost.
+    // The service closes the connection after this answer; the next request would be lost.
     if (/\r\nconnection: *close/.test(head)) {
       this.#socket = null;
       socket.destroy();

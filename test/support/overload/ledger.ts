@@ -1,6 +1,6 @@
 /**
- * What senders know of their events, which have numbers: which were sent, which were acknowledged, and which may be stored
- * although they were not.
+ * The senders' record of their events, by number: which were sent, which were acknowledged, and which may be stored
+ * although they were not acknowledged.
  */
 const ACKNOWLEDGED = 1;
 const UNSURE = 2;

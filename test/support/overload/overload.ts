@@ -9,10 +9,10 @@ import { Ledger } from './ledger.ts';
 export interface OverloadOptions extends Address {
   readonly connections: number;
   readonly eventsPerRequest: number;
-  /** Of a text in each event, which makes bodies large. */
+  /** The length of a text in each event, which makes bodies large. */
   readonly textLength: number;
   readonly secondsMin: number;
-  /** It goes on until each of these was read in a refusal, but not for longer than `secondsMax`. */
+  /** Sending continues until each of these was read in a refusal, but not for longer than `secondsMax`. */
   readonly refusals: readonly string[];
   readonly secondsMax: number;
   /** Events of the customer that are counted already. */
@@ -31,20 +31,20 @@ export interface Overload {
   readonly refused: Readonly<Record<string, number>>;
   /** Connections that were ended here. */
   readonly hungUp: number;
-  /** Those that ended before the service had answered, by how. */
+  /** Connections that ended before the service had answered, by how they ended. */
   readonly cutOff: Readonly<Record<string, number>>;
   /** How often it was counted under load, and what was seen that must not be. */
   readonly looks: number;
   readonly wrong: readonly string[];
-  /** What is counted when nothing is under way any more. */
+  /** The counts when nothing is under way any more. */
   readonly after: { readonly all: number; readonly each: number };
   /**
-   * What had not been acknowledged is sent again: how many events those are, and how many are taken then, because they
-   * were not stored. Of the refused ones every answer had said that nothing of them is stored.
+   * Events that had not been acknowledged are sent again: the number of those events, and how many of them are taken
+   * then, because they were not stored. Every answer to the refused ones had said that none of them is stored.
    */
   readonly refusedAgain: Again;
   readonly unsureAgain: Again;
-  /** What is counted then. */
+  /** The counts after that. */
   readonly end: { readonly all: number; readonly each: number };
 }
 
@@ -59,7 +59,7 @@ const REPEATS = 10;
 const HANG_UP_MS_MAX = 400;
 /** Connections of the second part, where the service is to take everything. */
 const CALM_CONNECTIONS = 8;
-/** Of what is wrong, so much is told. */
+/** The longest list of errors that is reported. */
 const WRONG_MAX = 20;
 /** It says that nothing was acknowledged, not that nothing is stored. */
 const UNKNOWN = 503;
@@ -167,7 +167,7 @@ class Load {
     if (accepted + duplicates !== events) this.#isWrong(`${events} events were answered ${text}`);
   }
 
-  /** Another attempt at the same events says another time, as clients do that make their events anew. */
+  /** Another attempt at the same events has another time, as with clients that build their events again. */
   #body(numbers: readonly number[]): string {
     const { run, customer } = this.#options;
     this.#attempts += 1;
@@ -180,7 +180,9 @@ class Load {
     return `[${events.join(',')}]`;
   }
 
-  /** What was acknowledged before a look is counted by it, and nothing is that was not sent before its answer. */
+  /**
+   * Events acknowledged before a look are counted by it, and no event is counted that was not sent before its answer.
+   */
   async #watch(): Promise<void> {
     const { metrics, countedBefore } = this.#options;
     const connection = new Connection(this.#options);

@@ -1,7 +1,7 @@
 /**
- * Ingests events of its own making until it is killed: the embedded ClickHouse with its log, nothing else. Prints the
- * numbers of acknowledged events, a line for each request, and when it inserts. Told to check, it prints what is stored
- * and ends.
+ * Generates events and ingests them until it is killed: the embedded ClickHouse with its log, nothing else. Prints the
+ * numbers of acknowledged events, a line for each request, and when it inserts. With `check`, it prints the stored
+ * events and ends.
  *
  * Arguments: data directory, number of the first event, `ingest` or `check`.
  */

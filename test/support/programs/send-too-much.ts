@@ -1,5 +1,5 @@
 /**
- * More connections than the service can serve, in a process of their own. Prints a line of JSON (`Overload`).
+ * More connections than the service can serve, in a separate process. Prints a line of JSON (`Overload`).
  *
  * Argument: `OverloadOptions` as JSON.
  */

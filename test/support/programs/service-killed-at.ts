@@ -35,7 +35,7 @@ const clickhouse: ClickHouse = {
     if (moment === 'before') await killed();
     const running = stores.clickhouse.command(sql);
     if (moment === 'after') await running;
-    // The engine works on threads of its own.
+    // The engine works on separate threads.
     else await delay(1);
     await killed();
   },

@@ -1,6 +1,6 @@
 /**
- * Loaded before a backfill (`--import`): a signal reaches it when the events of a batch are on disk and the
- * progress that says so is about to be, or when a file is noted as loaded and its progress is about to be removed.
+ * Loaded before a backfill (`--import`). The signal arrives when the events of a batch are on disk and its progress is
+ * about to be saved, or when a file is recorded as loaded and its progress is about to be removed.
  * Environment: SIGNAL_AT_SAVE, the signal, the number of the batch or file, and `save` or `remove`.
  */
 import fs from 'node:fs/promises';

@@ -56,7 +56,7 @@ export async function billedCustomer(
     stripeId,
     async bill(...amounts) {
       charges += 1;
-      // Each of its own second, so that each has an invoice of its own.
+      // Each charge has its own second, so that each has its own invoice.
       const timestamp = new Date(Date.UTC(2026, 1, 1) + charges * 1_000).toISOString();
       await api.post('/v2/contracts/edit', {
         customer_id: customerId,

@@ -11,7 +11,7 @@ import type { StandInInvoice } from '../../../src/demo/stripe/stand-in-objects.t
 import type { TestService } from '../service.ts';
 import { type BilledCustomer, billedCustomer } from './billed-customer.ts';
 
-/** What becomes of one invoice. */
+/** The history of one invoice. */
 interface InvoiceSchedule {
   /** In hundredths of a cent, so that lines have to be rounded. */
   readonly amounts: readonly number[];
@@ -19,7 +19,7 @@ interface InvoiceSchedule {
   readonly card: 'pays' | 'declined';
   /** One for each request about its customer, in order; then all goes well. */
   readonly faults: readonly (Fault | null)[];
-  /** What somebody does to it there, before that request. */
+  /** The change that somebody makes to it at Stripe, before that request. */
   readonly hand: { readonly before: number; readonly does: 'adds' | 'changes' | 'deletes' } | null;
   /** Whether it is voided here, during that request or after the first attempt; null: never. */
   readonly voidedAfter: number | null;
@@ -99,7 +99,7 @@ export async function checkSchedule(world: World, { invoices, kills }: Schedule)
     const own = plans.get(customer ?? '');
     if (own === undefined) return null;
     own.requests += 1;
-    // A hand just before it is made final would be seen by nobody; a slow call may be that one.
+    // Nobody would see a change just before it is finalized; a slow call may be the one that finalizes it.
     if (own.plan.hand?.before === own.requests && isSeen(own.plan, path))
       touch(stripe, customer ?? '', own.plan);
     if (own.plan.voidedAfter === own.requests) own.voiding = voidHere(world, customer ?? '');
@@ -213,7 +213,7 @@ async function check({ stripe }: World, { customer, id, plan, isVoided }: Billed
   const external = await externalOf(customer, id);
   const live = stripe.state.liveOf(id);
   if (isVoided) {
-    // One that was paid before it was voided stays there, and is told.
+    // An invoice that was paid before it was voided stays there, and is reported.
     expect(live.filter(({ status }) => status !== 'paid')).toEqual([]);
     expect(live.length).toBeLessThanOrEqual(1);
     expect(external.external_status).toEqual(

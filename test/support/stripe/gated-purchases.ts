@@ -8,7 +8,7 @@ export interface GatedPurchase {
   readonly commitId: string;
   /** Our invoice of the purchase, with its state there. */
   invoice(): Promise<{ id: string; status: string; external: Record<string, unknown> }>;
-  /** What can be used. */
+  /** The amount that can be used. */
   balance(): Promise<string>;
 }
 
