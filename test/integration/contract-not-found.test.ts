@@ -1,4 +1,4 @@
-/** What every operation on a contract answers where there is no such customer, or no such contract of it. */
+/** The answer of every operation on a contract where the customer does not exist, or has no such contract. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';

@@ -106,7 +106,7 @@ function expectedShares() {
 /** Two with names and three without. */
 const SEATS = 5;
 
-/** What the recurring commit has created: the two months that have begun, and the next one. */
+/** The commits that the recurring commit has created: the two months that have begun, and the next one. */
 function expectedGrants() {
   const month = (number: number) => new Date(Date.UTC(2026, number - 1, 1)).toISOString();
   return [10, 11, 12].map((number) => ({

@@ -1,4 +1,4 @@
-/** What is read for large answers is counted, so that the budget of memory holds for them. */
+/** Rows that are read for large answers are counted, so that the budget of memory holds for them. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { countedBy } from '../../src/core/answer-memory.ts';

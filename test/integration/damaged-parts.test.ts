@@ -14,7 +14,7 @@ let scenario: Scenario;
 beforeEach(async () => {
   service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   scenario = await createScenario(service.api, { alias: 'acme' });
-  // Requests at 2 cents each, in a part of their own.
+  // Requests at 2 cents each, in a separate part.
   await send('first', '2026-11-02T00:00:00Z');
   // A read brings what was acknowledged to ClickHouse.
   await draftTotal();

@@ -97,7 +97,7 @@ async function addressOf(body: Record<string, unknown>, token?: string): Promise
 
 const textOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
 
-/** What a page with this address reads. */
+/** Reads with the token of a page that has this address. */
 const read = (text: string, path: string, query: Record<string, string> = {}) =>
   api.send('GET', `/v1/dashboards/${path}`, undefined, {
     token: null,

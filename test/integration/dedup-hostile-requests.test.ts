@@ -101,7 +101,7 @@ describe('a body that is no list of events', () => {
   });
 });
 
-/** The status of the answer to a body of this length of which only `sent` ever comes. */
+/** The status of the answer to a body that is announced with this length and of which only `sent` ever arrives. */
 async function announce(length: number, sent: string): Promise<number | undefined> {
   const headers = { authorization: `Bearer ${service.token}`, 'content-length': length };
   const posted = request(`${service.url}/v1/ingest`, { method: 'POST', headers });

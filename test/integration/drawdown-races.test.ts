@@ -21,7 +21,7 @@ afterAll(async () => {
   await db.delete(jobs);
 });
 
-/** A process of its own, as far as jobs are concerned. */
+/** Runs jobs as a separate process would. */
 function runner() {
   const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
   const ping = () => clickhouse.ping();
@@ -116,7 +116,7 @@ describe('while the usage invoice of its contract is being issued', () => {
     return { customer_id, contract_id, id, segment_id };
   }
 
-  /** What the invoice took, and what it bills, which come to its usage. */
+  /** The amount that the invoice took of the credit. With the amount that it bills, it equals the usage. */
   async function taken(creditId: string): Promise<string> {
     const [row] = await db
       .select({ amount: balanceDeductions.amount, total: invoices.total })
@@ -155,7 +155,7 @@ describe('while the usage invoice of its contract is being issued', () => {
         }),
         runner().runDue(clock.now()),
       ]);
-      // What the invoice took first stays taken.
+      // The amount that the invoice took first stays taken.
       expect([200, 400]).toContain(edited.status);
       const drawn = await taken(id);
       expect(drawn).toBe(edited.status === 200 ? '30' : '40');

@@ -116,7 +116,7 @@ describe('a share that an issued invoice has drawn on', () => {
     await expectShares(one, SHARES);
   });
 
-  test('is free to go once the invoice is voided, and then comes to the balance without it', async () => {
+  test('can be removed once the invoice is voided, and the balance is then smaller by it', async () => {
     const one = company('voided');
     const removal = { remove_seat_ids: [{ seat_ids: ['ada'], starting_at: START }] };
     expect((await edit(one, removal)).status).toBe(400);

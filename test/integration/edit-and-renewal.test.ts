@@ -96,7 +96,7 @@ const use80: Change = ({ customer_id, contract_id, commit_id, segment }) =>
     ...{ customer_id, contract_id, id: commit_id, segment_id: segment, amount: -80, reason: 'used' },
   });
 
-/** What the newer contract has in August, and the ledger of the source. */
+/** The commits of the newer contract in August, and the ledger of the source. */
 async function outcome(older: Older, renewed: ApiAnswer) {
   const contract_id = renewed.text('data.id');
   const newer = await read(later, { customer_id: older.customer_id, contract_id });

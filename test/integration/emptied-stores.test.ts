@@ -1,4 +1,4 @@
-/** What tests hand on to one another is empty, and never changed otherwise. */
+/** Stores that one test hands on to the next are empty, and otherwise unchanged. */
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

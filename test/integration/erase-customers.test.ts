@@ -54,7 +54,7 @@ async function use(timestamp: string): Promise<void> {
   await api.post('/v1/ingest', [{ ...event, properties }]);
 }
 
-/** The invoice is issued; it is some days after the end of the contract. Usage that nobody bills comes then. */
+/** The invoice is issued, some days after the end of the contract. Usage that no contract bills arrives after that. */
 async function invoiced(): Promise<string> {
   const { at } = await api.post('/v2/contracts/get', { customer_id: customerId, contract_id: contractId });
   const later = new Date(Date.parse(String(at('data.ending_before'))) + 4 * 86_400_000).toISOString();

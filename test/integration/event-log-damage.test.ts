@@ -1,6 +1,6 @@
 /**
  * Whatever happens to the files of the log of events: every acknowledged event is there, or the log says that some are
- * missing. None is made up, and none is lost without a word.
+ * missing. No event is invented, and none is lost without a message.
  */
 import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 const PAGE = 4_096;
 const POSITION = 'event-log.position';
 
-/** What PostgreSQL knows after `kill -9`: the log was open, and as far as this. */
+/** The state in PostgreSQL after `kill -9`: the log was open, with these positions. */
 const recordedAt = (acknowledged: number, stored = 0): RecordedPosition => ({
   ...{ acknowledged, acknowledgedRows: acknowledged, stored, storedRows: stored, isOpen: true },
 });

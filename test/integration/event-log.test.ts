@@ -130,7 +130,7 @@ describe('a block of acknowledged events', () => {
   });
 
   it('is inserted whenever it is closed, also at the moment at which the one before has left the log', async () => {
-    // A read comes so many microtasks after that moment.
+    // The read begins this number of microtasks after that moment.
     for (let turns = 0; turns < 12; turns += 1) {
       let read: Promise<void> | undefined;
       const left = gate();
@@ -259,7 +259,7 @@ describe('after the process has died', () => {
   it('every acknowledged event is stored exactly once, wherever it died, also several times in a row', async () => {
     const step = fc.record({
       appended: fc.integer({ min: 0, max: 4 }),
-      /** How much of the road the events went before the death. */
+      /** How far the events got before the process died. */
       reached: fc.constantFrom('log', 'partition', 'insert', 'trim'),
       deaths: fc.integer({ min: 1, max: 3 }),
     });

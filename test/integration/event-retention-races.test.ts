@@ -1,4 +1,4 @@
-/** Old events that go while something reads them: nothing is counted without them, and nobody is told too little. */
+/** Old events that are removed while something reads them: no count and no answer is too small without saying so. */
 import { expect, inject, test } from 'vitest';
 import { explainInvoice } from '../../src/billing/invoices/explain/explain-invoice.ts';
 import { removeOldEvents } from '../../src/billing/retention/remove-old-events.ts';

@@ -8,7 +8,7 @@ import { createHierarchy, type Hierarchy, invoiceId, type Member, request } from
 const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
 const { api, db } = service;
 
-/** Every test has two months of its own: the first is issued, the second is open. */
+/** Every test has its own two months: the first is issued, the second is open. */
 let month = Date.UTC(2026, 0, 1);
 const at = (months: number, day = 1) => {
   const start = new Date(month);
@@ -36,7 +36,7 @@ const consolidatedOf = ({ parent }: Hierarchy) => idOf(parent, 'USAGE_CONSOLIDAT
 const voided = (id: string) => api.post('/v1/invoices/void', { id });
 const regenerated = async (id: string) => (await api.post('/v1/invoices/regenerate', { id })).text('data.id');
 
-/** What is said of the lines with usage, with something done before one of the queries to ClickHouse. */
+/** The explanation of the lines with usage, with a change just before one of the queries to ClickHouse. */
 async function explained(
   { parent }: Hierarchy,
   id: string,

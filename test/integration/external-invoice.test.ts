@@ -1,4 +1,4 @@
-/** What Stripe has of an invoice is the same wherever the invoice is: reads, lists, CSV, SQL, webhooks and PDF. */
+/** The state of an invoice at Stripe is the same wherever the invoice is read: lists, CSV, SQL, webhooks and PDF. */
 import { afterAll, expect, test, vi } from 'vitest';
 import { startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
 import { csvRows } from '../support/csv.ts';

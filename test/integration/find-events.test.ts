@@ -46,7 +46,7 @@ async function found(ids: readonly string[]): Promise<string[]> {
     .sort();
 }
 
-/** What ClickHouse says it will search for the hash of an id. */
+/** The plan of ClickHouse for a search by the hash of an id. */
 async function planFor(id: string): Promise<string> {
   const rows = await clickhouse.query({
     sql: `SELECT explain FROM (

@@ -66,8 +66,8 @@ const AT_ONCE = 6;
 const CURSOR = 'next_page';
 
 /**
- * What of `then` is not in `now`, as paths. A member that was added since is no difference; a value, a missing
- * member and the number of items in a list are.
+ * The parts of `then` that are not in `now`, as paths. A member that was added since is no difference; a value, a
+ * missing member and the number of items in a list are.
  */
 function differences(then: unknown, now: unknown, path = '$'): string[] {
   if (Array.isArray(then) && Array.isArray(now) && then.length === now.length) {

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(() => clickhouse.close());
 
-/** What a start finds: the engine of another process, started again. */
+/** The engine of another process on the same data, started again. */
 async function startedAgain(): Promise<ClickHouse> {
   await clickhouse.close();
   clickhouse = await createEmbeddedClickHouse({ directory });

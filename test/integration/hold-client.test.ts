@@ -48,7 +48,7 @@ async function start(whenAway: WhenAway, waitingMax?: number) {
   return { ...holder, holds, network, refused, event, work };
 }
 
-test('work is billed by what it has come to, and refused where the balance does not suffice', async () => {
+test('work is billed by its actual usage, and refused where the balance does not suffice', async () => {
   const { holds, work, left } = await start({ policy: 'closed' });
   expect(await work(80, 30)).toBe('done');
   expect(await left()).toBe(70);
@@ -130,7 +130,7 @@ test('a slice is held once and with all its digits, whatever works at the same t
   expect(held.digits('data[0].amount')).toBe(slice);
 });
 
-test('slice: work goes on within what was held before, and nobody else can spend it meanwhile', async () => {
+test('a slice is held in advance: work continues within it, and nobody else can spend it in the meantime', async () => {
   const slice = await start({
     policy: 'slice',
     slice: '50',
@@ -145,7 +145,7 @@ test('slice: work goes on within what was held before, and nobody else can spend
   const others = await api.post('/v1/holds/reserve', { holds: [slice.hold(randomUUID(), 41)] });
   expect(others.list('data')).toMatchObject([{ granted: false, reason: 'balance', remaining: 40 }]);
   network.isCut = false;
-  // The next request sends what waited, and then holds a slice anew.
+  // The next request sends the usage that waited, and then holds another slice.
   await work(5);
   expect(holds.waiting).toBe(0);
   expect(await left()).toBe(65);
@@ -186,7 +186,7 @@ function modelOf(tokens: number) {
   };
 }
 
-test('calls of a language model are held before they are made, and billed by their tokens, streams included', async () => {
+test('calls of a language model are held before they are sent, and billed by their tokens, streams included', async () => {
   const { holds, customerId: customer_id, left } = await start({ policy: 'closed' });
   const held = holdsFor(holds, { customer_id, event_type: 'use', tokens: { output: 'tokens' } });
   const model = wrapLanguageModel({ model: modelOf(30), middleware: held });

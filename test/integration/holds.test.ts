@@ -37,7 +37,7 @@ test('a settled hold is its event once, and what it did not use is there again',
   expect(await reserve(api, holder.hold(`${id} 3`, 1))).toMatchObject([{ granted: false, remaining: 0 }]);
 });
 
-test('usage that comes without a hold counts for the next request after its answer', async () => {
+test('usage that arrives without a hold counts for the next request after its answer', async () => {
   const holder = await createHolder(api, 100);
   expect(await reserve(api, holder.hold(`${holder.customerId} 1`, 10))).toMatchObject([{ granted: true }]);
   for (let used = 0; used < 9; used += 1) await holder.use(10, '2026-11-10T12:10:00Z');
@@ -46,7 +46,7 @@ test('usage that comes without a hold counts for the next request after its answ
   ]);
 });
 
-test('the event of a hold settles it when it comes by the way of all events', async () => {
+test('the event of a hold settles it when it is ingested like any other event', async () => {
   const holder = await createHolder(api, 100);
   const transaction_id = `${holder.customerId} ingested`;
   await reserve(api, holder.hold(transaction_id, 80));
@@ -115,7 +115,7 @@ test('a new price counts for the next request after its answer', async () => {
     rate_card_id,
     rates: [{ ...rate, product_id }],
   });
-  // What is held already costs more, too.
+  // Usage that is held already costs more, too.
   expect(await reserve(api, holder.hold(`${holder.customerId} b`, 10))).toMatchObject([
     { amount: 30, remaining: 40 },
   ]);

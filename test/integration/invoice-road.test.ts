@@ -184,7 +184,7 @@ describe('a finalized invoice', () => {
     await moving.moveClock(ISSUED_AT);
     const invoiceId = await onlyInvoiceId(api, customerId, 'FINALIZED');
     const read = async () => ({
-      // What came too late is reported beside the invoice, and is no part of it.
+      // Usage that arrived too late is reported beside the invoice, and is no part of it.
       invoice: {
         ...((await api.get(`/v1/customers/${customerId}/invoices/${invoiceId}`)).at('data') as object),
         unbilled_late_usage: null,

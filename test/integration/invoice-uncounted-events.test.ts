@@ -1,6 +1,6 @@
 /**
- * An invoice always comes: events that a metric cannot be evaluated with are left out of it, with a warning that names
- * them, and everything else is billed.
+ * An invoice is always issued: events that a metric cannot be evaluated with are left out of it, with a warning that
+ * names them, and everything else is billed.
  */
 import { sql } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';

@@ -215,7 +215,7 @@ describe('a runner that is killed in the middle of a batch', () => {
     expect(await done()).toEqual(['a1', 'b1']);
     program.child.kill('SIGKILL');
     expect(await program.ended).toBe('SIGKILL');
-    // What the killed one claimed is free when its claim expires, and waited for until then.
+    // Jobs that the killed process claimed are free when the claim expires, and are waited for until then.
     expect(await runnerOf(recordingKind('work', 2)).runDue(NOON)).toEqual({
       done: 3,
       failed: 0,

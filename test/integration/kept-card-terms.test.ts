@@ -1,4 +1,4 @@
-/** What is kept of a card with very many products is never older than what the reader may see. */
+/** The kept terms of a card with very many products are never older than the terms that the reader may see. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCardTerms } from '../../src/billing/invoices/card-terms.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
 });
 
-/** What the card shows to its invoices. */
+/** The terms of the card that its invoices use. */
 async function shown(db: Database | Transaction) {
   const terms = (await loadCardTerms(db, [card])).get(card);
   return {
@@ -162,7 +162,7 @@ test('a snapshot from before a change still shows what it showed, and later read
   expect(await shown(pool.db)).toEqual(await stored(pool.db, []));
 });
 
-test('what a transaction reads of its own changes is gone when it is undone', async () => {
+test('terms that a transaction read from its uncommitted changes are gone after a rollback', async () => {
   const before = await shown(pool.db);
   const undone = pool.db.transaction(async (tx) => {
     await importModels({ db: tx as unknown as Database, now: NOW + 1_000_000 }, [modelNamed('undone')]);

@@ -1,4 +1,4 @@
-/** What is kept of contracts with many overrides is never older than what the reader may see. */
+/** The kept overrides of a contract with many are never older than the overrides that the reader may see. */
 import { eq, inArray, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ async function loaded(db: Database | Transaction, contractId: string): Promise<r
 
 const shown = (list: readonly Override[]) => list.map(({ id, multiplier }) => `${id} ${multiplier}`);
 
-/** The same by columns, in a statement of its own. */
+/** The same by columns, in a separate statement. */
 async function stored(db: Database | Transaction, contractId: string): Promise<string[]> {
   const rows = await db
     .select()

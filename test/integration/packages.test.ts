@@ -1,4 +1,4 @@
-/** Packages by themselves: what was sent comes back, keys and aliases, lists, archiving. */
+/** Packages without contracts: the answer has what was sent, keys and aliases, lists, archiving. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/api/http/openapi.ts';

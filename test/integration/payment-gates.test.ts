@@ -90,7 +90,7 @@ test('the simulated provider pays, and the balance can be used; the purchase has
     balance: '500',
     invoices: ['2026-01-05 FINALIZED 1', '2026-01-05 FINALIZED 400', '2027-06-01 DRAFT 400'],
   });
-  // What is not known is absent, not null: programs fill wallets by the status.
+  // An unknown value is absent, not null: programs fill wallets by the status.
   const paid = {
     billing_provider_type: 'stripe',
     invoice_id: expect.stringMatching(/^simulated_/),

@@ -46,7 +46,7 @@ function typesOf(customer: ThresholdCustomer): string[] {
   return gateMessages(customer).map(({ type }) => type);
 }
 
-/** Everything is evaluated, and what that has made due is done. */
+/** Everything is evaluated, and the jobs that became due by it are done. */
 async function settled(): Promise<void> {
   await service.moveClock(NOW);
   await service.moveClock(NOW);

@@ -20,7 +20,7 @@ await applyPostgresScript(service.connection);
 
 const clock = async () => Date.parse((await api.get('/v1/sandbox/clock')).text('data.now'));
 
-/** What is published now, and what the API says in the same order. */
+/** The published balances, and those of the API in the same order. */
 async function bothSides() {
   await publishAll(db, await clock());
   const sql = 'SELECT commit_id, customer_id, contract_id, type, credit_type_id, balance FROM balances';

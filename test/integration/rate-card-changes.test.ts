@@ -63,7 +63,7 @@ describe('pricing units', () => {
     expect(seen.slice(-OTHER_CREDIT_TYPES.length)).toEqual(others);
     const custom = seen.slice(frequent?.length, -OTHER_CREDIT_TYPES.length);
     expect(custom).toEqual(custom.map(() => expect.objectContaining({ is_currency: false })));
-    // The clock stands still: all units were made at one instant, and have no order to speak of.
+    // The clock stands still: all units were created at one instant, so their order is not defined.
     expect(custom).toEqual(
       expect.arrayContaining([
         { id: units[0], name: 'Credits', is_currency: false },

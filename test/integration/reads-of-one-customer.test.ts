@@ -1,6 +1,6 @@
 /**
- * What reads usage of a customer waits for events of this customer, and not for those that others have just sent: beside
- * their load it would wait for a block of theirs with each query, and make ClickHouse write a small part for it.
+ * A read of one customer's usage waits for events of this customer, and not for those that others have just sent. It
+ * would otherwise wait for a block of their events with each query, and make ClickHouse write a small part for it.
  */
 import { expect, test, vi } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';

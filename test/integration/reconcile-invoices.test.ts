@@ -46,7 +46,7 @@ async function customerWithUsage(terms: object = {}): Promise<Customer> {
 }
 
 async function issue(): Promise<void> {
-  // What is due without a move of the clock is done, too.
+  // Jobs that are due without a move of the clock are done, too.
   now += HOUR_MS;
   await service.moveClock(now);
 }

@@ -1,4 +1,4 @@
-/** What was billed, and what Stripe has: by month, status and amount, with each difference named. */
+/** The invoices that were billed, and those of Stripe: by month, status and amount, with each difference named. */
 import { afterAll, expect, test, vi } from 'vitest';
 import { startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
 import { runProgram } from '../support/child-process.ts';

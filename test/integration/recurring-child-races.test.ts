@@ -42,7 +42,7 @@ beforeEach(async () => {
     ],
   });
   await customer.use(60, '2026-11-05T12:00:00Z');
-  // What is due now is done.
+  // The jobs that are due now are done.
   await service.moveClock('2026-11-10T00:00:00Z');
 });
 afterEach(() => service.close());

@@ -369,7 +369,7 @@ test('a renewal takes of the child ahead what the end of its contract leaves of 
   const from_contract_id = await withoutUsage({
     recurring_credits: [recurring({ ...access(28), rollover_fraction: 0.5 })],
   });
-  // The child of February is ahead, and the contract goes on for 15 of its 28 days.
+  // The child of February is still in the future, and the contract continues for 15 of its 28 days.
   const id = await withoutUsage({
     ...{ starting_at: day('2026-02-16'), transition: { type: 'RENEWAL', from_contract_id } },
   });

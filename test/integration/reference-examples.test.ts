@@ -17,7 +17,7 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 import { connectedTo } from '../support/stripe/billed-customer.ts';
 
 const schemas = z.custom<JsonSchema>();
-/** What is read of the OpenAPI document, with references as a schema of its own has them. */
+/** The parts of the OpenAPI document that are read here. References stay references, as in a separate schema. */
 const documentShape = z.object({
   components: z.object({ schemas: z.record(z.string(), schemas) }),
   paths: z.record(
@@ -43,8 +43,8 @@ const FIRST = [
   'getBillingConfig',
   'deleteBillingConfig',
 ];
-
-/** What takes something away from the others is sent after them, in this order; all others as they are listed. */
+/** Where Stripe is one account: these are sent before the others, in this order. */
+/** Requests that remove something which the others need are sent last, in this order; the others as they are listed. */
 const LAST = [
   'archiveCustomerBillingProviderConfigurations',
   'deleteCustomFieldValues',

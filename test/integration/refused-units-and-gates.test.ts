@@ -1,6 +1,6 @@
 /**
- * Currencies of commits, payment gates and the scope of spend thresholds are checked alike wherever terms
- * are made: 400, the path of the field, and nothing is stored.
+ * Currencies of commits, payment gates and the scope of spend thresholds are checked alike wherever terms are created:
+ * 400, the path of the field, and nothing is stored.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';

@@ -1,4 +1,4 @@
-/** What has rolled over, when the contract that it came from is archived or ended earlier afterwards. */
+/** The rolled-over amount, when the contract that it came from is archived or ended earlier afterwards. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { decimal, sum } from '../../src/core/decimal.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
@@ -79,7 +79,7 @@ function ledger(contract: ApiAnswer): string[] {
   );
 }
 
-/** What is left of the commit is what the entries of its ledger come to. */
+/** The balance of the commit equals the sum of the entries of its ledger. */
 async function expectSettled({ source, rollover }: Awaited<ReturnType<typeof renewed>>): Promise<void> {
   for (const contract of [await source(), await rollover()]) {
     const entries = contract.list('data.commits[0].ledger').map((_, index) => index);

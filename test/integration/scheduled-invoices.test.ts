@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 const now = () => api.get('/v1/sandbox/clock').then((answer) => answer.text('data.now'));
-/** What is due without a move of the clock is done. */
+/** The jobs that are due without a move of the clock are done. */
 const settle = async () => service.moveClock(await now());
 
 function contractWith(terms: object): Promise<string> {

@@ -69,9 +69,9 @@ async function messages() {
     where m.customer_id = ${customer_id} order by d.sequence`);
   return rows.map(({ body }) => message.parse(JSON.parse(body)));
 }
-/** What was told of which instant. */
+/** The messages that were sent, each with the instant that it reports. */
 const told = async () => (await messages()).map(({ type, timestamp }) => [type, timestamp.slice(5, 10)]);
-/** What is told at which instant. */
+/** The messages that are scheduled, by their instant. */
 async function scheduled() {
   const rows = await db.execute<{ type: string; at: string }>(sql`
     select type, to_char(fire_at, 'MM-DD') as at from scheduled_messages
@@ -306,7 +306,7 @@ describe('an offset notification', () => {
       timestamp.slice(5, 10),
       offset_duration,
     ]);
-    // Created on 10 March, of each of two credits, and told of from 30 January on.
+    // Created on 10 March, for each of two credits, and notified from 30 January on.
     const inOrder = (at: string) =>
       ['-P70D', '-P65D', '-P60D'].flatMap((lead) => [0, 1].map(() => [at, lead]));
     expect(leads).toEqual(inOrder('04-10'));

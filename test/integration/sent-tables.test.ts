@@ -1,4 +1,4 @@
-/** Tables that come with a statement: any text arrives as it was sent, and nothing of them is left behind. */
+/** Tables that are sent with a statement: any text arrives as it was sent, and nothing of them stays in ClickHouse. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

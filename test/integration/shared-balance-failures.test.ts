@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** What issued invoices have taken of the credit, largest first. */
+/** The amounts that issued invoices have taken of the credit, largest first. */
 async function taken(): Promise<string[]> {
   const rows = await service.db
     .select({ amount: balanceDeductions.amount })
@@ -87,7 +87,9 @@ async function billed(): Promise<(string | null)[]> {
   return contracts.map((id) => totals.get(id) ?? null);
 }
 
-/** What the contracts take of 160 cents of usage in the order of their ids, and what they bill of it. */
+/**
+ * The amounts that the contracts take of 160 cents of usage, in the order of their ids, and the amounts that they bill.
+ */
 const SHARES = ['40', '40', '20'];
 const TOTALS = ['0', '0', '20', '40'];
 

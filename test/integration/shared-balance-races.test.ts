@@ -25,7 +25,7 @@ afterAll(async () => {
   await db.delete(jobs);
 });
 
-/** A process of its own, as far as jobs are concerned. */
+/** Runs jobs as a separate process would. */
 function runner() {
   const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
   const ping = () => clickhouse.ping();
@@ -50,7 +50,7 @@ async function family(): Promise<Hierarchy> {
   return hierarchy;
 }
 
-/** What each invoice of the family pays, in the order of drawdown. */
+/** The amount that each invoice of the family pays, in the order of drawdown. */
 async function paid({ parent, children }: Hierarchy): Promise<string[]> {
   return (await Promise.all([parent, ...Object.values(children)].map((one) => bills(api, one)))).flat();
 }

@@ -21,7 +21,7 @@ const service = await serviceForFile({ sandboxNow: '2026-01-10T00:00:00Z' });
 const { api } = service;
 const product = await commitProduct(api);
 
-/** Every test has four months of its own. */
+/** Every test has its own four months. */
 let month = Date.UTC(2026, 0, 1);
 const at = (months: number, day = 1, hour = 0) => {
   const start = new Date(month);

@@ -1,6 +1,6 @@
 /**
- * What gateways, SDKs and collectors send (test/sources/, in their own formats) is billed, each call once: alone, sent
- * again, and together with what its neighbours tell of the same call.
+ * Calls that gateways, SDKs and collectors send (test/sources/, in their own formats) are billed, each call once:
+ * alone, sent again, and together with reports of the same call by other sources.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ function sourceFile(name: string): Promise<string> {
 
 let sequence = 0;
 
-/** A customer in the place of `acme`, and ids of answers and traces of its own. */
+/** A customer in the place of `acme`, and new ids of answers and traces. */
 async function newCustomer() {
   sequence += 1;
   const alias = `source-${sequence}`;

@@ -50,7 +50,7 @@ const prepaid = (more: object = {}) => ({ ...grant(more), type: 'PREPAID' });
 interface Given {
   readonly card: number;
   readonly terms: object;
-  /** What the invoice comes to. */
+  /** The total of the invoice. */
   readonly total: string;
 }
 

@@ -1,4 +1,6 @@
-/** What analysts write first, over all customers: the time, zones, truth, ratios, drafts, repeats, and near suggestions. */
+/**
+ * The first queries of an analyst, over all customers: time, zones, truth, ratios, drafts, repeats, and suggestions.
+ */
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { queryRows } from '../../src/billing/sql/run-query.ts';

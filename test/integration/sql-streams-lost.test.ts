@@ -112,7 +112,7 @@ describe('a connection to a server that is cut', () => {
       for (const accept of FORMS) {
         const cut = proxy.cutAt({ direction: 'answer', after: PIECES_BEFORE_CUT, ending });
         const answer = await ask(service, accept);
-        // What was cut before the service had begun to answer is refused.
+        // An answer that was cut before the service had begun it is refused.
         if (answer.status === 200) await expect(readOn(answer, () => cut)).rejects.toThrow(/terminated/);
         else expect(answer.status).toBe(503);
         await cut;

@@ -38,7 +38,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** What is in a Parquet file, as ClickHouse reads it: the types of its columns, and its rows. */
+/** The content of a Parquet file, as ClickHouse reads it: the types of its columns, and its rows. */
 async function contentOf(answer: Response) {
   const hex = Buffer.from(await answer.arrayBuffer()).toString('hex');
   const bytes = await clickhouse.queryBytes({

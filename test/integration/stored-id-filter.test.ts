@@ -70,7 +70,7 @@ it.each(['none', 'followed', 'unknown'] as const)(
       await service.store(eventsOf(range(0, 100)), Date.now());
       const stored: number[] = [];
       for (let batch = 0; batch < 24; batch += 1) {
-        // What another process has stored meanwhile.
+        // Another process stores an event in the meantime.
         if (others !== 'none') await service.store(eventsOf([`other-${batch}`]), Date.now());
         const repeated = others === 'none' ? [] : [`other-${batch}`];
         const ids = [...range(batch * 10, 20), ...range(batch * 10, 3), ...repeated];

@@ -1,6 +1,6 @@
 /**
- * What the service relies on at Stripe. It is tried with the stand-in in every run, and with a real test account where
- * STRIPE_CONTRACT_KEY has its secret key, which is the only test that leaves the machine.
+ * The properties of Stripe that the service relies on. They are tried with the stand-in in every run, and with a real
+ * test account where STRIPE_CONTRACT_KEY has its secret key, which is the only test that leaves the machine.
  */
 import Stripe from 'stripe';
 import { afterAll, describe, expect, test } from 'vitest';

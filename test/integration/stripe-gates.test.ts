@@ -31,10 +31,10 @@ async function later(by: number): Promise<void> {
 }
 
 const DAY = 24 * 60;
-/** All steps of a charge, and some behind it; every third one in most runs. */
+/** All steps of a charge, and some moments after the last one; every third of them in most runs. */
 const KILLED_AT = Array.from({ length: runs(24) }, (_, index) => 1 + index * Math.floor(24 / runs(24)));
 
-/** How a payment is asked for, and where it is refused or made. */
+/** The kinds of payment, and the request that pays or is refused. */
 const TYPES = [
   { type: 'INVOICE', pays: '/pay' },
   { type: 'PAYMENT_INTENT', pays: '/confirm' },
@@ -45,7 +45,7 @@ const gate = (type: string, change: object = {}) => ({
   ...change,
 });
 
-/** What Stripe has of the purchase: an invoice or a payment without one. */
+/** The purchase at Stripe: an invoice, or a payment without one. */
 async function there(purchase: GatedPurchase) {
   const { id } = await purchase.invoice();
   const [invoice] = [...stripe.state.invoices.values()].filter(
@@ -139,7 +139,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
       workflow_id: purchase.commitId,
       invoice_id: (await purchase.invoice()).id,
     });
-    // What Stripe tells of the refusal changes nothing.
+    // The events of Stripe about the refusal change nothing.
     await stripe.deliver(hook, stripe.state.events.slice(-3));
     await later(120);
     expect(await purchase.balance()).toBe('0');

@@ -1,4 +1,7 @@
-/** What else happens to a customer while one of its invoices is on its way to Stripe: the invoice arrives once, or is refused with a sentence. */
+/**
+ * Other changes to a customer while one of its invoices is being delivered to Stripe: the invoice arrives once, or is
+ * refused with a sentence.
+ */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';

@@ -13,7 +13,7 @@ const catalogue = await createTermsCatalogue(api);
 let year = 2025;
 let customer = '';
 let contract = '';
-/** Every test has a year of its own. */
+/** Every test has its own year. */
 beforeEach(async () => {
   year += 1;
   customer = await createdId(api, '/v1/customers', { name: `Customer of ${year}` });
@@ -35,7 +35,7 @@ function date(text: string): string {
   return `${year}-${day}T${hour}:00:00.000Z`;
 }
 
-/** What the reconciliation of the customer's invoices finds. */
+/** The findings of the reconciliation of the customer's invoices. */
 async function findings(): Promise<readonly string[]> {
   const range = { starting_on: date('01-01'), ending_before: date('12-31') };
   const { differences, unchecked } = await reconcile(api, { ...range, customer_id: customer });
@@ -337,7 +337,7 @@ describe('the explanation of a charge', () => {
     ]);
   });
 
-  /** Seats 1 to 3 are free for the first commit, and each of both has prices of its own. */
+  /** Seats 1 to 3 are free for the first commit. Both commits have separate prices. */
   async function contractOfTwoPayers(): Promise<void> {
     const commit = (name: string, amount: number, priority: number) => ({
       ...{ temporary_id: name, type: 'PREPAID', product_id: catalogue.fee, name, priority },

@@ -1,4 +1,6 @@
-/** What the service says of itself: events that came, jobs that fail, and what invoices bill by day. */
+/**
+ * The figures that the service reports of itself: events ingested, jobs that fail, and the amounts of invoices by day.
+ */
 import Big from 'big.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -22,7 +22,7 @@ const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
 await api.post('/v1/webhooks/create', { name: 'receiver', url: receiver.url });
 
-/** Everything is evaluated, and what that has made due is done. */
+/** Everything is evaluated, and the jobs that became due by it are done. */
 async function settled(): Promise<void> {
   await service.moveClock(NOW);
   await service.moveClock(NOW);

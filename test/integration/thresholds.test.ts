@@ -26,7 +26,7 @@ const counted =
     granted.length === count;
 const gate = (payment_gate_type: string) => ({ payment_gate_config: { payment_gate_type } });
 
-/** Everything is evaluated, and what that has made due is done. */
+/** Everything is evaluated, and the jobs that became due by it are done. */
 async function settled(at = NOW): Promise<void> {
   await service.moveClock(at);
   await service.moveClock(at);

@@ -110,7 +110,7 @@ async function bill(provider: string, given: readonly Model[], used: readonly Us
   return customerId;
 }
 
-/** What each day charges for each model, by `day model`. */
+/** The charges of each day for each model, by `day model`. */
 async function revenueByDay(customerId: string): Promise<Map<string, Decimal>> {
   const answer = await api.get(`/v1/customers/${customerId}/invoices/breakdowns`, {
     query: { window_size: 'DAY', ...RANGE, limit: 100 },

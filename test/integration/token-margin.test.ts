@@ -38,7 +38,7 @@ async function customerOn(alias: string, card: string, terms: object = {}) {
 }
 
 beforeAll(async () => {
-  // The card is made before the later price is known, and keeps its own prices.
+  // The card is created before the later price is known, and keeps its own prices.
   await importModels({ db, now: Date.UTC(2026, 9, 1) }, [LARGE, SMALL]);
   const unit = await createdId(api, '/v1/credit-types/create', { name: 'Token credits' });
   const models = [{ model: 'large' }, { model: 'small' }];

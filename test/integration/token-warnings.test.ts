@@ -1,4 +1,4 @@
-/** Products of a managed card share metrics: each bills its own model only, and usage of none is told once. */
+/** Products of a managed card share metrics: each bills only its own model, and usage of no model has one warning. */
 import { beforeAll, expect, test } from 'vitest';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

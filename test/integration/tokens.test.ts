@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const deps = () => ({ db: database.db, clock, monotonicMs: () => passedMs });
 
-/** Asks a process of its own, which remembers nothing. */
+/** Asks as a separate process would, which remembers nothing. */
 const actorOf = (text: string): Promise<Actor | null> =>
   createAuthenticator(deps()).authenticate(text, 'store');
 const issued = async (token: Partial<Parameters<typeof issueToken>[1]> = {}) =>

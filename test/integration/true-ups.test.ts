@@ -1,4 +1,7 @@
-/** What usage leaves of a postpaid commit is billed at its end, once and after its last usage invoice. */
+/**
+ * The amount of a postpaid commit that usage has not reached is billed at its end, once and after its last usage
+ * invoice.
+ */
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';

@@ -1,4 +1,4 @@
-/** What is told before the segments of commits and credits that a recurring term creates only later. */
+/** Notifications before segments of commits and credits that a recurring term creates only later. */
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -17,10 +17,10 @@ const product_id = await createdId(api, '/v1/contract-pricing/products/create', 
   type: 'FIXED',
 });
 
-/** Told on the first day of the month before, of what begins on the tenth. */
+/** The notification is due on the first day of the month before; the segment begins on the tenth. */
 const OFFSET = '-P1M9D';
 
-/** Each test has a customer, offsets and a year of its own, in which the clock stands at 10 January. */
+/** Each test has its own customer, offsets and year, in which the clock stands at 10 January. */
 let year = FIRST_YEAR - 1;
 let customer_id = '';
 const offsets: string[] = [];
@@ -65,13 +65,13 @@ async function messages() {
     where m.customer_id = ${customer_id} order by d.sequence`);
   return rows.map(({ body }) => message.parse(JSON.parse(body)));
 }
-/** The events that were told of, and by which offset. */
+/** The events that were notified, each with its offset. */
 const told = async () =>
   (await messages()).map(
     ({ timestamp, offset_duration }) => `${offset_duration} of ${timestamp.slice(5, 10)}`,
   );
 
-/** Moves the clock to each of the days and collects what is told on it, by day. */
+/** Moves the clock to each of the days and collects the notifications sent on it, by day. */
 async function toldOn(...days: readonly string[]): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const at of days) {
@@ -141,7 +141,7 @@ test('terms of several frequencies are reported in the order of all instants, ea
     eventAt: Date.parse(timestamp),
     text: `${offset_duration} ${Date.parse(timestamp)}`,
   }));
-  // Of children that do not exist yet it is told too.
+  // Children that do not exist yet are notified, too.
   const last = Math.max(...created.map(({ eventAt }) => eventAt));
   const ofCreated = all.filter(({ eventAt }) => eventAt <= last).map(({ text }) => text);
   for (const { text } of expected) expect(ofCreated).toContain(text);

@@ -1,4 +1,4 @@
-/** `POST /v1/usage` through the API. What the values are is held by the property test of the same name. */
+/** `POST /v1/usage` through the API. The property test of the same name proves the values. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { usageBatch } from '../../src/billing/usage/usage-batch.ts';
 import type { ApiAnswer } from '../support/api-client.ts';

@@ -1,4 +1,4 @@
-/** A usage filter needs a metric that can be grouped by its key, also where the product comes onto the card later. */
+/** A usage filter needs a metric that can be grouped by its key, also where the product is added to the card later. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   ADD_RATE,

@@ -1,6 +1,6 @@
 /**
- * Events that come while drafts are computed. Several metrics count every event, each by a query of its own: they agree
- * in every answer, and no answer misses an event that was acknowledged before it was asked for.
+ * Events that arrive while drafts are computed. Several metrics count every event, each by a separate query. They agree
+ * in every answer, and no answer misses an event that was acknowledged before the request.
  */
 import { expect, test } from 'vitest';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
@@ -47,7 +47,7 @@ async function createCustomer(alias: string): Promise<string> {
   return customer_id;
 }
 
-/** What each product counts, over all windows. */
+/** The count of each product, over all windows. */
 function countsOf(windows: readonly Window[]): number[] {
   const counts = new Map<string, number>();
   for (const { name, quantity } of windows.flatMap((window) => window.line_items)) {

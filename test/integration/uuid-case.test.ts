@@ -1,4 +1,7 @@
-/** UUIDs have no letter case on input: in events of every road, as aliases, in terms of contracts, in paths and bodies. */
+/**
+ * UUIDs have no letter case on input: in events of every source, as aliases, in terms of contracts, in paths and
+ * bodies.
+ */
 import { readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
