@@ -134,7 +134,7 @@ const TRACES_FILE = '^src/app/tracing/open-telemetry[.]ts$';
 const folders = (names) => `^src/(?:${names.join('|')})/`;
 const OURS = '^(?:src|test|bench|scripts|console)/';
 
-/** What a floor may not import at all, and what it may import by type only. */
+/** The imports that a floor may not have at all, and those that it may have by type only. */
 const floorRules = Object.entries(FLOORS).flatMap(([floor, { imports, types = [] }]) => [
   {
     name: `floor-${floor}`,
@@ -152,7 +152,7 @@ const floorRules = Object.entries(FLOORS).flatMap(([floor, { imports, types = []
   })),
 ]);
 
-/** What a subject may not import of its folder, and that each has a place in the order. */
+/** The imports that a subject may not have within its folder. Each subject has a place in the order. */
 const subjectRules = Object.entries(SUBJECTS).flatMap(([folder, subjects]) => [
   ...subjects.map((subject, index) => ({
     name: `order-${folder}-${subject}`,

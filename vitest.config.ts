@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Files that run on the embedded engine like all others, and again on two shards behind Distributed tables over
- * HTTP: that is where the text of a statement and the numbers themselves could differ, and so the place to repeat
- * the laws.
+ * Files that run on the embedded engine like all others, and again on two shards of Distributed tables over HTTP. The
+ * text of a statement and the numbers themselves could differ there, so the laws are tried there too.
  */
 const ON_SHARDS = [
   'test/integration/{usage,event-search,repeat,backfill,event-retention,erase-customers}*.test.ts',
@@ -12,8 +11,8 @@ const ON_SHARDS = [
   'test/property/{usage,sql}*.test.ts',
 ];
 /**
- * One node over HTTP gets the statements of the embedded engine, over the client of the shards. What is left to try
- * is each way in which a statement, its parameters, its rows and its errors travel.
+ * One node over HTTP gets the statements of the embedded engine, over the client of the shards. Only the ways in which
+ * a statement, its parameters, its rows and its errors travel remain to be tried.
  */
 const ON_ONE_NODE = [
   'test/integration/{clickhouse-statements,usage-queries,event-search,frozen-lines,repeat-log}.test.ts',
@@ -22,7 +21,7 @@ const ON_ONE_NODE = [
   'test/integration/{event-retention,erase-customers}.test.ts',
 ];
 
-/** They open an engine on a directory of their own, which binds the process, or change the process itself. */
+/** They open an engine on a separate directory, which binds the process, or change the process itself. */
 const IN_OWN_PROCESS = [
   'test/e2e/backfill-files.test.ts',
   'test/integration/clickhouse-embedded.test.ts',
@@ -60,7 +59,7 @@ export default defineConfig({
     // Kept by the content of each file: projects load the same files, and the next run those that did not change.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/support/seed-properties.ts'],
-    // Limits find what hangs. What is only slow, on a machine with other work, does not fail.
+    // Limits find tests that hang. A test that is only slow, on a machine with other work, does not fail.
     expect: { requireAssertions: true, poll: { timeout: 120_000, interval: 20 } },
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -19,7 +19,7 @@ const FALLBACK_SIZE = { width: 1280, height: 860 };
 
 interface Shown {
   readonly name: string;
-  /** Behind `/console`, or a whole address. */
+  /** The path after `/console`, or a whole address. */
   readonly path: string;
   /** The name of a button that is pressed before. */
   readonly press?: string;
@@ -57,7 +57,10 @@ async function firstId(service: Service, path: string): Promise<string> {
   return data[0]?.id ?? '';
 }
 
-/** What the demo does not have: an alert, a webhook that nobody answers, a token, a saved query, custom fields. */
+/**
+ * Adds objects that the demo does not have: an alert, a webhook that nobody answers, a token, a saved query, custom
+ * fields.
+ */
 async function addTheRest(service: Service): Promise<void> {
   const post = (path: string, body: object) => request(service, 'POST', path, body);
   const customer = await firstId(service, '/v1/customers?search=Vantage');

@@ -55,7 +55,7 @@ async function createPriceList(): Promise<string> {
   return card.data.id;
 }
 
-/** What the gateway sends after each call. The id of the answer is the identity, so a retry counts once. */
+/** The events that the gateway sends after each call. The id of the answer is the identity, so a retry counts once. */
 function eventsOf(
   answerId: string,
   customer: string,

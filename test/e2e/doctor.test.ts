@@ -131,7 +131,7 @@ describe('ClickHouse by URL', () => {
       );
     const empty = 'ClickHouse is empty: the first start makes its tables';
     expect(await checks()).toEqual([['ClickHouse', true], ['clock', true], empty]);
-    // Nothing was made by looking.
+    // The checks created nothing.
     expect((await checks()).at(-1)).toBe(empty);
   });
 });

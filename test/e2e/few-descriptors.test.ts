@@ -55,7 +55,7 @@ it('answers 200, or 503 with Retry-After, and never 500, and continues when conn
   expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
   for (let group = 0; group < 8; group += 1) {
     await Promise.all(Array.from({ length: 50 }, () => open(Number(new URL(url).port))));
-    // A connection that rests for seconds is closed, and there is no other to be had.
+    // A connection that rests for seconds is closed, and no other one is available.
     await ask().catch(() => undefined);
   }
   const answers: Response[] = [];

@@ -87,7 +87,7 @@ async function use(service: BillingProcess, at: number): Promise<void> {
   }
 }
 
-/** What the invoices of the month drew, by contract and credit, as one text per customer. */
+/** The amounts that the invoices of the month drew, by contract and credit, as one text per customer. */
 async function drawnIn(at: number): Promise<string[]> {
   const rows = await stores.database.db.execute<{ drawn: string }>(sql`
     select string_agg(d.amount::numeric(20, 0)::text, ' ' order by d.amount desc) as drawn

@@ -1,6 +1,6 @@
 /**
  * A service on stores by URL loses the connection to one of them at any step of an invoice run, or has to wait for an
- * answer: it goes on, and every invoice is issued once.
+ * answer: it continues, and every invoice is issued once.
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

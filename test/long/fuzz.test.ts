@@ -4,7 +4,7 @@ import { fuzz } from '../support/fuzz.ts';
 
 const REQUESTS = 1_000_000;
 const PART = 10_000;
-/** Set it to go on after a failure: the number of the first request. */
+/** The number of the first request. Set it to continue after a failure. */
 const FIRST = Number(process.env.FUZZ_FIRST ?? 1);
 
 const service = await serviceForFile();

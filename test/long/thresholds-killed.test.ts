@@ -1,4 +1,4 @@
-/** A process is killed again and again while usage crosses thresholds, and another one goes on. */
+/** A process is killed again and again while usage crosses thresholds, and another one continues. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BillingProcess, created, moveClock } from '../support/billing-process.ts';
@@ -105,14 +105,14 @@ test(`after ${ROUNDS} kills every crossing was charged once, and every charge in
       const events = [usageOf(customer, round)];
       const answer = await victim.call('/v1/ingest', events).catch(() => null);
       if (answer?.status === 200) return;
-      // What was not acknowledged is sent again, with the same id.
+      // Events that were not acknowledged are sent again, with the same ids.
       expect((await survivor.call('/v1/ingest', events)).status).toBe(200);
     });
     await pause((KILLED_AFTER_MS_MAX * (round + 1)) / ROUNDS);
     await victim.kill();
     await Promise.all(sent);
   }
-  // Evaluates everything, and then does what that has made due.
+  // Evaluates everything, and then does the jobs that became due by it.
   for (const now of ['2026-11-10T12:31:00Z', '2026-11-10T12:32:00Z']) await moveClock(survivor, now);
   for (const customer of customers) {
     const { granted, left, invoiced } = await amountsOf(survivor, customer);

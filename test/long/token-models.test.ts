@@ -1,4 +1,4 @@
-/** A managed card of 10,000 models is made in one call and bills like a small one. */
+/** A managed card of 10,000 models is created in one call and bills like a small one. */
 import { expect, test } from 'vitest';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

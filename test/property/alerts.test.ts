@@ -17,7 +17,7 @@ const REGIONS = ['eu', 'us'];
 interface World {
   now: number;
   readonly uses: { at: number; unit: string; region: string; cost: number }[];
-  /** What is left of commits. */
+  /** The amounts left of commits. */
   readonly commits: { unit: string; left: number; granted: number; end: number; isArchived: boolean }[];
 }
 
@@ -106,7 +106,7 @@ function change(world: World, step: Step): void {
   if (step.do === 'archive' && commit !== undefined) commit.isArchived = true;
 }
 
-/** What the service gives to its rules. */
+/** The facts that the service gives to its rules. */
 function factsOf({ now, uses, commits }: World): AlertFacts {
   const start = floorToMonth(now);
   const charges = uses

@@ -19,7 +19,7 @@ const readers = {
   id: createCloudEventReader('id'),
 };
 
-/** What would be stored. */
+/** The event as it would be stored. */
 function stored(validation: Validation) {
   if (!('rows' in validation)) return validation.errors.map(({ index }) => index);
   const { rows } = validation;

@@ -56,7 +56,7 @@ test('hours add up to the line and lie in its time, and every line has its own i
   );
 });
 
-/** The usage by group keys, and within by its series: every second one in a part of its own. */
+/** The usage by group keys, and within them by series: every second one is a separate part. */
 function* partsOf(usage: readonly MeteredUsage[]) {
   for (const own of groupBy(usage, ({ groupKeys }) => JSON.stringify(groupKeys)).values()) {
     const groupKeys = own[0]?.groupKeys ?? [];

@@ -52,7 +52,7 @@ const range = fc
     ...(length === null ? {} : { ending_before: formatInstant(START + (from + length) * HOUR_MS) }),
   }));
 
-/** What a rate is for: the product without groups, a model of `tokens`, or all its other models. */
+/** The values that a rate is for: the product without groups, a model of `tokens`, or all its other models. */
 const RATES_FOR = ['plain', 'large', 'small', 'others'] as const;
 
 const ratesArbitrary = fc.array(
@@ -193,8 +193,8 @@ function covers(line: Line, key: string, at: Instant): boolean {
 }
 
 /**
- * The line, cut where another rate of the card takes over that has the same price. What has no row of its
- * own is at the price of the row for all others, whose own limits say nothing about the line.
+ * The line, cut where another rate of the card with the same price begins. Usage without its own row has the price of
+ * the row for all others, whose own limits say nothing about the line.
  */
 async function expectScheduled(reference: object, line: Line): Promise<void> {
   let at = line.starting_at;
@@ -210,7 +210,7 @@ async function expectScheduled(reference: object, line: Line): Promise<void> {
   expect(at).toBe(line.ending_before);
 }
 
-/** Every row is billed, and what is billed has a row of its own or is one of all others. */
+/** Every row is billed, and everything that is billed has its own row or is one of all others. */
 function expectSameKeys(scheduled: ReadonlySet<string>, billed: ReadonlySet<string>): void {
   const others = keyOf(tokens, undefined);
   for (const key of scheduled) if (key !== others) expect(billed).toContain(key);

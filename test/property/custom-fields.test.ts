@@ -66,7 +66,7 @@ interface Model {
   readonly objects: Map<string, string>[];
 }
 
-/** What the call answers; changes the model where that is 200. `place` is that of the object. */
+/** The status of the answer. Changes the model where that is 200. `place` is that of the object. */
 function answerOf(model: Model, one: Call, place: number): number {
   const find = (name: string) => model.keys.find(({ key: known }) => known === name);
   if (one.kind === 'addKey') {

@@ -42,7 +42,7 @@ const withExponent = fc
   .map(([text, exponent]) => `${text}e${exponent}`);
 const number = fc.oneof({ weight: 4, arbitrary: plain }, { weight: 1, arbitrary: withExponent });
 
-/** The members tell short numbers from others, so equal numbers can be told by them. */
+/** Numbers that are equal may be stored in two forms, a short and a long one. The members show which. */
 function expectSame(actual: Decimal, expected: Big): void {
   expect(actual.toString()).toBe(expected.toString());
   expect(actual).toStrictEqual(new Decimal(expected.toString()));

@@ -17,7 +17,7 @@ interface Accepted {
   readonly reach: number;
 }
 
-/** What the index promises, written down as simply as possible. */
+/** The guarantee of the index, written as simply as possible. */
 class Model {
   readonly accepted = new Map<string, Accepted[]>();
 

@@ -45,7 +45,7 @@ function timestampFrom(now: number, firsts: ReadonlyMap<string, number> = new Ma
   };
 }
 
-/** What is accepted and stored after one order of requests. */
+/** The events that are accepted and stored after one order of requests. */
 interface Model {
   readonly accepted: ReadonlyMap<string, { readonly at: number; readonly timestamp: number }>;
   readonly stored: readonly Sent[];
@@ -56,7 +56,7 @@ interface Sending {
   timestampOf(event: Sent): number;
 }
 
-/** One request behind the other: which of their events are new, and what is accepted with them. */
+/** One request after the other: which of their events are new, and what is accepted with them. */
 function afterRequests(
   before: Model,
   requests: readonly (readonly Sent[])[],
@@ -89,7 +89,7 @@ function isAnswer(
   return outcome?.status === 'fulfilled' && isDeepStrictEqual(outcome.value, value);
 }
 
-/** Requests in flight together have no order of their own where some of them wait for a lookup. */
+/** Requests in flight together have no fixed order where some of them wait for a lookup. */
 function permutations<Item>(items: readonly Item[]): Item[][] {
   if (items.length < 2) return [[...items]];
   return items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));

@@ -75,7 +75,7 @@ describe('the metrics that a search names for an event', () => {
         usageScenario,
         fc.array(streamingMetric, { minLength: 6, maxLength: 6 }),
         async (scenario, metrics) => {
-          // Every event gets a customer of its own, so that usage is there exactly where it counts.
+          // Every event gets a separate customer, so that usage is found only where it counts.
           const events = deduplicated(scenario.events)
             .slice(0, 8)
             .map((event, index) => ({ ...event, customerRef: `${event.customerRef}-alone-${index}` }));

@@ -68,12 +68,12 @@ const given = fc.record({
   balances: fc.array(
     fc.record({
       left: fc.oneof(hundredths(3_000_000), fc.constant(decimal('33.33333333333333333333'))),
-      /** What it pays for, where that is not what the customer pays. */
+      /** The rate at which it pays, where it differs from the customer's rate. */
       ownRate: fc.option(rate, { nil: null }),
     }),
     { maxLength: 3 },
   ),
-  /** Of an issued scheduled invoice only the terms of now are known; of one of an earlier version, its lines alone. */
+  /** Of an issued scheduled invoice only the current terms are known; of one of an earlier version, its lines alone. */
   known: fc.constantFrom('all' as const, 'changed terms' as const, 'balances' as const, 'lines' as const),
   laterRate: rate,
 });
@@ -89,7 +89,7 @@ function hasFreeUnits({ rate: list, balances, isProrated, prorationRounding }: G
 }
 
 function overridesOf({ balances, known }: Given): ContractOverrides {
-  // Lines alone do not tell the order of several balances with prices of their own.
+  // Lines alone do not show the order of several balances that have separate prices.
   if (known === 'lines' && balances.length > 1) return NO_OVERRIDES;
   const overrides = balances.flatMap(({ ownRate }, index): Override[] => {
     if (ownRate === null) return [];

@@ -1,4 +1,4 @@
-/** Explanations of random invoices: the figures of every line give the line, on a path of their own. */
+/** Explanations of random invoices: the figures of every line give the line, computed on a separate path. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';
@@ -21,7 +21,7 @@ import { runs } from '../support/shares-of-tests.ts';
 const RUNS = runs(200);
 const RUNS_WITH_BALANCES = runs(400);
 
-/** Charges of subscriptions as lines; what they come to is explained elsewhere (explain-charges.test.ts). */
+/** Charges of subscriptions as lines; explain-charges.test.ts explains their amounts. */
 function feeLines({ billed, products }: CountedCharges): RatedSubscriptionLine[] {
   return billed.flatMap((one, index) => {
     const [window] = one.windows;

@@ -87,7 +87,7 @@ async function createCustomer({ aggregation, rates, multiplier, balance }: Terms
   return customer_id;
 }
 
-/** What the draft charges, before what balances pay of it. */
+/** The charges of the draft, before balances pay a part of them. */
 async function charged(customerId: string): Promise<Decimal> {
   const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
   const lines = answer.list('data').flatMap((_, index) =>

@@ -1,4 +1,7 @@
-/** The moment up to which events are complete: nothing comes later at or before it, and nothing acknowledged is missing. */
+/**
+ * The moment up to which events are complete: no event arrives later at or before it, and no acknowledged one is
+ * missing.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +23,7 @@ function heldLog(log: EventLog) {
   const waiting: ((isKept: boolean) => void)[] = [];
   const control = {
     isOpen: false,
-    /** Lets the append that waits go on. */
+    /** Lets the waiting append continue. */
     release: (isKept: boolean) => waiting.shift()?.(isKept),
     open() {
       control.isOpen = true;

@@ -34,7 +34,7 @@ import { runs } from '../support/shares-of-tests.ts';
 
 /** Of three customers each. */
 const CARDS = runs(6);
-/** What fails is then reported as far as it was shrunk. */
+/** A failing case is then reported as far as it was shrunk. */
 const SHRINKING_MS_MAX = 120_000;
 
 const service = await serviceForFile({ sandboxNow: new Date(PERIOD.end - 1).toISOString() });

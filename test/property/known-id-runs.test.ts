@@ -92,7 +92,7 @@ it('find every id that was accepted and no other one, before and after they are 
   );
 });
 
-it('find every id in a run that a thread has merged, and none is made where the merge is given up', async () => {
+it('find every id in a run that a thread has merged, and create no run where the merge is given up', async () => {
   const directory = await createTestDirectory();
   const ids = (number: number) =>
     Array.from(

@@ -105,7 +105,7 @@ test('the sum of the ledger is the balance of all segments: of open ones, and of
       expect(sum(open).eq(balance)).toBe(true);
       const rest = commit.accessSchedule.segments.filter(({ id }) => !bySegment.has(id));
       for (const { id, startingAt } of rest) {
-        // A segment that has closed comes to nothing.
+        // The entries of a segment that has closed add up to nothing.
         if (startingAt <= at) expect(totalOf(ledger, id).eq(ZERO)).toBe(true);
       }
       expect(sum([...open, ...rest.map(({ id }) => totalOf(ledger, id))]).eq(totalOf(ledger))).toBe(true);
@@ -163,7 +163,7 @@ test('every deduction is one entry with its invoice, and every voided one a seco
   );
 });
 
-test('a shortfall is billed or waits to be: with its true-up a postpaid commit comes to nothing', () => {
+test('a shortfall is billed or will be: with its true-up the entries of a postpaid commit add up to 0', () => {
   const shortfall = drawnCommit.map(({ commit, facts }) => {
     const [segment] = commit.accessSchedule.segments;
     const only = { ...commit, type: 'POSTPAID' as const, archivedAt: null };

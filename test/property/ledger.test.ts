@@ -96,7 +96,7 @@ test('entries stay as they are while time passes: a later ledger begins with the
   );
 });
 
-test('entries are in the order of their time, and when all is over they come to 0', () => {
+test('entries of a ledger are in the order of their time, and add up to 0 once the balance has ended', () => {
   fc.assert(
     fc.property(commit, fc.option(instant), (one, contractEnd) => {
       const { ledger } = balanceOf(one, { ...NOTHING, contractEnd, now: 1_000 });

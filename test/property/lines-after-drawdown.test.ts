@@ -1,4 +1,4 @@
-/** The lines that are made after drawdown are those of an invoice whose lines are made before it and exchanged. */
+/** Lines that are computed after drawdown equal lines that are computed before it and exchanged. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BalanceBook, createBalanceBook } from '../../src/rating/balances/balance-book.ts';

@@ -85,7 +85,7 @@ describe('the blocks of an answer', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: native.length - 1 }), async (length) => {
         const some = await rowsOf([native.subarray(0, length)], 2).catch(() => null);
-        // Between two blocks an end cannot be told from one that was meant.
+        // An end between two blocks cannot be distinguished from an intended one.
         expect(some === null || (some.length % 100 === 0 && some.length < rows.length)).toBe(true);
       }),
     );

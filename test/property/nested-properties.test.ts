@@ -11,7 +11,7 @@ const clickhouse = await clickhouseForFile();
 
 const row = z.object({ value: z.string().nullable(), text: z.string(), present: z.boolean() });
 
-/** What SQL reads at a path into each of the values, which are those of the property `p`. */
+/** The text that SQL reads at a path in each of the values, which are those of the property `p`. */
 async function readInSql(values: readonly string[], path: string): Promise<(string | null)[]> {
   const parameters = createParameters();
   const { value, text, isPresent } = propertySql(parameters, path);
@@ -188,7 +188,7 @@ describe('a path into the text of a property', () => {
           )
         )`,
       params: { ...parameters.values(), beginnings, pieces },
-      // What is linear takes about a millisecond for one of these texts, what is quadratic seconds.
+      // A linear search takes about a millisecond for one of these texts, a quadratic one takes seconds.
       settings: { max_execution_time: 20, max_block_size: 10 },
       schema: z.object({ texts: z.string(), members: z.string() }),
     });

@@ -18,7 +18,7 @@ import { runs } from '../support/shares-of-tests.ts';
 
 const NAMES = ['gen_ai.usage.input_tokens', 'gen_ai.response.model', 'customer'];
 const WANTED = new Set(NAMES);
-/** Of a body that could be made to cost much, on a busy machine. */
+/** The time for a body that is built to cost much, on a busy machine. */
 const BODY_MS_MAX = 5_000;
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });

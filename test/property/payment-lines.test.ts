@@ -65,7 +65,7 @@ describe('the lines of any invoice', () => {
     );
   });
 
-  test('come to Stripe as whole amounts that add up to what is payable, without lines of nothing', () => {
+  test('arrive at Stripe as whole amounts that add up to the payable amount, without lines of 0', () => {
     fc.assert(
       fc.property(documentCase, fc.constantFrom(...INVOICE_LAYOUTS), (document, layout) => {
         const { lines, subTotal } = stripeLines(document, layout, null);

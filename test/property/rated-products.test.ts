@@ -22,7 +22,7 @@ const period = { ...PERIOD, countedFrom: PERIOD.start };
 const productCase = fc.record({
   metric: fc.constantFrom(METRIC, OTHER_METRIC),
   isManaged: fc.boolean(),
-  /** Names with a rate of its own. */
+  /** Names with a separate rate. */
   models: fc.uniqueArray(model, { maxLength: 2 }),
   hasRateForAll: fc.boolean(),
   isEntitled: fc.boolean(),

@@ -1,4 +1,4 @@
-/** Whatever was used when an invoice was made and whatever is used now: frozen and late make up the usage. */
+/** Whatever was used when an invoice was issued and whatever is used now: frozen and late usage add up to the usage. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';

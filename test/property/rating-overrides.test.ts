@@ -65,7 +65,7 @@ const subject: fc.Arbitrary<PricedSubject> = fc.record({
   ),
 });
 
-/** In hundredths: from below the first to behind all tiers. */
+/** In hundredths: from below the first tier to above the last one. */
 const units = fc.array(fc.integer({ min: -50, max: 1_700 }), { minLength: 8, maxLength: 8 });
 
 describe('overrides', () => {

@@ -35,9 +35,9 @@ const entries: fc.Arbitrary<RateEntry[]> = fc
   );
 
 /**
- * A board with one cell per hour, painted by each addition in turn. A bounded rate paints its range; an
- * open one paints from its start, leaving out cells that belong to a rate with a later start. What an
- * addition replaces is taken away by painting a fresh board without it.
+ * A board with one cell per hour, painted by each addition in turn. A bounded rate paints its range. An open one paints
+ * from its start, leaving out cells that belong to a rate with a later start. A replaced rate is removed by painting a
+ * new board without it.
  */
 function paintedHours(added: readonly RateEntry[]): (string | null)[] {
   const kept: RateEntry[] = [];
@@ -157,7 +157,7 @@ describe('a rate book', () => {
     );
   });
 
-  test('of a product that is priced anew every hour of a year answers every hour', () => {
+  test('of a product with another price in every hour of a year has the rate of each hour', () => {
     const hours = 365 * 24;
     const added = Array.from(
       { length: hours },

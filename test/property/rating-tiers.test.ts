@@ -118,7 +118,7 @@ describe('graduated tiers', () => {
     );
   });
 
-  test('lists made here are valid; one without an unbounded tier never is', () => {
+  test('the generated lists of tiers are valid; a list without an unbounded tier never is', () => {
     fc.assert(
       fc.property(grains, (given) => {
         const tiers = tiersOf(given);

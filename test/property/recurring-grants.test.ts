@@ -1,4 +1,4 @@
-/** What recurring terms grant, against a naive model that counts hour by hour. */
+/** The grants of recurring terms, against a naive model that counts hour by hour. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';

@@ -114,7 +114,7 @@ function meteredUsage(used: readonly Used[], product: number) {
   return { billableMetricId: `metric of ${PRODUCTS[product]}`, ...question, series };
 }
 
-/** What usage of the seat costs in the hours in which it is assigned. */
+/** The cost of the usage of the seat in the hours in which it is assigned. */
 function costOfSeat(
   { seatId, access }: SeatShare,
   used: readonly Used[],

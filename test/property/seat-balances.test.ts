@@ -1,4 +1,7 @@
-/** What seats have, and what none has taken, is the balance of their credit, whatever they drew (docs/subscriptions.md). */
+/**
+ * The amounts of the seats, and the amount that no seat has taken, add up to the balance of their credit, whatever they
+ * drew (docs/subscriptions.md).
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Decimal, decimal, quotientDown, sum, ZERO } from '../../src/core/decimal.ts';

@@ -75,7 +75,7 @@ function mayDraw({ of, children }: GivenBalance, contract: number): boolean {
   return children === 'ALL' || children.includes(contract);
 }
 
-/** What the usage of a contract in a month takes of each balance, of what is left. */
+/** The amounts that the usage of a contract in a month takes of each balance, given the amounts left. */
 function taken(given: Case, contract: number, month: number, left: readonly number[]): number[] {
   let due = (given.requests[contract]?.[month] ?? 0) * PRICE;
   return given.balances.map((one, place) => {

@@ -112,7 +112,7 @@ function termsOf(naive: NaiveSubscription, now: Instant) {
   });
 }
 
-/** What the charges come to that are due when they are invoiced, each time after those before. */
+/** The total of the charges that are due when they are invoiced, each time without those of earlier times. */
 function chargedTotal(naive: NaiveSubscription, invoicedAt: readonly Instant[]): string {
   const prices = flatPrices(naive.frequency, String(DIVISIBLE_PRICE));
   const { contract } = contractWith({ startingAt: FROM });

@@ -18,7 +18,7 @@ function postpaid(amount: typeof ZERO) {
   return commitWith({ type: 'POSTPAID', accessSchedule: { creditTypeId: 'usd', segments: [segment] } });
 }
 
-test('what is taken and the shortfall come to the commitment with its entries, or more was taken', () => {
+test('deductions and the shortfall add up to the commitment with its manual entries, or exceed it', () => {
   fc.assert(
     fc.property(money, fc.array(deduction), fc.array(signed), (committed, deductions, manualEntries) => {
       const shortfall = shortfallOf(postpaid(committed), { deductions, manualEntries, rolledOver: [] });

@@ -1,6 +1,6 @@
 /**
- * What an offset notification tells of the children of a recurring term over its life, against a naive list of all that
- * the term ever grants: each once, at its instant, whether the child exists by then or not.
+ * The messages of an offset notification about the children of a recurring term over its life, against a naive list of
+ * all grants of the term: each once, at its instant, whether the child exists by then or not.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -58,7 +58,7 @@ const cases = fc.record({
   lateMs: fc.constantFrom(0, HOUR_MS, LATEST_JOB_MS),
 });
 
-test('each child of a recurring term is told of once, when it is due after the term was created', () => {
+test('each child of a recurring term has one message, if that is due after the term was created', () => {
   fc.assert(
     fc.property(
       cases,
@@ -97,7 +97,10 @@ test('each child of a recurring term is told of once, when it is due after the t
 const wantedOf = (type: string, leads: readonly SignedDuration[]): WantedByType =>
   new Map([[type, leads.map((offset, index) => ({ offsetId: String(index), offset, since: 0 }))]]);
 
-/** Runs the jobs of the term, each so late, and takes down what is told when. The schedule keeps a message once. */
+/**
+ * Runs the jobs of the term, each with this delay, and records the messages that are sent. The schedule keeps a message
+ * once.
+ */
 function toldInLife(
   granting: Granting,
   wanted: WantedByType,

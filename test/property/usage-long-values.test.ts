@@ -114,7 +114,7 @@ const shown = (rows: readonly UsageGroupRow[]) =>
 
 let customers = 0;
 
-it('every row comes once and in order, whatever the values and the size of the pages, while events arrive', async () => {
+it('every row of usage is listed once and in order, whatever its values and the page size, while events arrive', async () => {
   await fc.assert(
     fc.asyncProperty(
       drafts,

@@ -12,7 +12,7 @@ const clickhouse = await clickhouseForFile();
 
 const row = z.object({ number: z.string().nullable(), is_number: z.boolean() });
 
-/** What SQL makes of each text: plain decimal text, or null for no number. */
+/** The value that SQL reads in each text: plain decimal text, or null for no number. */
 async function numbersInSql(texts: readonly string[], reader: NumberReader): Promise<(string | null)[]> {
   const isNumber = reader === 'exact' ? 'value_is_number' : 'isNotNull(value_number)';
   const rows = await clickhouse.query({
@@ -137,7 +137,7 @@ const texts = fc.oneof(
 );
 const whole = fc.tuple(sign, digits(18)).map((parts) => parts.join(''));
 
-/** What the reader of whole numbers makes of one text; `ended` where its statement fails. */
+/** The value that the reader of whole numbers reads in one text; `ended` where its statement fails. */
 async function readAlone(text: string): Promise<string | null | undefined> {
   const [number] = await numbersInSql([text], 'whole').catch((error: unknown) => {
     if (error instanceof ClickHouseError && error.type === 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')

@@ -31,7 +31,7 @@ async function drafts(customerId: string): Promise<unknown> {
   return (await api.get(`/v1/customers/${customerId}/invoices`, { query })).at('data');
 }
 
-/** What of an invoice does not depend on whose it is. */
+/** The parts of an invoice that do not depend on its customer. */
 function described(answer: unknown): string {
   return JSON.stringify(answer)
     .replace(/"(?:id|customer_id|contract_id)":"[0-9a-f-]{36}",?/g, '')

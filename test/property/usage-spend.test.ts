@@ -1,4 +1,4 @@
-/** Spend by properties of events: the parts add up to the lines, and belong to the events that made the usage. */
+/** Spend by properties of events: the parts add up to the lines, and belong to the events of that usage. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Decimal, decimal, roundDecimal, ZERO } from '../../src/core/decimal.ts';
@@ -183,7 +183,7 @@ it('each hour is divided by what the events change in the metric', async () => {
   );
 });
 
-it('an issued invoice keeps its parts, whatever comes too late', async () => {
+it('an issued invoice keeps its parts, whatever arrives too late', async () => {
   const given = fc.sample(jobs, { numRuns: 1, seed: 7 })[0] ?? [];
   const customer = await customerWith(given);
   const draft = await spend(customer);

@@ -220,7 +220,7 @@ export const RECURRING_LIVES: readonly Life[] = [
     changes: {
       '01-15': seats('01-15', 3),
       '02-10': seats('02-10', 1),
-      // What the decrease took is not granted again.
+      // Grants that the decrease took away are not granted again.
       '02-15': seats('02-15', 3),
       '02-25': seats('02-25', 1),
     },

@@ -9,7 +9,9 @@ import type { TestService } from '../support/service.ts';
 /** `03-05`: noon of 5 March 2026. Work unless points are meant. */
 type Use = readonly [day: string, amount: number, product?: 'points'];
 
-/** What all customers share: Work at 2 cents, 1 at the commit rate; points at 3 of a unit that is worth 2.5 cents. */
+/**
+ * The catalogue of all customers: Work at 2 cents, 1 at the commit rate; points at 3 of a unit that is worth 2.5 cents.
+ */
 export interface Shop {
   readonly cardId: string;
   readonly workId: string;
@@ -96,7 +98,7 @@ function eventsOf({ name, uses }: BalanceScenario, from: string, to: string): ob
     }));
 }
 
-/** By scenario. The clock ends behind the finalization of March. */
+/** By scenario. The clock ends after the finalization of March. */
 export async function runBalances(
   service: TestService,
   scenarios: readonly BalanceScenario[],

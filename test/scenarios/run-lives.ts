@@ -28,7 +28,7 @@ interface SoldProduct {
   /** Default: `sum` of the amounts. */
   readonly metric?: string;
   readonly product?: object;
-  /** Each with the fields that differ from a flat price in force for ever. None: it has no price. */
+  /** Each with the fields that differ from a flat price without an end. None: it has no price. */
   readonly rates: readonly object[];
 }
 
@@ -120,7 +120,7 @@ function withIds(product: object, products: ReadonlyMap<string, string>): object
   return { ...rest, type: 'COMPOSITE', billable_metric_id: undefined, composite_product_ids };
 }
 
-/** The invoices of every life, in its order. The clock ends behind the finalization of the year. */
+/** The invoices of every life, in its order. The clock ends after the finalization of the year. */
 export async function runLives(
   service: TestService,
   lives: readonly Life[],
@@ -175,7 +175,7 @@ async function invoicesOf({ api, customerId }: Living, { tellsLate = false }: Li
 function linesText(answer: ApiAnswer, path: string): string {
   const lines = answer.list(`${path}.line_items`).flatMap((_, index) => {
     const line = `${path}.line_items[${index}]`;
-    // What a balance has paid has a total only.
+    // A line that a balance has paid has a total only.
     if (answer.at(`${line}.quantity`) === undefined) return [answer.digits(`${line}.total`)];
     const [quantity, price] = ['quantity', 'unit_price'].map((name) => answer.digits(`${line}.${name}`));
     return quantity === '0' ? [] : [`${quantity} × ${price}`];

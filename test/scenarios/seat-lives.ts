@@ -5,7 +5,7 @@
  */
 export interface SeatLife {
   readonly name: string;
-  /** Named seats have credits of their own; a number of seats shares them. */
+  /** Named seats have separate credits; a number of seats shares them. */
   readonly seats: readonly string[] | number;
   /** The first day; default: 1 January. */
   readonly start?: string;
@@ -15,7 +15,7 @@ export interface SeatLife {
   readonly changes: Readonly<Record<string, object>>;
   /** The day, who calls, and how often. */
   readonly calls: readonly (readonly [day: string, user: string, count: number])[];
-  /** By month: the total, and the lines. What a credit pays has a negative amount. */
+  /** By month: the total, and the lines. A line that a credit pays has a negative amount. */
   readonly invoices: Readonly<Record<string, readonly [total: string, ...lines: readonly string[]]>>;
   /** By month: the entries of its credit. */
   readonly ledgers: Readonly<Record<string, readonly string[]>>;

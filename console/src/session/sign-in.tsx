@@ -50,7 +50,9 @@ export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
     <main className={styles.place}>
       <form className={styles.form} onSubmit={submit}>
         <h1>tallyhouse</h1>
-        {hasEnded ? <p className="soft">Your session has ended. Sign in to go on where you were.</p> : null}
+        {hasEnded ? (
+          <p className="soft">Your session has ended. Sign in to continue where you were.</p>
+        ) : null}
         <label>
           API token
           <input name="token" type="password" autoComplete="current-password" required spellCheck={false} />

@@ -60,7 +60,7 @@ function SeatsOf({ customerId, contract }: { readonly customerId: string; readon
       <Loaded query={query} what="seats">
         {({ data, pagination }) =>
           data.length === 0 ? (
-            <Empty>No seat has a commit or credit of its own.</Empty>
+            <Empty>No seat has its own commit or credit.</Empty>
           ) : (
             <>
               <Table label="Seats" columns={columns} rows={data} keyOf={({ seat_id }) => seat_id} />

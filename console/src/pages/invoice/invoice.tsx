@@ -295,8 +295,8 @@ function Regenerate({ invoice }: { readonly invoice: Invoice }) {
       }}
     >
       <p>
-        A new invoice for the same period is issued at once, with a number of its own. It has the usage of
-        today, late events too, and the prices, terms and custom fields of today. This one stays void.
+        A new invoice for the same period is issued at once, with its own number. It has the usage of today,
+        late events too, and the prices, terms and custom fields of today. This one stays void.
       </p>
     </Confirm>
   );

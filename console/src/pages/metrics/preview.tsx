@@ -80,7 +80,7 @@ export function Preview(props: {
 
 const MODES: Readonly<Record<Schemas['SqlEvaluation']['mode'], string>> = {
   along_hours: 'carried along the hours',
-  at_each_hour: 'evaluated anew at each hour with events',
+  at_each_hour: 'evaluated again at each hour with events',
 };
 
 function Cost({ evaluation, milliseconds }: Previewed) {

@@ -122,8 +122,8 @@ function PlaceFields(props: {
       </Filters>
       {keys.length === 0 ? null : (
         <p className="soft small">
-          A value for each of {keys.join(', ')}, or none at all: the price of everything that has no price of
-          its own.
+          A value for each of {keys.join(', ')}, or none at all: the price of everything without its own
+          price.
         </p>
       )}
     </>

@@ -70,7 +70,7 @@ function stateFor(props: () => SqlEditorProps): EditorState {
   });
 }
 
-/** The policy of the page takes style sheets of its own nonce only. */
+/** The policy of the page admits only style sheets with its nonce. */
 function nonceOfPage(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }

@@ -74,7 +74,7 @@ describe('a request that was sent in time is carried out, although the service r
   it.each([
     { what: 'a small one', body: 'hello' },
     { what: 'one that is read in many pieces', body: 'x'.repeat(5_000_000) },
-  ])('$what', async ({ body }) => {
+  ])('a request that was sent in time is carried out although it is read late: $what', async ({ body }) => {
     socket.write(head(body.length));
     socket.write(body);
     holdThread(2 * limits.requestMs);
@@ -86,10 +86,10 @@ describe('a request that was sent in time is carried out, although the service r
 
 describe('a request that is being carried out gets its own answer, whatever follows it', () => {
   it.each([
-    { behind: 'what is not HTTP', rest: 'no HTTP\r\n\r\n' },
-    { behind: 'the beginning of another one, which is late', rest: 'POST / HTTP/1.1\r\nHo' },
-    { behind: 'another one, whose body is late', rest: `${head(5)}he` },
-  ])('$behind', async ({ rest }) => {
+    { next: 'no HTTP', rest: 'no HTTP\r\n\r\n' },
+    { next: 'the beginning of a late request', rest: 'POST / HTTP/1.1\r\nHo' },
+    { next: 'a request with a late body', rest: `${head(5)}he` },
+  ])('a request under way gets its own answer when $next follows it', async ({ rest }) => {
     const closed = once(socket, 'close');
     const refused = once(server, 'clientError');
     socket.write(`${head(5, '/held')}hello`);
