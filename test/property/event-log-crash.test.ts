@@ -22,7 +22,7 @@ const EVENTS_PER_ROUND_MAX = 1_000_000;
 const INGEST_MS_MAX = 1_500;
 const OPENING_MS_MAX = 400;
 
-/** What the process was doing when it was killed; it writes the log all the time but while it takes the log up. */
+/** The work of the process when it was killed. It writes the log all the time, except while it takes the log up. */
 type Moment = 'taking up the log' | 'inserting' | 'between inserts';
 const deaths: Record<Moment, number> = { 'taking up the log': 0, inserting: 0, 'between inserts': 0 };
 

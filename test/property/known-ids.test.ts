@@ -35,7 +35,7 @@ interface Accepted {
   isStored: boolean;
 }
 
-/** What the index promises, written down as simply as possible. */
+/** The guarantee of the index, written as simply as possible. */
 class Model {
   readonly accepted = new Map<string, Accepted[]>();
 
@@ -79,7 +79,7 @@ const command = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('send' as const),
       events: fc.array(event, { minLength: 1, maxLength: 6 }),
-      /** Otherwise its lookup takes until `go`, and what comes next happens meanwhile. */
+      /** Otherwise its lookup takes until `go`, and the next steps happen in the meantime. */
       waits: fc.boolean(),
     }),
   },
@@ -198,7 +198,7 @@ class Process {
     this.model.release(last[0]);
   }
 
-  /** What was not written is lost with a process that is killed. */
+  /** Ids that were not written are lost with a process that is killed. */
   async end(isKilled: boolean): Promise<void> {
     if (!isKilled) await this.store();
     await this.known.close();
@@ -310,7 +310,7 @@ it('looks an id up again where it was accepted, and left memory, after it was lo
   await process.end(false);
 });
 
-it('knows an id after a restart that was accepted when the clock was set back behind what is in files', async () => {
+it('knows an id after a restart that was accepted when the clock was set back to before the ids in files', async () => {
   const process = await started();
   await process.send(newEvents(100, RECENT_IDS + 2));
   await tidied(process);

@@ -88,7 +88,7 @@ async function start(limit: number) {
     sent += 1;
     return `limit ${customers} ${sent}`;
   };
-  /** What the balance has no room for is charged, too. */
+  /** Usage that the balance has no room for is charged, too. */
   const beyondBalance = () => Math.max(0, heldAndUsed(model.balance) - BALANCE);
   const leftOf = (at: Place) => {
     if (at === 'balance') return BALANCE - heldAndUsed(model.balance);

@@ -133,7 +133,7 @@ async function eventsByCustomer(service: Service): Promise<ReadonlyMap<string, n
 
 const CUSTOMERS_AT_ONCE = 20;
 
-/** Customers with a contract since November on a card of their own, and one call each. Returns the product of calls. */
+/** Customers with a contract since November on a separate card, and one call each. Returns the product of calls. */
 export async function addManyCustomers(service: Service, count: number): Promise<string> {
   const made = async (path: string, body: object) =>
     oneId.parse(await request(service, 'POST', path, body)).data.id;

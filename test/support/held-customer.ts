@@ -95,7 +95,7 @@ export class HeldCustomer {
     return await answered(service, `/v1/holds?customer_id=${this.customerId}&limit=100`);
   }
 
-  /** What is left of the credits, as drafts see it. */
+  /** The amount left of the credits, as drafts compute it. */
   async left(service: BillingProcess): Promise<number> {
     const { credits = [] } = await answered<{ credits?: readonly { balance: number }[] }>(
       service,

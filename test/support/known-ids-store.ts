@@ -14,7 +14,7 @@ export interface KnownIdsStore {
   readonly clickhouse: ClickHouse;
   readonly olderIds: OlderIdsForTest;
   readonly clock: { at: Instant };
-  /** What was logged, by its text. */
+  /** The lines that were logged, by their text. */
   readonly logged: string[];
   /** The figures of what was logged, by its text. */
   readonly figures: { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[];

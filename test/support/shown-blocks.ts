@@ -1,4 +1,4 @@
-/** The blocks of a page that a reader runs in a shell, each with what it prints, if that is shown behind it. */
+/** The shell blocks of a page that a reader runs, each with its expected output if the page shows it. */
 import { spawn } from 'node:child_process';
 
 export interface ShownBlock {

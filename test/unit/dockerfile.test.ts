@@ -21,7 +21,7 @@ it('every stage is from the one base, which a digest pins and a build argument r
   );
   const given = '$' + '{NODE_IMAGE}';
   expect(sources).toEqual([given, given]);
-  // What is built there has no machine code; the image itself is of the platform that is asked for.
+  // The stage that builds has no machine code; the image itself is of the requested platform.
   expect(/^FROM --platform.* AS build$/m.test(text)).toBe(true);
   expect(/^FROM \$\{NODE_IMAGE\}$/m.test(text)).toBe(true);
 });
