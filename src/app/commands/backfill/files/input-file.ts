@@ -107,5 +107,5 @@ function localFile(name: string, bytes: number, modifiedMs: number): StoredFile 
 }
 
 export function changed(name: string): InputFailure {
-  return new InputFailure(`${name} has changed while it was read; run the same again to read it from its start`);
+  return new InputFailure(`${name} has changed while it was read; run the same again`);
 }

@@ -150,8 +150,7 @@ function refusal(response: Response, body: Buffer, what: string): Error {
   const problem = `answered ${status}${said === '' ? '' : ` (${said.slice(0, 300)})`}`;
   if (status >= 500 || status === 429 || status === 408 || code === 'RequestTimeout')
     return new TryAgain(problem);
-  if (status === 412)
-    return new InputFailure(`${what} has changed while it was read; run the same again to read it from its start`);
+  if (status === 412) return new InputFailure(`${what} has changed while it was read; run the same again`);
   const region = response.headers.get('x-amz-bucket-region');
   const hint = region !== null && (status === 301 || status === 400) ? `; set AWS_REGION=${region}` : '';
   return new InputFailure(`cannot read ${what}: the store ${problem}${hint}`, EXIT.usage);
