@@ -4,7 +4,7 @@
  * (`scripts/guide.mjs` moves the scripts of the generator into files).
  */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { anchorOf } from './anchors.ts';
 import { bundledPackagesPlugin } from './bundled.ts';
@@ -47,6 +47,12 @@ export default defineConfig({
   },
   vite: { plugins: [bundledPackagesPlugin()], build: { chunkSizeWarningLimit: 4_000 } },
   buildEnd: ({ outDir }) => writeFileSync(join(outDir, 'code.css'), codeClasses.css()),
+  // Tables of names and meanings have the room of the outline. GitHub would show such settings in the page.
+  transformPageData: ({ relativePath, frontmatter }) => {
+    if (!relativePath.startsWith('reference/')) return;
+    const name = basename(relativePath, '.md');
+    Object.assign(frontmatter, { aside: name === 'operations', pageClass: `facts ${name}` });
+  },
   themeConfig: {
     nav: NAVIGATION,
     sidebar: SIDEBAR,

@@ -10,10 +10,9 @@ type Markdown = Parameters<
   NonNullable<NonNullable<UserConfig<DefaultTheme.Config>['markdown']>['config']>
 >[0];
 
-/** Pages of the guide for files of the checkout, by path and, before that, by path and anchor. */
+/** Pages of the guide for files of the checkout, by path and anchor. */
 const IN_PLACE: Readonly<Record<string, string>> = {
   'README.md#configuration': 'reference/configuration.md',
-  'README.md#sources-of-usage': 'sources/README.md',
   'README.md#a-tour-in-five-minutes': 'tutorials/first-invoice.md',
   'README.md#figures': 'figures.md',
   'README.md': 'index.md',
@@ -36,7 +35,7 @@ export function linksOfCheckout(md: Markdown): void {
       token.attrSet('href', target.slice('docs'.length));
       return asGuideLink(tokens, index, options, env, self);
     }
-    const page = IN_PLACE[target] ?? IN_PLACE[target.replace(/#.*$/, '')];
+    const page = IN_PLACE[target];
     if (page !== undefined) {
       token.attrSet('href', `/${page}`);
       return asGuideLink(tokens, index, options, env, self);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 describe('the package', () => {
   const paths = () => packed.files.map(({ path }) => path);
 
-  it('has the program, the console, the reference, migrations and prices', () => {
+  it('has the program, the console, the guide, the reference, migrations and prices', () => {
     expect(packed.filename).toBe(`tallyhouse-${VERSION}.tgz`);
     expect(paths()).toEqual(
       expect.arrayContaining([
@@ -36,6 +36,8 @@ describe('the package', () => {
         'dist/demo/stop-with-parent.js',
         'dist/console/index.html',
         'dist/reference/assets/LICENSE',
+        'guide/site/index.html',
+        'guide/site/tutorials/first-invoice.html',
         'drizzle/0000_initial.sql',
         'drizzle/meta/_journal.json',
         'catalogue/prices.json',
@@ -59,6 +61,7 @@ describe('the package', () => {
         'clickhouse',
         'dist',
         'drizzle',
+        'guide',
         'package.json',
         'sbom.cdx.json',
       ].sort(),
@@ -70,7 +73,7 @@ describe('the package', () => {
   it('is of a size that can be fetched', () => {
     const size = `${(packed.size / MB).toFixed(1)} MB, unpacked ${(packed.unpackedSize / MB).toFixed(1)} MB`;
     process.stdout.write(`${packed.filename}: ${size}, ${packed.files.length} files\n`);
-    expect(packed.size).toBeLessThan(8 * MB);
+    expect(packed.size).toBeLessThan(9 * MB);
     expect(packed.unpackedSize).toBeLessThan(25 * MB);
   });
 });
@@ -106,7 +109,7 @@ describe('the package in a folder of its own', () => {
     expect([await said.ended, said.stderr(), said.stdout()]).toEqual([0, '', `${VERSION}\n`]);
   });
 
-  it('starts with both embedded stores, and serves the console and the reference', async () => {
+  it('starts with both embedded stores, and serves the console, the guide and the reference', async () => {
     const env = {
       PORT: '0',
       DATA_DIR: await createDataDirectory(),
@@ -116,7 +119,7 @@ describe('the package in a folder of its own', () => {
     service = runCommand(bin, ['start'], env, directory);
     await service.said('API reference');
     const url = /ready at (\S+)/.exec(service.stdout())?.[1] ?? '';
-    for (const path of ['/readyz', '/console', '/docs', '/openapi.json']) {
+    for (const path of ['/readyz', '/console', '/guide', '/docs', '/openapi.json']) {
       expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
     }
     const asked = runCommand(
