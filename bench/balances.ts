@@ -1,4 +1,4 @@
-/** What commits cost: a draft with many of them, an invoice run with two per customer, and lists with ledgers. */
+/** The cost of commits: a draft with many of them, an invoice run with two per customer, and lists with ledgers. */
 import { invoiceRunSeconds, START as RUN_START } from './finalize.ts';
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
 import { createMonthlyCard, currentMonth, fill, type Month, PRODUCTS } from './monthly-usage.ts';
@@ -71,7 +71,7 @@ async function customerWith(
   return customer_id;
 }
 
-/** Median milliseconds of both calls, which are made in turn, and their ratio. */
+/** Median milliseconds of both calls, which take turns, and their ratio. */
 async function alternated(
   without: () => Promise<unknown>,
   withCommits: () => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * What a CloudEvent costs beside an event of `POST /v1/ingest`: the same events in both forms, in turns, each load on a
- * service of its own. The share of CPU time is what counts, because it depends least on what else the machine does.
+ * The cost of a CloudEvent beside an event of `POST /v1/ingest`: the same events in both forms, in turns, each load on
+ * a separate service. The share of CPU time is compared, because it depends least on other work of the machine.
  */
 import { type Measurement, measure, microsecondsPerEvent, type Run } from './ingest.ts';
 import { table } from './report.ts';

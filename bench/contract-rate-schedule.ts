@@ -10,7 +10,7 @@ const RATES_PER_PRODUCT = 100;
 const OVERRIDES = 500;
 const WARM_UP_PAGES = 20;
 
-/** Runs against a service of its own and returns the report. */
+/** Runs against a new service and returns the report. */
 export async function benchContractRateSchedule(): Promise<string> {
   const service = await startTemporaryService();
   try {
@@ -91,7 +91,7 @@ async function createContract(
   return { customer_id, contract_id };
 }
 
-/** Multipliers for tags, products and models, half of them for a month of their own. */
+/** Multipliers for tags, products and models, half of them for a separate month each. */
 function overridesFor(products: readonly string[], entitled: boolean): object[] {
   const targets = (index: number) => {
     const product_id = products[index % products.length];

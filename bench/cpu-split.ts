@@ -112,13 +112,13 @@ async function readThread(tasks: string, id: string): Promise<Thread | null> {
 /** Clock ticks of /proc, a constant of Linux on every platform that Node supports. */
 const TICK_MS = 10;
 
-/** Every descendant, with the time of those of its own that have ended. */
+/** Every descendant, with the time of its children that have ended. */
 async function readChildren(pid: number): Promise<Map<string, number>> {
   const ids = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name));
   const all = new Map<string, { readonly parent: string; readonly ran: number }>();
   for (const id of ids) {
     const text = await textOf(`/proc/${id}/stat`);
-    // The name of the process, in parentheses, may hold spaces: fields are counted from behind it.
+    // The name of the process, in parentheses, may hold spaces: fields are counted from its end.
     const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
     if (fields === undefined) continue;
     const ticks = total(fields.slice(11, 15).map(Number));

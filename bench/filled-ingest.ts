@@ -1,5 +1,5 @@
 /**
- * What an event costs when many are stored already, beside an empty service: the same load after the same start, in
+ * The cost of an event when many are stored already, beside an empty service: the same load after the same start, in
  * turns. BENCH_MILLIONS says how many million are stored; 100 unless given.
  */
 import { join } from 'node:path';

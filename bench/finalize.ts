@@ -2,8 +2,8 @@
  * How many usage invoices a second the end of a month takes: 10,000 customers, three products each, 20 million events
  * spread over its hours. The built service is started on these data; its clock stands in the month before and is moved
  * past the grace time of each month's end. Some customers have been there for that month before: their invoices are the
- * first work of the process, which V8 interprets before it compiles it, and are told by themselves. Also who takes the CPU
- * time, which tells what more threads could save.
+ * first work of the process, which V8 interprets before it compiles it, and are reported separately. The report also
+ * says which threads take the CPU time, which shows how much more threads could save.
  */
 import { join } from 'node:path';
 import { createEmbeddedClickHouse } from '../src/app/stores.ts';
@@ -65,7 +65,7 @@ export async function benchFinalize(): Promise<string> {
   return `${speed}\n\n${splitOf(cpu, measured.seconds)}\n\nMemory of the process at the end: ${memoryMb.toFixed(0)} MB.`;
 }
 
-/** Threads with less than this of an invoice, in milliseconds, are told together. */
+/** Threads with less than this of an invoice, in milliseconds, are reported together. */
 const NAMED_MIN = 0.05;
 
 function splitOf({ main, threads, children, mainWaited }: CpuSplit, seconds: number): string {

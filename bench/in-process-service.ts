@@ -1,5 +1,5 @@
 /**
- * The application in this process, on embedded stores of its own: for benchmarks that compare the API with
+ * The application in this process, on separate embedded stores: for benchmarks that compare the API with
  * a query written by hand on the same engine, or that fill tables faster than ingest could.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';

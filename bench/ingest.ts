@@ -1,6 +1,6 @@
 /**
  * How fast events become durable and deduplicated: the real service on temporary data, loaded over
- * HTTP by a process of its own on the same machine.
+ * HTTP by a separate process on the same machine.
  *
  * Every connection busy, many and few, for throughput; single events; and 20,000 events a second, for the latency of
  * a service that is not at its limit. CPU time is given as well, because it depends least on what else the machine is
@@ -48,7 +48,7 @@ export interface Measurement {
   readonly serverMemoryMb: number;
 }
 
-/** Runs each load against a service of its own and returns the report. `seconds` is the length of each. */
+/** Runs each load against a new service and returns the report. `seconds` is the length of each. */
 export async function benchIngest(seconds: number): Promise<string> {
   const measurements: Measurement[] = [];
   for (const run of RUNS) {

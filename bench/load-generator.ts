@@ -1,5 +1,5 @@
 /**
- * A very cheap HTTP load generator for `POST /v1/ingest`, run as a process of its own.
+ * A very cheap HTTP load generator for `POST /v1/ingest`, run as a separate process.
  *
  * Raw sockets and prepared requests whose transaction ids are patched in place, so that it takes only
  * a small part of the machine it shares with the service. Takes its options as JSON in the first

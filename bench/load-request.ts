@@ -54,7 +54,7 @@ export function prepareRequest(options: RequestOptions, connection: number): Pre
 
 const SEQUENCE_MARK = '#'.repeat(SEQUENCE_DIGITS);
 
-/** About 300 bytes and six properties, two of them numbers: what a request to a language model leaves behind. */
+/** About 300 bytes and six properties, two of them numbers: the record of a request to a language model. */
 function sampleEvent(options: RequestOptions, connection: number, index: number) {
   const number = connection * options.eventsPerRequest + index;
   const age = ((number * 7919) % (options.spreadMinutes * 60_000 + 1)) + 1;

@@ -1,7 +1,7 @@
 /**
- * `POST /v1/sql` over ten million events, while the number of customers grows: whose an event is comes as a table, so
- * that a query costs what its events cost. Beside it in turns: the same question by hand, which asks nobody whose an
- * event is, on as many threads.
+ * `POST /v1/sql` over ten million events, while the number of customers grows. The customers of events are sent as a
+ * table, so a query costs as much as its events. Beside it in turns: the same question by hand, which does not ask for
+ * the customer of an event, on as many threads.
  */
 import { sql } from 'drizzle-orm';
 import { REPORT_LIMITS } from '../src/metering/sql/reports/run-report.ts';

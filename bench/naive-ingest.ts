@@ -1,8 +1,8 @@
 /**
- * What one would write first: `POST /v1/ingest` that inserts the events of each request into the embedded ClickHouse
- * and answers when they are on disk. The same table, engine and durability as the service, and no deduplication.
+ * The obvious design: `POST /v1/ingest` inserts the events of each request into the embedded ClickHouse and answers
+ * when they are on disk. The same table, engine and durability as the service, and no deduplication.
  *
- * A program of its own, with DATA_DIR, HOST and PORT like the service; the table is there already.
+ * A separate program, with DATA_DIR, HOST and PORT like the service; the table is there already.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';

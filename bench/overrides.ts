@@ -22,7 +22,7 @@ interface Reference {
   readonly contract_id: string;
 }
 
-/** Runs against a service of its own and returns the report. */
+/** Runs against a new service and returns the report. */
 export async function benchOverrides(): Promise<string> {
   const service = await startTemporaryService();
   try {

@@ -1,9 +1,9 @@
 /**
- * The ingest of the service beside the design that one would write first, one insert a request, in the same run: the
- * same load, table, engine and durability.
+ * The ingest of the service beside the obvious design, one insert a request, in the same run: the same load, table,
+ * engine and durability.
  *
  * ClickHouse's `async_insert`, which collects inserts on a server, does nothing in the embedded engine: every insert
- * is a part of its own there, so the comparison cannot be made without a server.
+ * is a separate part there, so the comparison needs a server.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * What the tiers of known ids cost where memory holds every id: the index alone and the index with tiers take the same ids,
- * in turns, so that what else runs on the machine meets both.
+ * The cost of the tiers of known ids where memory holds every id: the index alone and the index with tiers take the
+ * same ids, in turns, so that other work of the machine slows both.
  */
 import { join } from 'node:path';
 import { createEmbeddedClickHouse } from '../src/app/stores.ts';

@@ -37,7 +37,7 @@ const UNCOUNTED = 30;
 
 /**
  * Median milliseconds of `runs` calls of each, after some that are not counted, and how many times `floor` the call
- * takes. They are made in turn, so that other work on the machine slows both down.
+ * takes. The calls take turns, so that other work on the machine slows both down.
  */
 export async function timedBeside(runs: number, call: () => Promise<unknown>, floor: () => Promise<unknown>) {
   const ours: number[] = [];

@@ -1,4 +1,4 @@
-/** What ten million ids in the window cost: the restart, the memory, and finding one of them. */
+/** The cost of ten million ids in the window: the restart, the memory, and finding one of them. */
 import { quantile, table } from './report.ts';
 import { timeSearches, withStoredEvents } from './stored-service.ts';
 

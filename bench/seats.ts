@@ -1,6 +1,6 @@
 /**
- * Subscriptions with many seats: a page of the history of one with many changes, and what a contract costs whose seats
- * hold credits of their own. Prints a Markdown table.
+ * Subscriptions with many seats: a page of the history of one with many changes, and the cost of a contract whose seats
+ * hold separate credits. Prints a Markdown table.
  */
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
 import { machine, quantile, table } from './report.ts';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 
 const at = (instant: number) => new Date(instant).toISOString();
 
-/** Runs against a service of its own and returns the report. */
+/** Runs against a new service and returns the report. */
 export async function benchSeats(): Promise<string> {
   const service = await startInProcessService({
     SANDBOX_NOW: at(NOW),
@@ -33,7 +33,7 @@ export async function benchSeats(): Promise<string> {
     );
     return report([
       [`page of 10 of the seats history, ${count(CHANGES)} changes`, '50 ms', ...figures(history)],
-      [`draft invoice, ${count(SEATS)} seats with credits of their own`, '1,000 ms', ...figures(drafts)],
+      [`draft invoice, ${count(SEATS)} seats with separate credits`, '1,000 ms', ...figures(drafts)],
       [`page of 25 of the balances of these seats`, '–', ...figures(balances)],
     ]);
   } finally {
@@ -169,7 +169,7 @@ function historyTimes(service: InProcessService, reference: Reference): Promise<
   });
 }
 
-/** Each seat has a credit of its own, and usage. */
+/** Each seat has a separate credit, and usage. */
 async function createCompany(service: InProcessService, catalogue: Catalogue): Promise<Reference> {
   const starting_at = '2026-11-01T00:00:00Z';
   const customer_id = await service.create('/v1/customers', { name: 'Large', ingest_aliases: ['large'] });

@@ -17,7 +17,7 @@ export async function startServiceWithDatabase(
   environment: Readonly<Record<string, string>>,
 ): Promise<ServiceWithDatabase> {
   const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
-  // PostgreSQL may run under an account of its own.
+  // PostgreSQL may run under another account.
   await chmod(directory, 0o755);
   const service = await startTemporaryService(directory, environment);
   const connection = await runningPostgres(join(directory, 'postgres'));

@@ -13,7 +13,7 @@ import { table } from './report.ts';
 
 const RECIPES = { ref: 'analysed', events: 1_000_000 };
 const OTHERS = { ref: 'sampled', events: 200_000 };
-/** Nothing is begun later, so that a slow machine comes to an end too. */
+/** Nothing is started later, so that the benchmark ends on a slow machine too. */
 const BEGUN_WITHIN_MS = 150_000;
 const PERIOD = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) };
 

@@ -15,7 +15,7 @@ export async function withStoredEvents<Result>(
   measure: (service: TemporaryService) => Promise<Result>,
 ): Promise<Result> {
   return await withTemporaryDirectory(async (directory) => {
-    // The first start makes PostgreSQL's cluster and all tables. What is measured is a later one.
+    // The first start creates PostgreSQL's cluster and all tables. A later start is measured.
     await (await startTemporaryService(directory)).close();
     await storeEvents(join(directory, 'clickhouse'), events, IDS);
     if (areMerged) await mergeStoredEvents(join(directory, 'clickhouse'));

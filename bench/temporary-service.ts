@@ -1,4 +1,4 @@
-/** The built service as a process of its own on temporary data, and a client that counts milliseconds. */
+/** The built service as a separate process on temporary data, and a client that counts milliseconds. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -43,7 +43,7 @@ export async function withTemporaryDirectory<Result>(
   work: (directory: string) => Promise<Result>,
 ): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
-  // PostgreSQL may run under an account of its own.
+  // PostgreSQL may run under another account.
   await chmod(directory, 0o755);
   try {
     return await work(directory);

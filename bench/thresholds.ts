@@ -1,8 +1,8 @@
 /**
- * What thresholds cost, and how soon they are charged: the time from the answer to the event that crosses a line until
- * its commit is stored, without other load and beside 20,000 events a second of 1,000 customers that have a level of
- * their balance and a limit of their spend each; and the CPU time of the service and the latency of ingest for that
- * load, without thresholds and with them.
+ * The cost of thresholds, and their delay: the time from the answer to the event that crosses a line until its commit
+ * is stored, without other load and beside 20,000 events a second of 1,000 customers that have a level of their balance
+ * and a limit of their spend each; and the CPU time of the service and the latency of ingest for that load, without
+ * thresholds and with them.
  *
  * Two kinds of crossings: by an event as large as those before, and by a single one a thousand times as large.
  */
@@ -34,7 +34,7 @@ const CROSSING_INTERVAL_MS = 500;
 const CROSSINGS_SECONDS = (CROSSINGS * CROSSING_INTERVAL_MS) / 1_000;
 const LINE = 9_500;
 const EVENTS_BEFORE = 10;
-/** No usage of the load comes near. */
+/** The usage of the load is far below it. */
 const FAR = 1_000_000_000_000;
 const LOOK_INTERVAL_MS = 10;
 

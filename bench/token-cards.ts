@@ -25,7 +25,7 @@ interface Measured {
   readonly hold: number;
 }
 
-/** Runs against a service of its own and returns the report. */
+/** Runs against a new service and returns the report. */
 export async function benchTokenCards(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
   // Its clock is moved to the end of the month, when the invoice is issued.

@@ -52,7 +52,7 @@ async function benchGroups(service: InProcessService, month: Month): Promise<str
   ];
 }
 
-/** What the metric asks of the properties that are not aggregated. */
+/** The conditions of the metric on properties that are not aggregated. */
 const FILTERS = "AND mapContains(properties, 'user') AND mapContains(properties, 'model')";
 
 function handWritten({ start, end }: Month, filters: string) {

@@ -97,7 +97,7 @@ export async function each(
   await mapConcurrently(numbers, atOnce, work);
 }
 
-/** One event of a customer, under an id of its own. */
+/** One event of a customer, with a new id. */
 export function use(
   service: TemporaryService,
   alias: string,
@@ -115,7 +115,7 @@ export function use(
   ]);
 }
 
-/** What the load of all customers costs the service. */
+/** The cost of the load of all customers for the service. */
 export interface Load {
   /** Cores that the service has used. */
   readonly cores: number;
