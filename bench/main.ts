@@ -30,6 +30,7 @@ import { benchSqlRecipes } from './sql-recipes.ts';
 import { benchThresholds } from './thresholds.ts';
 import { benchTokenCards } from './token-cards.ts';
 import { benchUsage } from './usage.ts';
+import { benchWrites } from './writes.ts';
 
 /** Seconds of each load. */
 const SECONDS = 15;
@@ -48,6 +49,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'many-customers-sql': benchManyCustomersSql,
   'many-metrics': benchManyMetrics,
   pages: benchPages,
+  writes: benchWrites,
   loop: benchLoop,
   finalize: benchFinalize,
   balances: benchBalances,

@@ -7,6 +7,7 @@ import { assert } from '../core/errors.ts';
 import { AT_ONCE, parseSignedDuration, type SignedDuration } from '../core/signed-duration.ts';
 import type { Instant } from '../core/time.ts';
 import type { Transaction } from '../store/base/database.ts';
+import { sentTogether } from '../store/base/sent-together.ts';
 import { loadActiveOffsets } from '../store/lifecycle-messages/offset-notifications.ts';
 import type { Notification } from '../store/lifecycle-messages/schedule-existing.ts';
 import {
@@ -50,8 +51,10 @@ export async function reschedule(
   rescheduling: () => Rescheduling,
   now: Instant,
 ): Promise<void> {
-  await holdWanted(tx);
-  const wanted = await loadWanted(tx);
+  const [, wanted] = await sentTogether(
+    () => holdWanted(tx),
+    () => loadWanted(tx),
+  );
   if (wanted.size === 0) return;
   const { changes, upcoming } = rescheduling();
   await removeOfSubjects(
@@ -87,12 +90,16 @@ export async function scheduleUpcoming(
 async function loadWanted(tx: Transaction): Promise<WantedByType> {
   const wanted = new Map<string, Wanted[]>();
   const add = (type: string, one: Wanted) => wanted.set(type, [...(wanted.get(type) ?? []), one]);
-  for (const type of await loadEnabledTypes(tx)) {
+  const [enabled, offsets] = await sentTogether(
+    () => loadEnabledTypes(tx),
+    () => loadActiveOffsets(tx),
+  );
+  for (const type of enabled) {
     if (isLifecycleType(type) && !isChangeType(type)) {
       add(type, { offsetId: null, offset: AT_ONCE, since: null });
     }
   }
-  for (const { id, type, offset, changedAt } of await loadActiveOffsets(tx)) {
+  for (const { id, type, offset, changedAt } of offsets) {
     add(type, { offsetId: id, offset: offsetOf(offset), since: changedAt });
   }
   return wanted;

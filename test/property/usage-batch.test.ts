@@ -31,7 +31,7 @@ async function newCustomer(alias: string): Promise<Customer> {
   const at = PERIOD.start;
   await pool.db.transaction(async (tx) => {
     await insertCustomer(tx, { id, name: alias, crmAccountId: null, createdAt: at, updatedAt: at });
-    await claimAliases(tx, id, [alias]);
+    await claimAliases(tx, id, [alias], { isNew: true });
   });
   return { id, refs: [id, alias] };
 }

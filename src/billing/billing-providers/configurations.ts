@@ -51,6 +51,7 @@ export async function addBillingConfigurations(
   createdAt: Instant,
   pathOf: (index: number) => FieldPath,
 ): Promise<BillingConfiguration[]> {
+  if (inputs.length === 0) return [];
   const active = await listBillingConfigurations(tx, customerId, { includeArchived: false });
   const known = new Map(active.toReversed().map((one) => [contentOf(one), one]));
   const added: BillingConfiguration[] = [];

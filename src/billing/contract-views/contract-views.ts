@@ -9,6 +9,7 @@ import type { Balance } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import type { Database } from '../../store/base/database.ts';
+import { sentTogether } from '../../store/base/sent-together.ts';
 import { withTerms } from '../../store/contract-terms/contract-terms.ts';
 import { loadAmendments, loadConfigurationTimes } from '../../store/contracts/contract-edits.ts';
 import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
@@ -79,19 +80,24 @@ export async function viewsOf(
   const { db } = deps;
   const contracts = states.map((full) => full.contract);
   const ids = contracts.map((contract) => contract.id);
-  const initials = await loadInitialVersions(db, withHistory ? ids : []);
-  const amendments = await loadAmendments(db, withHistory ? ids : []);
+  const [initials, amendments] = await sentTogether(
+    () => loadInitialVersions(db, withHistory ? ids : []),
+    () => loadAmendments(db, withHistory ? ids : []),
+  );
   const amended = states.flatMap(({ contract }) =>
     (amendments.get(contract.id) ?? []).map(({ changes }) => ({ contract, terms: addedTerms(changes) })),
   );
-  const names = await loadNames(db, [...states, ...initials.values(), ...amended], now);
-  const transitions = await loadTransitions(db, ids);
-  const children = await loadContracts(db, { parentIds: ids });
-  const cards = await loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]);
-  const configurations = await loadConfigurations(db, contracts);
-  const configured = await loadConfigurationTimes(
-    db,
-    contracts.flatMap(({ id, billingConfigurationId }) => (billingConfigurationId === null ? [] : id)),
+  const [names, transitions, children, cards, configurations, configured] = await sentTogether(
+    () => loadNames(db, [...states, ...initials.values(), ...amended], now),
+    () => loadTransitions(db, ids),
+    () => loadContracts(db, { parentIds: ids }),
+    () => loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]),
+    () => loadConfigurations(db, contracts),
+    () =>
+      loadConfigurationTimes(
+        db,
+        contracts.flatMap(({ id, billingConfigurationId }) => (billingConfigurationId === null ? [] : id)),
+      ),
   );
   const owned = states.flatMap(({ contract, terms }) =>
     terms.commits.map((commit) => ({ commit, contract, rateCardId: contract.rateCardId })),

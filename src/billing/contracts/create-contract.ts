@@ -14,6 +14,7 @@ import type {
 import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
+import { sentTogether } from '../../store/base/sent-together.ts';
 import { contractWithKey, hasContracts, insertContract } from '../../store/contracts/contracts.ts';
 import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
 import {
@@ -80,12 +81,11 @@ export async function createContractIn(
 ): Promise<FullContract> {
   checkDates(input);
   const now = deps.clock.now();
-  await requireActiveCustomer(tx, input.customerId);
-  if (await hasContracts(tx, input.customerId, CONTRACTS_MAX)) {
-    const most = CONTRACTS_MAX.toLocaleString('en');
-    throw new Refusal('conflict', `a customer has at most ${most} contracts that are not archived`);
-  }
-  const card = await resolveRateCard(tx, input, input.startingAt);
+  const [, , card] = await sentTogether(
+    () => requireActiveCustomer(tx, input.customerId),
+    () => requireRoomForContract(tx, input.customerId),
+    () => resolveRateCard(tx, input, input.startingAt),
+  );
   const contract = await headerOf(tx, input, card, now);
   const usageFilter = await usageFilterOf(tx, contract, input);
   const loaded = await loadTermsContext(tx, card, namedIds(input.terms), {
@@ -115,6 +115,12 @@ export async function createContractIn(
   const [stored] = settled.states;
   assert(stored !== undefined, 'a contract that is created is stored');
   return stored;
+}
+
+async function requireRoomForContract(tx: Transaction, customerId: string): Promise<void> {
+  if (!(await hasContracts(tx, customerId, CONTRACTS_MAX))) return;
+  const most = CONTRACTS_MAX.toLocaleString('en');
+  throw new Refusal('conflict', `a customer has at most ${most} contracts that are not archived`);
 }
 
 const NO_RENEWAL: Renewal = { rollovers: [], ended: [] };

@@ -16,6 +16,7 @@ import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import { publishContractChanges } from '../../notifications/lifecycle-messages.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
+import { sentTogether } from '../../store/base/sent-together.ts';
 import { insertTerms, saveContract } from '../../store/contract-terms/contract-terms.ts';
 import { editWithKey, insertContractEdits } from '../../store/contracts/contract-edits.ts';
 import { insertContractVersions } from '../../store/contracts/contract-versions.ts';
@@ -95,7 +96,7 @@ export async function settleContracts(
   await planFinalizations(tx, headers, gracePeriodHours);
   await planScheduledInvoices(
     tx,
-    headers.map(({ after }) => after),
+    [...changes, ...followed].filter(mayBeScheduled).map(({ after }) => after.contract),
     origin.now,
   );
   await storeCustomFields(
@@ -106,12 +107,24 @@ export async function settleContracts(
     if (fields === undefined) continue;
     await mergeCustomFields(tx, [{ entity: 'contract', entityId: after.contract.id, fields, path: [] }]);
   }
-  await noteCustomerChanges(
-    tx,
-    headers.flatMap(({ after: { customerId, parent } }) => [customerId, parent?.customerId ?? customerId]),
+  await sentTogether(
+    () =>
+      noteCustomerChanges(
+        tx,
+        headers.flatMap(({ after: { customerId, parent } }) => [
+          customerId,
+          parent?.customerId ?? customerId,
+        ]),
+      ),
+    () => publishContractChanges(tx, [...changes, ...followed], upcoming, origin.now),
   );
-  await publishContractChanges(tx, [...changes, ...followed], upcoming, origin.now);
   return { states: changes.map(({ after }) => after), edits };
+}
+
+/** Whether the contract may have a scheduled invoice, or have had one: a new one has only what its terms bring. */
+function mayBeScheduled({ before, after: { terms } }: SettledChange): boolean {
+  const invoiced = [terms.commits, terms.scheduledCharges, terms.professionalServices, terms.subscriptions];
+  return before !== null || invoiced.some(({ length }) => length > 0);
 }
 
 async function writeChanges(

@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Database } from '../../store/base/database.ts';
+import { sentTogether } from '../../store/base/sent-together.ts';
 import { type Customer, insertCustomer } from '../../store/customers/customers.ts';
 import {
   addBillingConfigurations,
@@ -46,8 +47,10 @@ export async function createCustomer(
   };
   const ingestAliases = uniqueAliases([...externalId, ...input.ingestAliases]);
   await deps.db.transaction(async (tx) => {
-    await insertCustomer(tx, head);
-    await replaceAliases(tx, head.id, ingestAliases);
+    await sentTogether(
+      () => insertCustomer(tx, head),
+      () => replaceAliases(tx, head.id, ingestAliases, { isNew: true }),
+    );
     const pathOf = (index: number) => ['billingConfigurations', index];
     await addBillingConfigurations(tx, head.id, input.billingConfigurations, now, pathOf);
     await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: [] }]);

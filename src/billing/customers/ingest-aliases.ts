@@ -37,7 +37,7 @@ export async function setIngestAliases(
     const known = isUuid(customerId) && (await lockCustomer(tx, customerId));
     if (!known) throw notFound('customer', customerId);
     const present = (await customerRefs(tx, [customerId])).get(customerId) ?? [];
-    await replaceAliases(tx, customerId, uniqueAliases(aliases, present));
+    await replaceAliases(tx, customerId, uniqueAliases(aliases, present), { isNew: false });
     await updateCustomer(tx, customerId, { updatedAt: deps.clock.now() });
     await noteCustomerChanges(tx, [customerId]);
   });
@@ -48,8 +48,9 @@ export async function replaceAliases(
   tx: Transaction,
   customerId: string,
   aliases: readonly string[],
+  { isNew }: { readonly isNew: boolean },
 ): Promise<void> {
-  const taken = await claimAliases(tx, customerId, aliases);
+  const taken = await claimAliases(tx, customerId, aliases, { isNew });
   if (taken.length === 0) return;
   const named = taken
     .slice(0, ALIASES_NAMED_MAX)

@@ -3,7 +3,7 @@
  * the draft as an immutable invoice and queues the job of the next period. The work of the job is in finalize.ts.
  */
 import { Refusal } from '../../core/errors.ts';
-import { formatInstant } from '../../core/time.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import type { Contract } from '../../store/contracts/contracts.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
@@ -42,10 +42,10 @@ export async function planFinalizations(
   const isStopped = ({ id }: Contract) =>
     replanned.some(({ after }) => after.id === id && !billsUsage(after));
   await holdNextFinalizations(tx, before.filter(isStopped));
-  const targets = await nextTargets(
-    tx,
-    replanned.map(({ after }) => after),
-  );
+  const created = replanned.flatMap((change) => (change.before === null ? change.after : []));
+  const edited = replanned.flatMap((change) => (change.before === null ? [] : change.after));
+  // A new contract has no issued invoice.
+  const targets = [...targetsAfter(created, new Map()), ...(await nextTargets(tx, edited))];
   await requireEventsOf(tx, targets);
   const kept = new Set(targets.map(jobKey));
   const keys = (await nextTargets(tx, before)).map(jobKey);
@@ -101,7 +101,14 @@ async function nextTargets(
     db,
     billed.map(({ id }) => id),
   );
-  return billed.flatMap((contract) => {
+  return targetsAfter(billed, issuedUntil);
+}
+
+function targetsAfter(
+  contracts: readonly Contract[],
+  issuedUntil: ReadonlyMap<string, Instant>,
+): InvoiceTarget[] {
+  return contracts.filter(billsUsage).flatMap((contract) => {
     const period = nextUnissuedPeriod(contract, issuedUntil.get(contract.id));
     return period === null ? [] : [{ contract, period }];
   });

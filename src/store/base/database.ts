@@ -12,7 +12,7 @@ import type { Instant } from '../../core/time.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
 import { guardTransactions } from '../postgres-driver/guarded-transactions.ts';
 import { instantFromPostgres } from './columns.ts';
-import { withUnits } from './request-unit.ts';
+import { isOfRequest, withUnits } from './request-unit.ts';
 
 export type Database = PostgresJsDatabase;
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
@@ -53,9 +53,9 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
   const reader = clientOf(READ_CONNECTIONS_MAX);
   const identifier = clientOf(IDENTIFICATION_CONNECTIONS_MAX);
   // Statements of jobs have lists of any length, so their plans are not kept.
-  const db = withUnits(drizzle(guardTransactions(writer)), {
-    reading: drizzle(guardTransactions(reader, { keepsStatements: true })),
-    identifying: drizzle(guardTransactions(identifier, { keepsStatements: true })),
+  const db = withUnits(drizzle(guardTransactions(writer, { keepsStatements: isOfRequest })), {
+    reading: drizzle(guardTransactions(reader, { keepsStatements: () => true })),
+    identifying: drizzle(guardTransactions(identifier, { keepsStatements: () => true })),
   });
   return {
     db,

@@ -27,7 +27,13 @@ export interface RequestUnit {
   rollBack(): Promise<void>;
 }
 
-const current = new AsyncLocalStorage<Unit | 'reading' | 'identifying'>();
+/** `recording`: the request is carried out, and has written nothing. */
+const current = new AsyncLocalStorage<Unit | 'reading' | 'identifying' | 'recording'>();
+
+/** Whether this is done for a request, as opposed to a job. */
+export function isOfRequest(): boolean {
+  return current.getStore() !== undefined;
+}
 
 /** Opens a unit over `db`, which must come from `withUnits`. */
 export function openUnit(db: Database): RequestUnit {
@@ -68,7 +74,7 @@ export function withUnits(db: Database, others: { reading: Database; identifying
     get(target, name) {
       const unit = current.getStore();
       if (unit === 'reading' || unit === 'identifying') return memberOf(others[unit], name);
-      const own = unit?.db === joined ? unit : undefined;
+      const own = unit instanceof Unit && unit.db === joined ? unit : undefined;
       if (own !== undefined && name === 'transaction') {
         return (...call: Parameters<Database['transaction']>) => own.transaction(target, ...call);
       }
@@ -135,7 +141,7 @@ class Unit {
   }
 
   async commit(write: Write): Promise<void> {
-    if (this.held === undefined) await this.db.transaction(write);
+    if (this.held === undefined) await current.run('recording', () => this.db.transaction(write));
     else {
       this.#end?.(write);
       await this.#ended;

@@ -7,6 +7,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
+import { sentTogether } from '../base/sent-together.ts';
 import { customers, ingestAliases } from './customers.tables.ts';
 
 export interface Customer {
@@ -30,7 +31,8 @@ export async function insertCustomer(
 
 /**
  * Makes `aliases` the customer's whole alias set. Returns those that belong to another customer (or are
- * another customer's id); when there are any the caller must roll the transaction back.
+ * another customer's id); when there are any the caller must roll the transaction back. `isNew`: the
+ * transaction has made the customer.
  *
  * The primary key decides which of two concurrent customers gets an alias. The order of the steps rules out
  * deadlocks: rows are inserted in one global order, and own rows are deleted last.
@@ -39,27 +41,43 @@ export async function claimAliases(
   tx: Transaction,
   customerId: string,
   aliases: readonly string[],
+  { isNew }: { readonly isNew: boolean },
 ): Promise<string[]> {
   if (aliases.length === 0) {
+    if (isNew) return [];
     await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, customerId));
     return [];
   }
   const rows = aliases.map((alias, position) => ({ alias, customerId, position }));
   const sorted = rows.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
-  await tx.insert(ingestAliases).values(sorted).onConflictDoNothing({ target: ingestAliases.alias });
-  const held = await aliasPositions(tx, customerId, aliases);
-  const foreignIds = await otherCustomersIds(tx, customerId, aliases);
+  const [, held, foreignIds] = await sentTogether(
+    () => tx.insert(ingestAliases).values(sorted).onConflictDoNothing({ target: ingestAliases.alias }),
+    () => aliasPositions(tx, customerId, aliases),
+    () => otherCustomersIds(tx, customerId, aliases),
+  );
   const refused = aliases.filter((alias) => !held.has(alias) || foreignIds.has(alias));
   if (refused.length > 0) return refused;
-  const moved = rows.filter(({ alias, position }) => held.get(alias) !== position);
-  await tx.execute(sql`
-    update ${ingestAliases} set position = moved.position
-    from jsonb_to_recordset(${JSON.stringify(moved)}::jsonb) as moved(alias text, position integer)
-    where ${ingestAliases.alias} = moved.alias`);
+  // A new customer has no other aliases, and those that it has got have their positions.
+  if (isNew) return [];
+  await moveAliases(
+    tx,
+    rows.filter(({ alias, position }) => held.get(alias) !== position),
+  );
   await tx
     .delete(ingestAliases)
     .where(and(eq(ingestAliases.customerId, customerId), notInArray(ingestAliases.alias, [...aliases])));
   return [];
+}
+
+async function moveAliases(
+  tx: Transaction,
+  moved: readonly { readonly alias: string; readonly position: number }[],
+): Promise<void> {
+  if (moved.length === 0) return;
+  await tx.execute(sql`
+    update ${ingestAliases} set position = moved.position
+    from jsonb_to_recordset(${JSON.stringify(moved)}::jsonb) as moved(alias text, position integer)
+    where ${ingestAliases.alias} = moved.alias`);
 }
 
 /** The customer that has one of the aliases, or whose id it is; null where there is none by now. */

@@ -9,6 +9,7 @@ import { alias } from 'drizzle-orm/pg-core';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { LOCKS } from '../base/lock-numbers.ts';
+import { sentTogether } from '../base/sent-together.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 import { customers } from '../customers/customers.tables.ts';
 import { invoices } from '../invoices/invoices.tables.ts';
@@ -29,8 +30,11 @@ export async function findEventRetention(db: Database | Transaction): Promise<Ev
 /** Keeps `keptFrom` as it is until the transaction ends. */
 export async function holdEventRetention(tx: Transaction): Promise<EventRetention | null> {
   // The row need not exist yet.
-  await tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.eventRetention})`);
-  return findEventRetention(tx);
+  const [, retention] = await sentTogether(
+    () => tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.eventRetention})`),
+    () => findEventRetention(tx),
+  );
+  return retention;
 }
 
 /** Waits for those who hold it, and keeps others from holding it until the transaction ends. */

@@ -9,6 +9,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type postgres from 'postgres';
+import { createKeptTexts, type KeptTexts } from './kept-texts.ts';
 
 type TransactionSql = postgres.TransactionSql;
 type Work = (sql: TransactionSql) => Promise<unknown>;
@@ -16,14 +17,11 @@ type Work = (sql: TransactionSql) => Promise<unknown>;
 export interface GuardOptions {
   /**
    * The connection keeps statements, in transactions and outside them, and how they are planned. Such a statement takes
-   * one round trip instead of two, and statements that do not wait for one another are sent together. Default: it keeps
-   * none.
+   * one round trip instead of two, and statements that do not wait for one another are sent together. Asked when a
+   * transaction begins, and for each statement outside of one. Default: it keeps none.
    */
-  readonly keepsStatements?: boolean;
+  readonly keepsStatements?: () => boolean;
 }
-
-/** A statement with a longer list of parameters has another text for every length: too many would be kept. */
-const KEPT_PARAMETERS_MAX = 10;
 
 /**
  * Changes `client.begin`, which Drizzle uses for `db.transaction`. If the connection is lost, the transaction
@@ -31,11 +29,12 @@ const KEPT_PARAMETERS_MAX = 10;
  */
 export function guardTransactions(
   client: postgres.Sql,
-  { keepsStatements = false }: GuardOptions = {},
+  { keepsStatements = () => false }: GuardOptions = {},
 ): postgres.Sql {
+  const texts = createKeptTexts();
   const begin: (work: Work) => Promise<unknown> = client.begin.bind(client);
   const guardedBegin = (work: Work) => {
-    const connection = watchConnection(keepsStatements);
+    const connection = watchConnection(keepsStatements() ? texts : null);
     const transaction = begin((sql) =>
       // Callers beside a failed statement may send further ones, in a transaction that is then somebody else's.
       guardedWork(work, sql, connection).finally(() =>
@@ -45,25 +44,26 @@ export function guardTransactions(
     transaction.catch(connection.lose);
     return transaction;
   };
-  return Object.assign(
-    client,
-    { begin: guardedBegin },
-    keepsStatements ? { unsafe: keptStatements(client) } : {},
-  );
+  return Object.assign(client, {
+    begin: guardedBegin,
+    unsafe: keptStatements(client, texts, keepsStatements),
+  });
 }
 
 /**
  * The function that Drizzle calls for a statement outside a transaction. The driver's `begin` calls it too, without
  * parameters: that is a simple query, which is not kept.
  */
-function keptStatements(client: postgres.Sql): postgres.Sql['unsafe'] {
+function keptStatements(
+  client: postgres.Sql,
+  texts: KeptTexts,
+  keepsStatements: () => boolean,
+): postgres.Sql['unsafe'] {
   const unsafe = client.unsafe.bind(client);
-  return (text, parameters = [], options = {}) =>
-    unsafe(text, parameters, { ...options, prepare: isKept(parameters) });
-}
-
-function isKept(parameters: readonly unknown[]): boolean {
-  return parameters.length <= KEPT_PARAMETERS_MAX;
+  return (text, parameters = [], options = {}) => {
+    const prepare = keepsStatements() && texts.isKept(text, parameters.length);
+    return unsafe(text, parameters, { ...options, prepare });
+  };
 }
 
 async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedConnection): Promise<unknown> {
@@ -76,14 +76,15 @@ async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedC
 }
 
 interface WatchedConnection {
-  readonly keepsStatements: boolean;
+  /** Null: no statement is kept. */
+  readonly texts: KeptTexts | null;
   isLost(): boolean;
   lose(reason: unknown): void;
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
 }
 
-function watchConnection(keepsStatements: boolean): WatchedConnection {
+function watchConnection(texts: KeptTexts | null): WatchedConnection {
   let isLost = false;
   let reject: (reason: unknown) => void = () => undefined;
   const lost = new Promise<never>((_, refuse) => {
@@ -91,7 +92,7 @@ function watchConnection(keepsStatements: boolean): WatchedConnection {
   });
   lost.catch(() => undefined);
   return {
-    keepsStatements,
+    texts,
     isLost: () => isLost,
     lose(reason) {
       isLost = true;
@@ -111,7 +112,7 @@ function guardedSql(sql: TransactionSql, connection: WatchedConnection): Transac
       return Object.assign(connection.lost, { values: () => connection.lost });
     }
     // The driver sends it in the next microtask, so `values` is in time.
-    const prepare = connection.keepsStatements && isKept(parameters);
+    const prepare = connection.texts?.isKept(text, parameters.length) ?? false;
     const query = sql.unsafe(text, parameters, { ...options, prepare });
     const rows = answerOf(query, connection);
     return Object.assign(rows, {

@@ -9,6 +9,7 @@ import type { Database, Transaction } from '../base/database.ts';
 import { insertRows } from '../base/insert-rows.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
+import { sentTogether } from '../base/sent-together.ts';
 import { rateCardAliases, rateCardConversions, rateCardProducts, rateCards } from './rate-cards.tables.ts';
 
 /** The assignment of an alias to a card, as it was submitted. */
@@ -119,11 +120,15 @@ export async function loadRateCards(
   ids: readonly string[],
 ): Promise<Map<string, RateCard>> {
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .select()
-    .from(rateCards)
-    .where(inArray(rateCards.id, [...ids]));
-  return new Map((await withConversions(db, rows)).map((card) => [card.id, card]));
+  const [rows, conversions] = await sentTogether(
+    () =>
+      db
+        .select()
+        .from(rateCards)
+        .where(inArray(rateCards.id, [...ids])),
+    () => loadConversions(db, ids),
+  );
+  return new Map(withConversions(rows, conversions).map((card) => [card.id, card]));
 }
 
 /** Rate cards that are not archived. */
@@ -134,25 +139,29 @@ export async function listRateCards(db: Database | Transaction, page: PageReques
     .where(and(isNull(rateCards.archivedAt), behind(rateCards, page.after)))
     .orderBy(asc(rateCards.createdAt), asc(rateCards.id))
     .limit(page.limit + 1);
-  return keysetPage(await withConversions(db, rows), page.limit);
+  const conversions = await loadConversions(
+    db,
+    rows.map((row) => row.id),
+  );
+  return keysetPage(withConversions(rows, conversions), page.limit);
 }
 
-async function withConversions(
-  db: Database | Transaction,
-  rows: readonly (typeof rateCards.$inferSelect)[],
-): Promise<RateCard[]> {
-  if (rows.length === 0) return [];
-  const conversionRows = await db
+type ConversionRow = typeof rateCardConversions.$inferSelect;
+
+async function loadConversions(db: Database | Transaction, ids: readonly string[]): Promise<ConversionRow[]> {
+  if (ids.length === 0) return [];
+  return await db
     .select()
     .from(rateCardConversions)
-    .where(
-      inArray(
-        rateCardConversions.rateCardId,
-        rows.map((row) => row.id),
-      ),
-    )
+    .where(inArray(rateCardConversions.rateCardId, [...ids]))
     .orderBy(asc(rateCardConversions.customCreditTypeId));
-  const byCard = groupBy(conversionRows, (row) => row.rateCardId);
+}
+
+function withConversions(
+  rows: readonly (typeof rateCards.$inferSelect)[],
+  conversions: readonly ConversionRow[],
+): RateCard[] {
+  const byCard = groupBy(conversions, (row) => row.rateCardId);
   return rows.map((row) => ({
     ...row,
     conversions: (byCard.get(row.id) ?? []).map(({ customCreditTypeId, fiatPerCustomCredit }) => ({
