@@ -11,6 +11,7 @@ import {
   createClient,
 } from '@clickhouse/client';
 import type { ChdbConnection } from 'chdb/connection';
+import { memoryOfProcess } from '../core/process-memory.ts';
 
 /** Below the engine's directory: the only files that its function `file` may read. */
 export const USER_FILES = 'user-files';
@@ -89,7 +90,7 @@ function engineConfiguration(directory: string): string {
   <tmp_path>${path('tmp')}</tmp_path>
   <user_files_path>${path(USER_FILES)}</user_files_path>
   <format_schema_path>${path('format-schemas')}</format_schema_path>
-  <max_server_memory_usage_to_ram_ratio>0.5</max_server_memory_usage_to_ram_ratio>
+  <max_server_memory_usage>${Math.floor(memoryOfProcess() / 2)}</max_server_memory_usage>
   <mark_cache_size>268435456</mark_cache_size>
   <primary_index_cache_size>268435456</primary_index_cache_size>
   <merge_tree>

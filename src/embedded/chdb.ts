@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { ClickHouseError } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
+import { memoryOfProcess } from '../core/process-memory.ts';
 import { QUERY_LANES, type QueryLane, type RowsInsert } from '../metering/client/clickhouse.ts';
 import type {
   BackendSelect,
@@ -83,7 +84,7 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
     };
     return { connection: await open(), parameterNames: new Set(), open };
   };
-  const forQueries = [`SET max_query_size = ${QUERY_BYTES_MAX}`, 'SET readonly = 2'];
+  const forQueries = [`SET max_query_size = ${QUERY_BYTES_MAX}`, ...settingsOfMemory(), 'SET readonly = 2'];
   const counts = laneConnections(options.workerThreads ?? DEFAULT_WORKER_THREADS);
   const [inserts, statements, pings] = await Promise.all([makeSlot(), makeSlot(), makeSlot()]);
   const laneSlots = await slotsOfLanes(counts, (lane) => makeSlot(...forQueries, ...settingsOfLane(lane)));
@@ -178,6 +179,17 @@ function settingsOfLane(lane: QueryLane): string[] {
   if (lane !== 'evaluation' && lane !== 'finalization') return [];
   const cores = Math.max(1, Math.floor(availableParallelism() / 2));
   return [`SET max_threads = ${cores}`, 'SET optimize_move_to_prewhere_if_final = 1'];
+}
+
+/** Groups and orders of a query that take more go to the disk: several queries run at once. */
+const SPILL_SHARE = 16;
+
+function settingsOfMemory(): string[] {
+  const bytes = Math.floor(memoryOfProcess() / SPILL_SHARE);
+  return [
+    `SET max_bytes_before_external_group_by = ${bytes}`,
+    `SET max_bytes_before_external_sort = ${bytes}`,
+  ];
 }
 
 async function slotsOfLanes(

@@ -2,7 +2,7 @@
  * Answers that are written while they are sent: CSV, Parquet, rows of SQL. Each has a page of its rows in memory, which
  * is its share of the budget of all answers; further ones wait for room, and are refused where that takes too long.
  */
-import { totalmem } from 'node:os';
+import { memoryOfProcess } from '../../core/process-memory.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { type BudgetLimits, createMemoryBudget, type MemoryBudget } from './memory-budget.ts';
 import { type Pieces, startedStream } from './started-stream.ts';
@@ -16,11 +16,13 @@ export interface AnswerLimits extends BudgetLimits {
 
 /** The invoices or hours of a page, as rows, as text, and what was read for them. */
 const ANSWER_BYTES = 400 * 1024 * 1024;
+/** What the process and its embedded stores have without any answer. */
+const IDLE_BYTES = 600 * 1024 * 1024;
 const OPEN_MAX = 8;
 
 /** By the memory that the process may have, of the machine or its container. */
 export function answerLimits(memoryBytes: number = memoryOfProcess()): AnswerLimits {
-  const open = Math.max(1, Math.min(OPEN_MAX, Math.floor(memoryBytes / ANSWER_BYTES)));
+  const open = Math.max(1, Math.min(OPEN_MAX, Math.floor((memoryBytes - IDLE_BYTES) / ANSWER_BYTES)));
   return {
     bytes: open * ANSWER_BYTES,
     streamBytes: ANSWER_BYTES,
@@ -28,12 +30,6 @@ export function answerLimits(memoryBytes: number = memoryOfProcess()): AnswerLim
     waitMs: 30 * SECOND_MS,
     answerMs: 10 * MINUTE_MS,
   };
-}
-
-function memoryOfProcess(): number {
-  const constrained = process.constrainedMemory();
-  // Without a constraint it is 0, or more than any machine has.
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 export interface AnswerStreams {

@@ -2,7 +2,7 @@
  * Answers that are built as a whole, JSON and PDF, under the budget of all answers. The size of one is known only
  * while it is built. A small one takes nothing and waits for nothing. One that grows takes its share as it grows; where
  * there is no room, its work ends, so that it holds neither memory nor connections while it waits, and starts again
- * with a larger share from the beginning. One that has all of the budget is alone, and is not ended.
+ * with a larger share from the beginning. One that has all of the budget is alone; one that needs far more is refused.
  */
 import { countedBy, type MemoryCounter } from '../../core/answer-memory.ts';
 import { Refusal } from '../../core/errors.ts';
@@ -17,6 +17,8 @@ const SMALL_BYTES = 8 * 1024 * 1024;
 const STEP_BYTES = 16 * 1024 * 1024;
 /** Of an answer that starts again, relative to the memory that it had reached. */
 const NEXT_SHARE = 4;
+/** What is counted is more than what is there at the same time: one answer may be counted so many times the budget. */
+const BUDGETS_MAX = 2;
 /** Handed to the connection at a time. */
 const PIECE_BYTES = 256 * 1024;
 /** The share of an answer that is taken more slowly is given to others; it is sent on. */
@@ -38,20 +40,28 @@ export async function countedAnswer(
   for (;;) {
     const share = bytes === 0 ? budget.empty() : await budget.enter(bytes, signal);
     const counter = new Counter(budget, share);
-    try {
-      const answer = await countedBy(counter, make);
-      // A failure for want of room may have been taken for another failure.
-      if (!counter.isExceeded) return settled(answer, share);
-    } catch (error) {
-      if (!counter.isExceeded) {
-        share.release();
-        throw error;
-      }
-    } finally {
-      counter.close();
-    }
+    const answer = await madeWithin(counter, make).catch((error: unknown) => {
+      share.release();
+      throw error;
+    });
+    if (answer !== null) return settled(answer, share);
     share.release();
     bytes = Math.max(bytes + STEP_BYTES, counter.bytes * NEXT_SHARE);
+  }
+}
+
+/** Null: there was no room. What failed for want of it may have been taken for another failure, so the counter decides. */
+async function madeWithin(counter: Counter, make: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    const answer = await countedBy(counter, make);
+    if (counter.isTooLarge) throw tooLarge();
+    return counter.isExceeded ? null : answer;
+  } catch (error) {
+    if (counter.isTooLarge) throw tooLarge();
+    if (counter.isExceeded) return null;
+    throw error;
+  } finally {
+    counter.close();
   }
 }
 
@@ -72,6 +82,8 @@ class Counter implements MemoryCounter {
   readonly #share: MemoryShare;
   bytes = 0;
   isExceeded = false;
+  /** Not even all of the budget is enough. */
+  isTooLarge = false;
   #isClosed = false;
 
   constructor(budget: MemoryBudget, share: MemoryShare) {
@@ -89,12 +101,21 @@ class Counter implements MemoryCounter {
     this.bytes += bytes;
     const held = this.#share.bytes();
     if (this.isExceeded) throw noRoom();
+    this.isTooLarge ||= this.bytes > this.#budget.bytes * BUDGETS_MAX;
+    if (this.isTooLarge) throw tooLarge();
     if (this.bytes <= Math.max(held, SMALL_BYTES) || held >= this.#budget.bytes) return;
     const more = Math.ceil((this.bytes - held) / STEP_BYTES) * STEP_BYTES;
     if (this.#share.grow(Math.min(more, this.#budget.bytes - held))) return;
     this.isExceeded = true;
     throw noRoom();
   }
+}
+
+function tooLarge(): Refusal {
+  return new Refusal(
+    'invalid',
+    'this answer is larger than the memory of the service allows: ask for fewer items (limit), for less time, or, where the operation has it, for Accept: text/csv',
+  );
 }
 
 /** Answered only where another request waited for the same work. */

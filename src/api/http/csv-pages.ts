@@ -10,11 +10,16 @@ import type { CsvTable } from './csv.ts';
 export interface CsvPage {
   /** Of the page before; null for the first page. */
   readonly cursor: string | null;
-  /** Undefined: as many items as the JSON answer has by default. */
-  readonly limit: number | undefined;
+  readonly limit: number;
 }
 
 const answerShape = z.object({ data: z.unknown(), next_page: z.string().nullish() });
+
+/** Where it is not said how many items to read at once: as many as have about so many rows. */
+const ROWS_PER_READ = 20_000;
+const ITEMS_PER_READ_MAX = 100;
+/** Nothing is known of their rows before they are read. */
+const FIRST_ITEMS = 2;
 
 /** The rows of all pages, one page at a time. `readPage` returns the body of the JSON answer. */
 export async function* csvReads(
@@ -22,11 +27,13 @@ export async function* csvReads(
   readPage: (page: CsvPage) => Promise<unknown>,
 ): AsyncGenerator<string[][], void, undefined> {
   let cursor: string | null = null;
+  let limit = table.itemsPerRead ?? FIRST_ITEMS;
   do {
-    const { data, next_page: next = null } = answerShape.parse(
-      await readPage({ cursor, limit: table.itemsPerRead }),
-    );
-    yield table.cells(Array.isArray(data) ? data : [data]);
+    const { data, next_page: next = null } = answerShape.parse(await readPage({ cursor, limit }));
+    const items = Array.isArray(data) ? data : [data];
+    const rows = table.cells(items);
+    yield rows;
+    limit = table.itemsPerRead ?? nextLimit(items.length, rows.length);
     assert(next === null || next !== cursor, 'every page of a list ends after the one before');
     cursor = next;
   } while (cursor !== null);
@@ -39,7 +46,13 @@ export function onPage(schema: z.ZodType | undefined, value: unknown, { cursor, 
   if (!(position instanceof z.ZodType) || typeof value !== 'object') return value;
   return {
     ...value,
-    ...(limit === undefined ? {} : { limit }),
+    limit,
     ...(cursor === null ? {} : { next_page: position.parse(cursor) }),
   };
+}
+
+/** As many items as have `ROWS_PER_READ` rows, if they have as many each as those before. */
+function nextLimit(items: number, rows: number): number {
+  const fitting = rows === 0 ? ITEMS_PER_READ_MAX : Math.floor((ROWS_PER_READ * items) / rows);
+  return Math.max(1, Math.min(ITEMS_PER_READ_MAX, fitting));
 }

@@ -2,6 +2,8 @@
  * Breakdowns of invoices by hour or day. A draft's windows are computed with its lines; an issued invoice's
  * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
+
+import { countMemory } from '../../core/answer-memory.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
@@ -167,7 +169,11 @@ function windowItems(
     .map((one) => windowItem(invoice, one));
 }
 
+/** Memory of a line's share of a window, and of what it is on the wire. */
+const SHARE_BYTES = 1_024;
+
 function windowItem(invoice: Invoice & WithCard, { window, lines }: BreakdownWindow): BreakdownItem {
+  countMemory(lines.length * SHARE_BYTES);
   const shares = lines.map(lineShare);
   return { ...invoice, window, lines: shares, total: invoiceTotal(shares, invoice.creditTypeId) };
 }

@@ -3,6 +3,7 @@
  *
  * Usage is always read by the hour, so that lines and their order do not depend on the requested windows.
  */
+import { countMemory } from '../../core/answer-memory.ts';
 import type { Product } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
 import { assert } from '../../core/errors.ts';
@@ -70,10 +71,19 @@ export async function computeUsageInvoices(
   const computed = new Map<InvoiceTarget, ComputedInvoice>();
   await asStep(deps, plan, async () => {
     for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
-      computed.set(target, await compute({ size: windowSize, within: windowsOf.get(target) ?? null }));
+      const windows = { size: windowSize, within: windowsOf.get(target) ?? null };
+      computed.set(target, counted(await compute(windows)));
     }
   });
   return inOrderOf(plan.targets, computed);
+}
+
+/** Memory of a line, and of what it is on the wire. */
+const LINE_BYTES = 2_048;
+
+function counted(computed: ComputedInvoice): ComputedInvoice {
+  countMemory(computed.invoice.lines.length * LINE_BYTES);
+  return computed;
 }
 
 async function asStep(
@@ -111,7 +121,7 @@ async function draftsOf(
   await asStep(deps, plan, async () => {
     for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo, draws)) {
       try {
-        drafts.set(target, await compute(windows));
+        drafts.set(target, counted(await compute(windows)));
       } catch (error) {
         if (!(error instanceof UnratableError)) throw error;
         deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);

@@ -106,9 +106,15 @@ it('small ones are answered at once while the budget is taken; large ones are re
   expect((await ask(app, 'large?megabytes=20')).status).toBe(200);
 });
 
-it('an answer that is larger than the budget is built alone', async () => {
+it('an answer that is larger than the budget is built alone, and one that is far larger is refused', async () => {
   const app = appOf(100);
-  expect((await ask(app, 'large?megabytes=300')).status).toBe(200);
+  expect((await ask(app, 'large?megabytes=150')).status).toBe(200);
+  const refused = await ask(app, 'large?megabytes=300');
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain('ask for fewer items');
+  const stream = await ask(app, 'endless', 'text/csv');
+  expect(stream.status).toBe(200);
+  await stream.body?.cancel();
 });
 
 it('an answer that finds no room gives up its share, and starts again when there is room', async () => {
