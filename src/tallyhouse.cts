@@ -4,6 +4,7 @@
  * CommonJS file. What the operator has set stays: the environment first, then the file with settings.
  */
 const { statSync }: typeof import('node:fs') = require('node:fs');
+const { totalmem }: typeof import('node:os') = require('node:os');
 
 /**
  * A call that names a file wants that one. The name stands before `--`, behind which nothing is an option. Node 20 reads
@@ -32,6 +33,14 @@ function readEnvironmentFile(): boolean {
   }
 }
 
+const LITTLE_MEMORY_BYTES = 4 * 1024 ** 3;
+
+/** Of the machine, or of its container. */
+function hasLittleMemory(): boolean {
+  const constrained = process.constrainedMemory();
+  return Math.min(constrained > 0 ? constrained : totalmem(), totalmem()) < LITTLE_MEMORY_BYTES;
+}
+
 if (readEnvironmentFile()) {
   // The embedded ClickHouse runs its queries on Node's worker threads. Node fixes their number, four by default, the first
   // time one is used, which loading an ES module already does. An empty text would be one thread.
@@ -40,7 +49,10 @@ if (readEnvironmentFile()) {
   // How the allocator of the embedded ClickHouse keeps memory. Queries and merges need the same large buffers again and
   // again: pages that are free stay for 20 seconds instead of five, and are fetched by two megabytes instead of four
   // kilobytes where the system allows it. A page that was given back costs a fault when it is needed again.
-  process.env.JE_MALLOC_CONF ||= 'thp:always,dirty_decay_ms:20000';
+  // Where there is little memory, as in a small container, they are given back at once.
+  process.env.JE_MALLOC_CONF ||= hasLittleMemory()
+    ? 'thp:default,dirty_decay_ms:500,muzzy_decay_ms:0'
+    : 'thp:always,dirty_decay_ms:20000';
 
   import('./app/cli/main.js').catch((error: unknown) => {
     process.stderr.write(`tallyhouse: ${error instanceof Error ? error.stack : String(error)}\n`);

@@ -8,7 +8,7 @@ import { countedBy, type MemoryCounter } from '../../core/answer-memory.ts';
 import { Refusal } from '../../core/errors.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Answer } from './exchange.ts';
-import type { MemoryBudget, MemoryShare } from './memory-budget.ts';
+import { type MemoryBudget, type MemoryShare, tooMany } from './memory-budget.ts';
 import { startedStream } from './started-stream.ts';
 
 /** The memory that an answer may take beside the budget. */
@@ -100,14 +100,14 @@ class Counter implements MemoryCounter {
     if (this.#isClosed) return;
     this.bytes += bytes;
     const held = this.#share.bytes();
-    if (this.isExceeded) throw noRoom();
+    if (this.isExceeded) throw tooMany(this.#budget);
     this.isTooLarge ||= this.bytes > this.#budget.bytes * BUDGETS_MAX;
     if (this.isTooLarge) throw tooLarge();
     if (this.bytes <= Math.max(held, SMALL_BYTES) || held >= this.#budget.bytes) return;
     const more = Math.ceil((this.bytes - held) / STEP_BYTES) * STEP_BYTES;
     if (this.#share.grow(Math.min(more, this.#budget.bytes - held))) return;
     this.isExceeded = true;
-    throw noRoom();
+    throw tooMany(this.#budget);
   }
 }
 
@@ -116,11 +116,6 @@ function tooLarge(): Refusal {
     'invalid',
     'this answer is larger than the memory of the service allows: ask for fewer items (limit), for less time, or, where the operation has it, for Accept: text/csv',
   );
-}
-
-/** Answered only where another request waited for the same work. */
-function noRoom(): Refusal {
-  return new Refusal('overloaded', 'too many long answers are being made, try again later');
 }
 
 /** The same answer, which gives its share back as soon as it has been sent or the client has gone. */

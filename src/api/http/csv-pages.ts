@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
+import { countByMemory } from '../../core/process-memory.ts';
 import type { CsvTable } from './csv.ts';
 
 /** The parameters that change from page to page. */
@@ -16,10 +17,10 @@ export interface CsvPage {
 const answerShape = z.object({ data: z.unknown(), next_page: z.string().nullish() });
 
 /** Where it is not said how many items to read at once: as many as have about so many rows. */
-const ROWS_PER_READ = 20_000;
+const ROWS_PER_READ = countByMemory(51_200, { least: 10_000, most: 100_000 });
 const ITEMS_PER_READ_MAX = 100;
 /** Nothing is known of their rows before they are read. */
-const FIRST_ITEMS = 2;
+const FIRST_ITEMS = 1;
 
 /** The rows of all pages, one page at a time. `readPage` returns the body of the JSON answer. */
 export async function* csvReads(

@@ -51,7 +51,7 @@ export function createMemoryBudget(limits: BudgetLimits): MemoryBudget {
   }
 
   function turn(bytes: number, signal: AbortSignal): Promise<void> {
-    if (queue.length >= limits.waiting) throw tooMany();
+    if (queue.length >= limits.waiting) throw tooMany(limits);
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
         clearTimeout(timeout);
@@ -61,7 +61,7 @@ export function createMemoryBudget(limits: BudgetLimits): MemoryBudget {
       const waiting = { bytes, take: () => settle(resolve) };
       const leave = () => {
         queue.splice(queue.indexOf(waiting), 1);
-        settle(() => reject(tooMany()));
+        settle(() => reject(tooMany(limits)));
         // A later one may fit.
         giveBack(0);
       };
@@ -103,6 +103,11 @@ export function createMemoryBudget(limits: BudgetLimits): MemoryBudget {
   };
 }
 
-function tooMany(): Refusal {
-  return new Refusal('overloaded', 'too many long answers are being made, try again later');
+/** Names the limit. */
+export function tooMany({ bytes }: Pick<BudgetLimits, 'bytes'>): Refusal {
+  const megabytes = Math.round(bytes / 1024 ** 2);
+  return new Refusal(
+    'overloaded',
+    `the ${megabytes} MB of memory for answers are taken by others that are being made, try again later`,
+  );
 }

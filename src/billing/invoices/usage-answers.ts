@@ -2,9 +2,11 @@
  * Reads the metered usage of any number of invoices, with one request per metric, grouping and period for all
  * customers together. Usage with more values than are held in memory is not read here, but by `usage-slices.ts`.
  */
+import { countMemory } from '../../core/answer-memory.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
+import { countByMemory } from '../../core/process-memory.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
@@ -39,7 +41,10 @@ export interface UsageAnswers {
   answerOf(question: UsageQuestion): MeteredSeries | null | undefined;
 }
 
-/** How many values of usage are in memory at once. Each takes some 200 bytes. */
+/** What a value of usage takes in memory, with what is rated of it. */
+const VALUE_BYTES = 200;
+
+/** How many values of usage are in memory at once. */
 export interface UsageRoom {
   /** Shared out to the questions evenly. */
   readonly valuesMax?: number;
@@ -47,7 +52,7 @@ export interface UsageRoom {
   readonly valuesOfQuestionMin?: number;
 }
 
-const VALUES_MAX = 1_000_000;
+const VALUES_MAX = countByMemory(8_192, { least: 50_000, most: 1_000_000 });
 const VALUES_OF_QUESTION_MIN = 50_000;
 
 /** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
@@ -71,6 +76,7 @@ export async function readUsageAnswers(
     return [key, requestOf(group, context, { ingestedUpTo, rowsMax: share })] as const;
   });
   const byQuestion = await readThatFit(clickhouse, new Map(requests));
+  countMemory(heldValues(byQuestion) * VALUE_BYTES);
   const counts = [...byQuestion.values()].map(valueCount);
   return {
     ingestedUpTo,
@@ -99,6 +105,15 @@ function unpackedAnswers(byQuestion: ReadonlyMap<string, UsageByCustomer>): Usag
     own.set(key, answer);
     return answer;
   };
+}
+
+/** Of customers that have not too many. */
+function heldValues(byQuestion: ReadonlyMap<string, UsageByCustomer>): number {
+  let count = 0;
+  for (const usage of byQuestion.values()) {
+    for (const packed of usage.values()) count += packed?.valueCount ?? 0;
+  }
+  return count;
 }
 
 /** Infinity where there are too many. */

@@ -3,6 +3,7 @@
  * metric puts a key into the same slice, so each slice can be rated on its own.
  */
 import { assert } from '../../core/errors.ts';
+import { countByMemory } from '../../core/process-memory.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { halves, type KeySlice, keySlices } from '../../metering/query/key-slice.ts';
 import type { MeteredSeries } from '../../metering/query/usage-series.ts';
@@ -28,7 +29,7 @@ export interface SlicedQuestion {
 }
 
 /** Values of a slice. Smaller slices take less memory, and more queries over all events. */
-const SLICE_VALUES = 500_000;
+const SLICE_VALUES = countByMemory(16_384, { least: 25_000, most: 500_000 });
 /** How many slices to begin with if the number of values is not known. */
 const SLICES_OF_UNKNOWN = 8;
 /** A slice of one key has a value for each hour of a billing period, so this is never reached. */
