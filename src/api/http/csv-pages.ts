@@ -14,6 +14,18 @@ export interface CsvPage {
   readonly limit: number;
 }
 
+/** What all pages of one answer share: made for the page that asks first, and the same for the following ones. */
+export type SharedByPages = <Value>(create: () => Value) => Value;
+
+export function sharedByPages(): SharedByPages {
+  const values = new Map<() => unknown, unknown>();
+  return <Value>(create: () => Value): Value => {
+    if (!values.has(create)) values.set(create, create());
+    // The compiler does not know that a value was made by its key.
+    return values.get(create) as Value;
+  };
+}
+
 const answerShape = z.object({ data: z.unknown(), next_page: z.string().nullish() });
 
 /** Where it is not said how many items to read at once: as many as have about so many rows. */

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
 import type { WireWords } from '../base/names.ts';
 import { type CsvTable, csvText, refusePaging } from './csv.ts';
-import { csvReads, onPage } from './csv-pages.ts';
+import { csvReads, onPage, type SharedByPages, sharedByPages } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
 import { unknownFieldsOf } from './ignored-header.ts';
 import { checkBody } from './long-lists.ts';
@@ -45,6 +45,8 @@ export interface HandlerInput<Params, Query, Body> {
   readonly body: Parsed<Body>;
   readonly actor: Actor;
   readonly context: RequestContext;
+  /** Set where the pages of a list are read to its end, for an answer as CSV. */
+  readonly shared?: SharedByPages;
 }
 
 /** An encoding of bodies and answers besides JSON, which a request chooses by its Content-Type. */
@@ -220,7 +222,7 @@ export function route<
   async function* runCsv(table: CsvTable<unknown>, unchecked: UncheckedInput) {
     refusePaging(unchecked.http.req.query());
     refusePaging(unchecked.body);
-    const input = await read(unchecked);
+    const input = { ...(await read(unchecked)), shared: sharedByPages() };
     const reads = csvReads(table, (page) =>
       handler({
         ...input,

@@ -60,24 +60,33 @@ export interface FoundBreakdowns {
   readonly next: BreakdownPosition | null;
   /** Drafts of SCHEDULED invoices. */
   readonly scheduled: readonly { readonly target: ScheduledTarget; readonly own: readonly Place[] }[];
-  /** Drafts of usage invoices; `own` are the places of each in turn. */
-  readonly drafts: { readonly planned: PlannedInvoices; readonly own: readonly (readonly Place[])[] };
+  readonly drafts: {
+    /** Drafts of usage invoices; `own` are the places of each in turn. */
+    readonly planned: PlannedInvoices;
+    readonly own: readonly (readonly Place[])[];
+    /** Those that were computed for an earlier page of the same answer. */
+    readonly kept: readonly { readonly id: string; readonly own: readonly Place[] }[];
+  };
   readonly issued: readonly { readonly invoice: IssuedInvoice; readonly own: readonly Place[] }[];
 }
 
-/** The windows of the page. */
+/** The windows of the page. `isKept`: whether the draft was computed before, for these places too. */
 export async function findBreakdowns(
   deps: SnapshotDeps & Pick<DraftDeps, 'clickhouse'>,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
+  isKept: (id: string, places: readonly Place[]) => boolean = () => false,
 ): Promise<FoundBreakdowns> {
   const sources = await findSources(deps, filter, page);
   const first = await resultInChunks(firstPlaces(sources, filter, page));
   const { rows: places, next } = cutPage(first, page.limit, ({ start, at, id }) => ({ start, at, id }));
   const bySource = [...groupBy(places, (place) => place.source)];
-  const drafts = bySource.flatMap(([source, own]) =>
-    'draft' in source && source.draft.kind === 'usage' ? [{ target: source.draft.target, own }] : [],
+  const usage = bySource.flatMap(([source, own]) =>
+    'draft' in source && source.draft.kind === 'usage'
+      ? [{ target: source.draft.target, id: source.draft.id, own, isKept: isKept(source.draft.id, own) }]
+      : [],
   );
+  const drafts = usage.filter((draft) => !draft.isKept);
   const heads = bySource.flatMap(([source, own]) => ('head' in source ? [{ head: source.head, own }] : []));
   const invoices = await withLines(
     deps.db,
@@ -96,6 +105,7 @@ export async function findBreakdowns(
         { usageIn: deps.clickhouse },
       ),
       own: drafts.map(({ own }) => own),
+      kept: usage.filter((draft) => draft.isKept),
     },
     issued: invoices.map((invoice, index) => ({ invoice, own: heads[index]?.own ?? [] })),
   };

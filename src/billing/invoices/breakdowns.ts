@@ -2,7 +2,6 @@
  * Breakdowns of invoices by hour or day. A draft's windows are computed with its lines; an issued invoice's
  * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
-
 import { countMemory } from '../../core/answer-memory.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
@@ -14,7 +13,6 @@ import {
   type BreakdownWindow,
   breakdownWindows,
   invoiceTotal,
-  lineWindows,
   type WindowSize,
 } from '../../rating/invoices/breakdown.ts';
 import { inSnapshot } from '../../store/base/database.ts';
@@ -28,9 +26,8 @@ import {
   type Place,
   timeOf,
 } from './breakdown-places.ts';
-import { computeUsageInvoices } from './compute.ts';
 import type { DraftDeps } from './deductions.ts';
-import { draftMoment } from './draft-moment.ts';
+import { draftsInWindows, isKeptIn, type PagesOfAnswer } from './drafts-in-windows.ts';
 import type { WithCard } from './list-prices.ts';
 import { type InvoiceDeps, requireCustomer } from './read-invoices.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
@@ -47,6 +44,8 @@ interface ListedBreakdowns extends BreakdownFilter {
   readonly withoutEmpty?: boolean;
   /** Whether lines and totals are those before commits and credits. */
   readonly isBeforeBalances?: boolean;
+  /** Set where the answer has many pages, whose drafts are computed once. */
+  readonly pages?: PagesOfAnswer;
 }
 
 /**
@@ -69,12 +68,12 @@ async function readBreakdowns(
   const compare = byWindow(page.order);
   const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
-    const found = await findBreakdowns({ ...deps, db }, filter, page);
+    const found = await findBreakdowns({ ...deps, db }, filter, page, isKeptIn(filter.pages));
     return { ...found, scheduled: await scheduledItems({ ...deps, db }, found.scheduled, filter) };
   });
   const rows = [
     ...scheduled,
-    ...(await draftItems(deps, drafts, filter)),
+    ...(await draftItems(deps, drafts, filter, page.order)),
     ...(await issuedItems(deps, issued, filter)),
   ];
   const shown = filter.withoutEmpty === true ? rows.filter(({ lines }) => lines.length > 0) : rows;
@@ -87,20 +86,14 @@ function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition 
 
 async function draftItems(
   deps: InvoiceDeps,
-  { planned, own }: FoundBreakdowns['drafts'],
+  found: FoundBreakdowns['drafts'],
   filter: ListedBreakdowns,
+  order: BreakdownPageRequest['order'],
 ): Promise<BreakdownItem[]> {
-  const countedUpTo = await draftMoment(deps.clickhouse, planned);
-  const computed = await computeUsageInvoices(deps, planned, filter.size, own.map(timeOf), countedUpTo);
-  // Windows have no warnings, so they cannot say that something is missing.
-  const [problem] = computed.flatMap(({ problems }) => problems);
-  if (problem !== undefined) throw problem;
-  return computed.flatMap(({ invoice, terms }, index) => {
-    const places = own[index] ?? [];
-    const starts = new Set(places.map(({ start }) => start));
-    const shown = lineWindows(invoice.lines).filter(({ window }) => starts.has(window.start));
-    return windowItems({ ...invoice, cardTerms: terms.card }, shown, filter, places);
-  });
+  const drafts = await draftsInWindows(deps, found, { size: filter.size, order }, filter.pages ?? null);
+  return drafts.flatMap(({ invoice, terms, windows, own }) =>
+    windowItems({ ...invoice, cardTerms: terms.card }, windows, filter, own),
+  );
 }
 
 /** The drafts of SCHEDULED invoices, each in the window of its date. */

@@ -27,7 +27,7 @@ import { UnratableError } from './rate-target/unratable.ts';
 import type { ScheduledDraft } from './scheduled/drafts.ts';
 import { createScheduledDraws, type ScheduledDraws } from './scheduled/drawing.ts';
 import { unpricedWarnings } from './unpriced-warnings.ts';
-import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
+import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
 
 /** A usage invoice as it is now, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {
@@ -53,6 +53,8 @@ export interface ComputeDeps extends RateDeps {
   /** Called with every invoice that is computed with warnings. */
   readonly alarms?: InvoiceAlarms;
   readonly tracer?: Tracer;
+  /** For tests. */
+  readonly usageRoom?: UsageRoom;
 }
 
 /**
@@ -67,12 +69,36 @@ export async function computeUsageInvoices(
   within: readonly Interval[] = [],
   countedUpTo: string | null = null,
 ): Promise<ComputedInvoice[]> {
-  const windowsOf = new Map(plan.targets.map((target, index) => [target, within[index] ?? null]));
+  const windows = plan.targets.map((_, index) => ({ size: windowSize, within: within[index] ?? null }));
+  return await computedInWindows(deps, plan, windows, countedUpTo);
+}
+
+/**
+ * The same with windows in the time `within` of each. Usage that is too large for memory has its hours instead, of its
+ * whole period, after its lines.
+ */
+export async function computeWithLaterHours(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+  size: WindowSize,
+  within: readonly Interval[],
+  countedUpTo: string | null,
+): Promise<ComputedInvoice[]> {
+  const windows = within.map((own) => ({ size, within: own, areLaterIfSliced: true }));
+  return await computedInWindows(deps, plan, windows, countedUpTo);
+}
+
+async function computedInWindows(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+  windows: readonly RecordedWindows[],
+  countedUpTo: string | null,
+): Promise<ComputedInvoice[]> {
+  const windowsOf = new Map(plan.targets.map((target, index) => [target, windows[index] ?? WHOLE_PERIOD]));
   const computed = new Map<InvoiceTarget, ComputedInvoice>();
   await asStep(deps, plan, async () => {
     for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
-      const windows = { size: windowSize, within: windowsOf.get(target) ?? null };
-      computed.set(target, counted(await compute(windows)));
+      computed.set(target, counted(await compute(windowsOf.get(target) ?? WHOLE_PERIOD)));
     }
   });
   return inOrderOf(plan.targets, computed);
@@ -165,6 +191,7 @@ async function* eachInvoice(
     planned.map(({ target }) => target),
     context,
     countedUpTo,
+    deps.usageRoom,
   );
   const { bookOf: books } = draws;
   for (const { target, isWanted } of planned) {

@@ -10,6 +10,7 @@ import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
 import { groupValuesKey } from '../../rating/quantities/group-values.ts';
 import { type BreakdownItem, listBreakdowns } from './breakdowns.ts';
+import type { KeptDrafts } from './kept-drafts.ts';
 import type { InvoiceDeps } from './read-invoices.ts';
 
 type GroupValues = Readonly<Record<string, string>>;
@@ -39,19 +40,23 @@ const WINDOWS_MAX = 2_000;
 
 /**
  * A page of the days of `range`, which begins and ends at midnight, each with its costs. Refuses an unknown customer
- * (`not_found`), and a day with more than 2,000 invoices (`too_large`).
+ * (`not_found`), and a day with more than 2,000 invoices (`too_large`). `drafts`: of an answer with many pages.
  */
 export async function listCosts(
   deps: InvoiceDeps,
   customerId: string,
   range: Interval,
   { after, limit }: PageRequest<Instant>,
+  drafts: KeptDrafts | null = null,
 ): Promise<Page<DayCosts, Instant>> {
   const start = after === null ? range.start : Math.max(range.start, after + DAY_MS);
   const asked = { start, end: Math.max(start, Math.min(range.end, start + limit * DAY_MS)) };
   const { rows, next } = await listBreakdowns(
     deps,
-    { customerId, range: asked, size: 'day', withoutVoid: true, isBeforeBalances: true },
+    {
+      ...{ customerId, range: asked, size: 'day', withoutVoid: true, isBeforeBalances: true },
+      ...(drafts === null ? {} : { pages: { drafts, range } }),
+    },
     { after: null, limit: WINDOWS_MAX, order: 'ascending' },
   );
   // The last day of a cut page may lack invoices.

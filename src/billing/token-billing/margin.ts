@@ -17,6 +17,7 @@ import {
 import { loadTokenModels, modelKey } from '../../store/token-billing/token-prices.ts';
 import type { BreakdownPosition } from '../invoices/breakdown-places.ts';
 import { type BreakdownItem, listBreakdowns } from '../invoices/breakdowns.ts';
+import type { KeptDrafts } from '../invoices/kept-drafts.ts';
 import type { InvoiceDeps } from '../invoices/read-invoices.ts';
 
 /** Hours of invoices that are read at once. */
@@ -32,6 +33,8 @@ export interface MarginFilter {
   readonly provider: string | undefined;
   /** The id in the catalogue. */
   readonly model: string | undefined;
+  /** Set where the answer has many pages, whose drafts are computed once. */
+  readonly drafts?: KeptDrafts | undefined;
 }
 
 /** A page starts with this day of this customer. */
@@ -85,11 +88,11 @@ async function readMargins(
 
 async function marginsOf(
   deps: InvoiceDeps,
-  { provider, model }: MarginFilter,
+  { provider, model, ...filter }: MarginFilter,
   customerId: string,
   range: Interval,
 ): Promise<MarginRow[]> {
-  const items = await hoursOf(deps, customerId, range);
+  const items = await hoursOf(deps, filter, customerId, range);
   const productIds = items.flatMap(({ lines }) =>
     lines.flatMap((line) => (line.type === 'usage' ? [line.productId] : [])),
   );
@@ -124,8 +127,16 @@ async function marginsOf(
 }
 
 /** All invoices of the customer, hour by hour. Voided ones are left out. */
-async function hoursOf(deps: InvoiceDeps, customerId: string, range: Interval): Promise<BreakdownItem[]> {
-  const filter = { customerId, range, size: 'hour' as const, withoutVoid: true };
+async function hoursOf(
+  deps: InvoiceDeps,
+  { drafts, range: whole }: Pick<MarginFilter, 'drafts' | 'range'>,
+  customerId: string,
+  range: Interval,
+): Promise<BreakdownItem[]> {
+  const filter = {
+    ...{ customerId, range, size: 'hour' as const, withoutVoid: true },
+    ...(drafts === undefined ? {} : { pages: { drafts, range: whole } }),
+  };
   const items: BreakdownItem[] = [];
   let after: BreakdownPosition | null = null;
   do {

@@ -1,6 +1,7 @@
 /** The costs of a customer day by day. */
 import { z } from 'zod';
 import { type CostInUnit, type DayCosts, listCosts } from '../../../billing/invoices/costs.ts';
+import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
@@ -82,10 +83,11 @@ export function costsRoute(deps: InvoiceDeps): RouteDefinition {
     response: pageOf(costsSchema),
     csv: costsCsv,
     errors: [400, 404, 413],
-    handler: async ({ params, query }) => {
+    handler: async ({ params, query, shared }) => {
       const range = { start: query.starting_on, end: query.ending_before };
       if (range.start >= range.end) throw invalid(['endingBefore'], 'must be after starting_on');
-      const page = await listCosts(deps, params.customer_id, range, pageRequest(query));
+      const drafts = shared?.(createKeptDrafts) ?? null;
+      const page = await listCosts(deps, params.customer_id, range, pageRequest(query), drafts);
       const ids = page.rows.flatMap(({ units }) => units.map(({ creditTypeId }) => creditTypeId));
       const units = await pricingUnitsOf(
         deps,

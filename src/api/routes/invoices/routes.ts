@@ -1,8 +1,10 @@
 /** Invoices of a customer: list, one, and breakdowns by hour or day. */
 import { z } from 'zod';
 import { listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
+import type { PagesOfAnswer } from '../../../billing/invoices/drafts-in-windows.ts';
 import { externalOfInvoices } from '../../../billing/invoices/external-invoices.ts';
 import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields.ts';
+import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
 import { listInvoices } from '../../../billing/invoices/list-invoices.ts';
 import { listPricesOf, type WithCard } from '../../../billing/invoices/list-prices.ts';
 import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
@@ -12,6 +14,8 @@ import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pri
 import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
+import type { Interval } from '../../../core/time.ts';
+import type { SharedByPages } from '../../http/csv-pages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWireInParts } from '../../wire/paging.ts';
@@ -131,17 +135,19 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
     response: pageOf(breakdownSchema),
     csv: breakdownsCsv,
     errors: [400, 404],
-    handler: async ({ params, query }) => {
+    handler: async ({ params, query, shared }) => {
       if (query.starting_on >= query.ending_before)
         throw invalid(['endingBefore'], 'must be after starting_on');
       const size = query.window_size === 'HOUR' ? 'hour' : 'day';
+      const range = { start: query.starting_on, end: query.ending_before };
       const filter = {
         customerId: params.customer_id,
-        range: { start: query.starting_on, end: query.ending_before },
+        range,
         size,
         status: query.status,
         creditTypeId: query.credit_type_id,
         withoutEmpty: query.skip_zero_qty_line_items === true,
+        ...pagesOfAnswer(shared, range),
       } as const;
       const page = await listBreakdowns(deps, filter, {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE[size]) }),
@@ -151,6 +157,14 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
       return await pageToWireInParts(page, (item) => breakdownToWire(item, view));
     },
   });
+}
+
+/** An answer as CSV has many pages, for all of which a draft is computed once. */
+export function pagesOfAnswer(
+  shared: SharedByPages | undefined,
+  range: Interval,
+): { readonly pages?: PagesOfAnswer } {
+  return shared === undefined ? {} : { pages: { drafts: shared(createKeptDrafts), range } };
 }
 
 /** The query parameters that decide what of lines is shown. */

@@ -9,7 +9,7 @@ import { invalid } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWireInParts } from '../../wire/paging.ts';
-import { breakdownPosition, order, sort, viewOf } from './routes.ts';
+import { breakdownPosition, order, pagesOfAnswer, sort, viewOf } from './routes.ts';
 import { spendCsv } from './spend-csv.ts';
 import { spendSchema, spendToWire } from './spend-schemas.ts';
 
@@ -49,17 +49,18 @@ export function spendBreakdownsRoute(deps: InvoiceDeps): RouteDefinition {
     response: pageOf(spendSchema),
     csv: spendCsv,
     errors: [400, 404, 413],
-    handler: async ({ params, query, body: sent }) => {
+    handler: async ({ params, query, body: sent, shared }) => {
       if (sent.starting_on >= sent.ending_before) {
         throw invalid(['endingBefore'], 'must be after starting_on');
       }
+      const range = { start: sent.starting_on, end: sent.ending_before };
       const filter = {
-        customerId: params.customer_id,
-        range: { start: sent.starting_on, end: sent.ending_before },
+        ...{ customerId: params.customer_id, range },
         size: sent.window_size === 'DAY' ? ('day' as const) : ('none' as const),
         status: sent.status,
         creditTypeId: sent.credit_type_id,
         properties: sent.group_key,
+        ...pagesOfAnswer(shared, range),
       };
       const page = await listSpendBreakdowns(deps, filter, {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE) }),

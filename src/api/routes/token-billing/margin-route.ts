@@ -1,5 +1,6 @@
 /** The margin over the costs of AI providers, as JSON and CSV. */
 import { z } from 'zod';
+import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
 import { listMargins, type MarginRow } from '../../../billing/token-billing/margin.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
@@ -62,12 +63,13 @@ export function marginRoute(deps: Parameters<typeof listMargins>[0]): RouteDefin
     response: pageOf(margin),
     csv: csvTable(COLUMNS, (row: MarginWire) => [row], { itemsPerRead: DAYS_PER_PAGE }),
     errors: [400, 413],
-    handler: async ({ query }) => {
+    handler: async ({ query, shared }) => {
       const filter = {
         range: { start: query.starting_on, end: query.ending_before },
         customerId: query.customer_id,
         provider: query.provider,
         model: query.model,
+        drafts: shared?.(createKeptDrafts),
       };
       return pageToWire(await listMargins(deps, filter, pageRequest(query)), toWire);
     },

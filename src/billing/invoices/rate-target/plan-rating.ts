@@ -23,6 +23,8 @@ export interface RecordedWindows {
   readonly size: WindowSize | null;
   /** Only windows in this time are needed; the others may be joined. Null for all. */
   readonly within: Interval | null;
+  /** Lines of usage that is read in slices have no windows; their hours are computed after them. */
+  readonly areLaterIfSliced?: boolean;
   /**
    * Default: everything. `lines`: without the balances that it found. `deductions`: only what it takes from balances,
    * with lines and warnings as they come.
@@ -72,7 +74,8 @@ export function planRating(deps: RateDeps, { book = NO_BALANCES, ...one }: Targe
   const { contract, period } = target;
   const groups = rated(() => needGroups(target, context));
   const isSliced = groups.some((group) => isTooLarge(group, target, usage));
-  const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
+  const areAllHours = windows.size === 'hour' && windows.within === null;
+  const hasLaterHours = isSliced && (windows.areLaterIfSliced ?? areAllHours);
   const card = cardOf(context, contract);
   // Composites count what lines cost before drawdown.
   const isAfterDrawdown = !isSliced && card.composites.length === 0;

@@ -13,7 +13,7 @@ import { sortedInSteps } from '../../../core/sort-in-steps.ts';
 import type { Interval } from '../../../core/time.ts';
 import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
 import { beforeBalances, beforeBalancesInSteps } from '../../../rating/invoices/before-balances.ts';
-import { invoiceTotal, lineWindowsOf } from '../../../rating/invoices/breakdown.ts';
+import { invoiceTotal } from '../../../rating/invoices/breakdown.ts';
 import {
   type ShareValues,
   type SpendShare,
@@ -31,11 +31,9 @@ import {
   type FoundBreakdowns,
   findBreakdowns,
   type Place,
-  timeOf,
 } from '../breakdown-places.ts';
 import { frozenWindows } from '../breakdowns.ts';
-import { computeUsageInvoices } from '../compute.ts';
-import { draftMoment } from '../draft-moment.ts';
+import { draftsInWindows, isKeptIn, type PagesOfAnswer } from '../drafts-in-windows.ts';
 import { invoiceContext } from '../invoice-context.ts';
 import { type InvoiceDeps, requireCustomer, scheduledOf } from '../read-invoices.ts';
 import { type InvoiceUsageSource, usageWeights } from './usage-weights.ts';
@@ -62,6 +60,8 @@ export interface SpendFilter extends BreakdownFilter {
   readonly size: 'day' | 'none';
   /** Properties of events. */
   readonly properties: readonly string[];
+  /** Set where the answer has many pages, whose drafts are computed once. */
+  readonly pages?: PagesOfAnswer;
 }
 
 /**
@@ -87,7 +87,12 @@ async function readSpend(
 ): Promise<Page<SpendItem, BreakdownPosition>> {
   const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
-    const found = await findBreakdowns({ ...deps, db }, { ...filter, withoutVoid: true }, page);
+    const found = await findBreakdowns(
+      { ...deps, db },
+      { ...filter, withoutVoid: true },
+      page,
+      isKeptIn(filter.pages),
+    );
     const targets = found.scheduled.map(({ target }) => target);
     const invoices = await scheduledOf({ ...deps, db }, targets);
     const ownOf = new Map(found.scheduled.map(({ target, own }) => [target.invoiceId, own]));
@@ -98,7 +103,7 @@ async function readSpend(
   });
   const rows = [
     ...scheduled.flatMap(({ invoice, own }) => wholeItems(invoice, own)),
-    ...(await draftItems(deps, drafts, filter.properties)),
+    ...(await draftItems(deps, drafts, filter, page.order)),
     ...(await issuedItems(deps, issued, filter.properties)),
   ];
   const compare = byWindow(page.order);
@@ -108,21 +113,14 @@ async function readSpend(
 
 async function draftItems(
   deps: InvoiceDeps,
-  { planned, own }: FoundBreakdowns['drafts'],
-  properties: readonly string[],
+  found: FoundBreakdowns['drafts'],
+  { properties, pages }: SpendFilter,
+  order: BreakdownPageRequest['order'],
 ): Promise<SpendItem[]> {
-  const countedUpTo = await draftMoment(deps.clickhouse, planned);
-  const computed = await computeUsageInvoices(deps, planned, 'hour', own.map(timeOf), countedUpTo);
-  const [problem] = computed.flatMap(({ problems }) => problems);
-  if (problem !== undefined) throw problem;
   const items: SpendItem[] = [];
-  for (const [index, { invoice, ingestedUpTo }] of computed.entries()) {
-    const target = planned.targets[index];
-    const places = own[index] ?? [];
-    assert(target !== undefined, 'every computed invoice was planned');
-    const source = { target, context: planned.context, ingestedUpTo };
-    const hours = await resultInChunks(hoursIn(lineWindowsOf(invoice.lines), places));
-    items.push(...(await itemsOf(deps, invoice, hours, source, places, properties)));
+  for (const draft of await draftsInWindows(deps, found, { size: 'hour', order }, pages ?? null)) {
+    const { invoice, windows, source, own } = draft;
+    items.push(...(await itemsOf(deps, invoice, windows, source, own, properties)));
   }
   return items;
 }
