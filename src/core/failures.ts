@@ -110,6 +110,17 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
+ * Whether ClickHouse had no memory for a query because others had it; a query that is too large by itself is not meant.
+ * The same request may succeed later.
+ */
+export function isStoreOutOfMemory(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth <= CAUSES_MAX; at = at.cause, depth += 1) {
+    if (textOf(at, 'type') === 'MEMORY_LIMIT_EXCEEDED' && at.message.includes('(total)')) return true;
+  }
+  return false;
+}
+
+/**
  * The message about an unavailable store: the innermost error that says so, on one line, without the statement that
  * met it and without stacks. Null for any other failure.
  */

@@ -1,12 +1,12 @@
 /**
  * The one table from failures to status, headers and body.
  *
- * Expected failures are `Refusal`s, and stores that are unreachable or full (503). Everything else is a bug: 500
- * with a fixed text, details only in the log.
+ * Expected failures are `Refusal`s, stores that are unreachable or full (503), and a ClickHouse whose memory others have
+ * (429). Everything else is a bug: 500 with a fixed text, details only in the log.
  */
 import { z } from 'zod';
 import { Refusal, type RefusalKind } from '../../core/errors.ts';
-import { isStoreUnavailable } from '../../core/failures.ts';
+import { isStoreOutOfMemory, isStoreUnavailable } from '../../core/failures.ts';
 import type { WireWords } from '../base/names.ts';
 import { refusalText } from './problems.ts';
 
@@ -60,10 +60,18 @@ const STORE_UNAVAILABLE: ErrorAnswer = {
   logged: 'store',
 };
 
+const STORE_OUT_OF_MEMORY: ErrorAnswer = {
+  status: 429,
+  headers: STATUS_AND_HEADERS.overloaded[1],
+  body: { message: 'there is no memory for the queries of this request at the moment, try again later' },
+  logged: 'store',
+};
+
 /** The answer to a thrown value; `own` are the route's wire names. Never throws. */
 export function errorAnswer(error: unknown, requestId: string, own?: WireWords): ErrorAnswer {
   if (!(error instanceof Refusal)) {
     if (isStoreUnavailable(error)) return STORE_UNAVAILABLE;
+    if (isStoreOutOfMemory(error)) return STORE_OUT_OF_MEMORY;
     const message = `Internal error. The log has the details under request id ${requestId}.`;
     return { status: 500, headers: {}, body: { message }, logged: 'bug' };
   }

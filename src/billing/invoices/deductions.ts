@@ -13,6 +13,16 @@ import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 /** Drafts are computed from usage. */
 export interface BalanceDeps extends ComputeDeps {
   readonly db: Database;
+  /** Set where an answer has many pages: the same drafts are computed once for all of them. */
+  readonly keptDeductions?: KeptDeductions;
+}
+
+/** What drafts take, by the drafts. */
+export type KeptDeductions = Map<string, readonly BalanceDeduction[]>;
+
+/** None yet. */
+export function createKeptDeductions(): KeptDeductions {
+  return new Map();
 }
 
 /** Within a snapshot. */
@@ -40,7 +50,24 @@ export async function loadDeductions(
     final: await loadFinalDeductions(db, commits),
     plan: await planDrafts({ ...deps, db }, commits),
   }));
-  return [...final, ...ofCommits(commits, await draftDeductions(deps, plan))];
+  return [...final, ...ofCommits(commits, await keptOrComputed(deps, plan))];
+}
+
+async function keptOrComputed(
+  deps: BalanceDeps,
+  plan: PlannedInvoices,
+): Promise<readonly BalanceDeduction[]> {
+  const { keptDeductions } = deps;
+  if (keptDeductions === undefined) return await draftDeductions(deps, plan);
+  const key = JSON.stringify([
+    plan.targets.map(({ contract, period }) => [contract.id, period.start]),
+    plan.scheduled.targets.map(({ invoiceId }) => invoiceId),
+  ]);
+  const known = keptDeductions.get(key);
+  if (known !== undefined) return known;
+  const computed = await draftDeductions(deps, plan);
+  keptDeductions.set(key, computed);
+  return computed;
 }
 
 /** The drafts that may draw on the commits. */

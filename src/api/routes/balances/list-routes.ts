@@ -1,8 +1,9 @@
 /** Lists of a customer's commits, of its credits, and of both. */
 import { z } from 'zod';
 import { type BalancePage, listBalances } from '../../../billing/balance-queries/list-balances.ts';
-import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
+import { type BalanceDeps, createKeptDeductions } from '../../../billing/invoices/deductions.ts';
 import { COMMIT_TYPES, type Commit } from '../../../core/terms/commits.ts';
+import type { SharedByPages } from '../../http/csv-pages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
 import { pageOf, pageToWire } from '../../wire/paging.ts';
@@ -14,6 +15,11 @@ const common = { method: 'post', tags: ['Balances'], scope: 'read', errors: [400
 
 export function balanceListRoutes(deps: BalanceDeps): RouteDefinition[] {
   return [listCommitsRoute(deps), listCreditsRoute(deps), listBalancesRoute(deps)];
+}
+
+/** The pages of an answer as CSV compute the same drafts once. */
+function forPages(deps: BalanceDeps, shared: SharedByPages | undefined): BalanceDeps {
+  return shared === undefined ? deps : { ...deps, keptDeductions: shared(createKeptDeductions) };
 }
 
 /** Writes the rows of a page as answers show them. */
@@ -37,7 +43,7 @@ function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
     }),
     response: pageOf(commit.output),
     csv: ledgerCsv,
-    async handler({ body }) {
+    async handler({ body, shared }) {
       const input = listInput(body, {
         types: ['PREPAID', 'POSTPAID'],
         id: body.commit_id ?? null,
@@ -46,7 +52,7 @@ function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
         excludeZeroBalances: false,
         sortsByPriority: false,
       });
-      const listed = await listBalances(deps, input, pageOfBody(body));
+      const listed = await listBalances(forPages(deps, shared), input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
     },
   });
@@ -65,7 +71,7 @@ function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
     }),
     response: pageOf(credit.output),
     csv: ledgerCsv,
-    async handler({ body }) {
+    async handler({ body, shared }) {
       const input = listInput(body, {
         types: ['CREDIT'],
         id: body.credit_id ?? null,
@@ -73,7 +79,7 @@ function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
         excludeZeroBalances: false,
         sortsByPriority: false,
       });
-      const listed = await listBalances(deps, input, pageOfBody(body));
+      const listed = await listBalances(forPages(deps, shared), input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
     },
   });
@@ -103,7 +109,7 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
     }),
     response: pageOf(z.union([commit.output, credit.output])),
     csv: ledgerCsv,
-    async handler({ body }) {
+    async handler({ body, shared }) {
       const input = listInput(body, {
         types: COMMIT_TYPES,
         id: body.id ?? null,
@@ -111,7 +117,7 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
         excludeZeroBalances: body.exclude_zero_balances ?? false,
         sortsByPriority: body.sort_by_priority ?? false,
       });
-      const listed = await listBalances(deps, input, pageOfBody(body));
+      const listed = await listBalances(forPages(deps, shared), input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
     },
   });

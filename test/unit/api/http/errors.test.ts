@@ -1,3 +1,4 @@
+import { ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { errorAnswer } from '../../../../src/api/http/errors.ts';
 import { conflict, invalid, namesNothing, notFound, Refusal, words } from '../../../../src/core/errors.ts';
@@ -30,6 +31,16 @@ describe('errorAnswer', () => {
       body: { message: refusal.message },
       logged: 'no',
     });
+  });
+
+  it.each([
+    ['(total) memory limit exceeded: would use 516.03 MiB', 429, 'store'],
+    ['Query memory limit exceeded: would use 10.00 GiB', 500, 'bug'],
+  ])('answers a query without memory: %s', (message, status, logged) => {
+    const error = new ClickHouseError({ code: '241', type: 'MEMORY_LIMIT_EXCEEDED', message });
+    const told = answer(new Error('a query failed', { cause: error }));
+    expect(told).toMatchObject({ status, logged });
+    expect(told.headers['retry-after']).toBe(status === 429 ? '1' : undefined);
   });
 
   it('names fields in the words of the wire, those of the route first', () => {
