@@ -101,7 +101,7 @@ class Counter implements MemoryCounter {
     this.bytes += bytes;
     const held = this.#share.bytes();
     if (this.isExceeded) throw tooMany(this.#budget);
-    this.isTooLarge ||= this.bytes > this.#budget.bytes * BUDGETS_MAX;
+    this.isTooLarge ||= this.bytes > Math.max(SMALL_BYTES, this.#budget.bytes * BUDGETS_MAX);
     if (this.isTooLarge) throw tooLarge();
     if (this.bytes <= Math.max(held, SMALL_BYTES) || held >= this.#budget.bytes) return;
     const more = Math.ceil((this.bytes - held) / STEP_BYTES) * STEP_BYTES;
