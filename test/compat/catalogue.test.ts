@@ -58,7 +58,7 @@ async function createUsageProduct(terms: { pricing_group_key?: string[]; tags?: 
 const FROM = { starting_at: '2026-01-01T00:00:00Z', entitled: true } as const;
 
 describe('products with the official client', () => {
-  it('are created, changed from an instant on, read with their history, listed and archived', async () => {
+  it('products with the official client are created, changed from an instant on, read with their history, listed and archived', async () => {
     const product_id = await createUsageProduct({ tags: ['ai'] });
     const updated = await client.v1.contracts.products.update({
       product_id,
@@ -96,7 +96,7 @@ describe('products with the official client', () => {
 });
 
 describe('pricing units with the official client', () => {
-  it('are listed page after page: frequent currencies, custom units, whose names are unique, then all others', async () => {
+  it('pricing units with the official client are listed page after page: frequent currencies, custom units, whose names are unique, then all others', async () => {
     const id = await createUnit('AI credits');
     const listed = await collect(client.v1.pricingUnits.list({ limit: 4 }));
     expect(listed[0]).toEqual({ ...USD, is_currency: true });
@@ -110,7 +110,7 @@ describe('pricing units with the official client', () => {
 });
 
 describe('rate cards with the official client', () => {
-  it('are created, changed, listed without a body and archived', async () => {
+  it('rate cards with the official client are created, changed, listed without a body and archived', async () => {
     const unit = await createUnit('Compute units');
     const card = await client.v1.contracts.rateCards.create({
       name: 'List',
@@ -172,7 +172,7 @@ describe('rate cards with the official client', () => {
 });
 
 describe('rates with the official client', () => {
-  it('of every type are added and read back', async () => {
+  it('rates with the official client of every type are added and read back', async () => {
     const usage = await createUsageProduct({ pricing_group_key: ['model'] });
     const seat = await client.v1.contracts.products.create({ name: 'Seat', type: 'SUBSCRIPTION' });
     const support = await client.v1.contracts.products.create({
@@ -250,7 +250,7 @@ describe('rates with the official client', () => {
     expect(selected.map(({ rate }) => rate.rate_type)).toEqual(['TIERED', 'SUBSCRIPTION']);
   });
 
-  it('show their schedule as effective segments', async () => {
+  it('rates with the official client show their schedule as effective segments', async () => {
     const product_id = await createUsageProduct();
     const card = await client.v1.contracts.rateCards.create({ name: 'Scheduled' });
     const rate_card_id = card.data.id;
@@ -286,7 +286,7 @@ describe('rates with the official client', () => {
 });
 
 describe('billing providers with the official client', () => {
-  it('are connected and listed without secrets', async () => {
+  it('billing providers with the official client are connected and listed without secrets', async () => {
     const created = await client.v1.settings.billingProviders.create({
       billing_provider: 'azure_marketplace',
       delivery_method: 'direct_to_billing_provider',
@@ -305,7 +305,7 @@ describe('billing providers with the official client', () => {
     expect(listed.next_page).toBeNull();
   });
 
-  it('get the invoices of customers by their configurations', async () => {
+  it('billing providers with the official client get the invoices of customers by their configurations', async () => {
     const configuration = { stripe_customer_id: 'cus_1', stripe_collection_method: 'charge_automatically' };
     const delivery_method = 'direct_to_billing_provider';
     const customer = await client.v1.customers.create({

@@ -131,7 +131,7 @@ async function create(): Promise<{ customer_id: string; contract_id: string }> {
 }
 
 describe('contracts with the official client', () => {
-  it('are created with terms of every kind and read in both versions', async () => {
+  it('contracts with the official client are created with terms of every kind and read in both versions', async () => {
     const created = await client.v1.contracts.create(terms());
     const reference = { customer_id: customer, contract_id: created.data.id };
     const options = { include_balance: true, include_ledgers: true };
@@ -147,7 +147,7 @@ describe('contracts with the official client', () => {
     expect(v2.recurring_credits?.[0]?.subscription_config?.subscription_id).toBe(v2.subscriptions?.[0]?.id);
   });
 
-  it('are listed by what is asked for', async () => {
+  it('contracts with the official client are listed by what is asked for', async () => {
     const { contract_id } = await create();
     const list = { customer_id: customer };
     const ids = async (filter: {
@@ -169,7 +169,7 @@ describe('contracts with the official client', () => {
     expect(await ids({ include_archived: true })).toEqual([contract_id]);
   });
 
-  it('get another end and a usage filter', async () => {
+  it('contracts with the official client get another end and a usage filter', async () => {
     const reference = await create();
     const ending_before = '2027-01-01T00:00:00.000Z';
     const moved = await client.v1.contracts.updateEndDate({ ...reference, ending_before });
@@ -187,14 +187,14 @@ describe('contracts with the official client', () => {
     expect((await client.v2.contracts.retrieve(reference)).data.ending_before).toBeUndefined();
   });
 
-  it('are created once per uniqueness key, without a retry', async () => {
+  it('contracts with the official client are created once per uniqueness key, without a retry', async () => {
     const body = { ...terms(), uniqueness_key: `once ${customer}` };
     await client.v1.contracts.create(body);
     await expect(client.v1.contracts.create(body)).rejects.toThrow(ConflictError);
     expect((await client.v1.contracts.list({ customer_id: customer })).data).toHaveLength(1);
   });
 
-  it('are refused with the path of the field, and where there are none', async () => {
+  it('contracts with the official client are refused with the path of the field, and where there are none', async () => {
     const [commit] = terms().commits ?? [];
     const schedule_items = [{ amount: 1, starting_at: END, ending_before: START }];
     const refused = client.v1.contracts.create({

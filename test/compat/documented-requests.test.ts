@@ -320,7 +320,7 @@ const answersExample = async (call: string) => {
 describe('the documented request is answered:', () => {
   test.each(before)('%s', answersExample);
 
-  test('lists and reads of everything that there is', async () => {
+  test('the documented request is answered: lists and reads of everything that there is', async () => {
     const of = { customer_id: own.everyCustomer };
     const contract = { ...of, contract_id: own.everything };
     const october = { starting_on: OCTOBER, ending_before: '2026-11-10T00:00:00Z' };

@@ -88,7 +88,7 @@ async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
 const moveClock = (now: string) => client.post('/v1/sandbox/clock', { body: { now } });
 
 describe('a month with the official client', () => {
-  it('goes from events to a draft, its breakdowns and an invoice that stays as it was finalized', async () => {
+  it('a month with the official client goes from events to a draft, its breakdowns and an invoice that stays as it was finalized', async () => {
     const { rateCardId, productId } = await createPriceList('list-of-month');
     const customer = await client.v1.customers.create({ name: 'Acme', ingest_aliases: ['acme'] });
     const contract = await client.v1.contracts.create({
@@ -197,7 +197,7 @@ describe('a month with the official client', () => {
     expect(april.map((invoice) => [invoice.start_timestamp, invoice.total])).toEqual([[APRIL, 0]]);
   });
 
-  it('finds the rate card by its alias, and takes usage along when an alias is set late', async () => {
+  it('a month with the official client finds the rate card by its alias, and takes usage along when an alias is set late', async () => {
     await createPriceList('list-by-alias');
     const customer = await client.v1.customers.create({ name: 'Late' });
     const { now } = (await client.get<{ data: { now: string } }>('/v1/sandbox/clock')).data;

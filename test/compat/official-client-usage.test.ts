@@ -42,7 +42,7 @@ async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
 }
 
 describe('the official client', () => {
-  it('lists usage of customers and metrics, by day and group', async () => {
+  it('the official client lists usage of customers and metrics, by day and group', async () => {
     const rows = await collect(
       client.v1.usage.list({
         starting_on: '2026-03-18T00:00:00Z',
@@ -59,14 +59,14 @@ describe('the official client', () => {
     expect(rows[1]).toMatchObject({ customer_id: customer, billable_metric_name: 'Tokens' });
   });
 
-  it('finds an event and its repeat', async () => {
+  it('the official client finds an event and its repeat', async () => {
     const found = await client.v1.usage.search({ transactionIds: ['initech-1'] });
     expect(found.map((event) => event.is_duplicate)).toEqual([false, true]);
     expect(found[0]?.matched_customer).toEqual({ id: customer, name: 'Initech' });
     expect(found[0]?.matched_billable_metrics?.map(({ id }) => id)).toEqual([metric]);
   });
 
-  it('lists the metrics of a customer and archives one', async () => {
+  it('the official client lists the metrics of a customer and archives one', async () => {
     const mine = await collect(client.v1.customers.listBillableMetrics({ customer_id: customer }));
     expect(mine.map(({ id, aggregate_keys: keys }) => ({ id, keys }))).toEqual([
       { id: metric, keys: ['tokens'] },

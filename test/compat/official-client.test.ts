@@ -62,7 +62,7 @@ function createTokenMetric() {
 }
 
 describe('customers with the official client', () => {
-  it('are created, read, and found by alias and by ids', async () => {
+  it('customers with the official client are created, read, and found by alias and by ids', async () => {
     const created = await client.v1.customers.create({ name: 'Acme', ingest_aliases: ['acme-1', 'acme-2'] });
     const { id } = created.data;
     expect(created.data).toMatchObject({ name: 'Acme', ingest_aliases: ['acme-1', 'acme-2'] });
@@ -75,7 +75,7 @@ describe('customers with the official client', () => {
     expect(both.map((customer) => customer.name).sort()).toEqual(['Acme', 'Bolt']);
   });
 
-  it('are listed page after page', async () => {
+  it('customers with the official client are listed page after page', async () => {
     const names = ['Page 1', 'Page 2', 'Page 3'];
     for (const name of names) await client.v1.customers.create({ name });
     const listed = await collect(client.v1.customers.list({ limit: 1 }));
@@ -84,7 +84,7 @@ describe('customers with the official client', () => {
     expect(new Set(listed.map((customer) => customer.id)).size).toBe(listed.length);
   });
 
-  it('are archived once, and listed on request only', async () => {
+  it('customers with the official client are archived once, and listed on request only', async () => {
     const { data } = await client.v1.customers.create({ name: 'Mistake' });
     expect((await client.v1.customers.archive({ id: data.id })).data).toEqual({ id: data.id });
     const [archived] = await collect(client.v1.customers.list({ only_archived: true }));
@@ -95,7 +95,7 @@ describe('customers with the official client', () => {
     await expect(unknown).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('have their aliases replaced as a set', async () => {
+  it('customers with the official client have their aliases replaced as a set', async () => {
     const { data } = await client.v1.customers.create({ name: 'Alias', ingest_aliases: ['old'] });
     await client.v1.customers.setIngestAliases({ customer_id: data.id, ingest_aliases: ['new-1', 'new-2'] });
     const read = await client.v1.customers.retrieve({ customer_id: data.id });
@@ -104,7 +104,7 @@ describe('customers with the official client', () => {
 });
 
 describe('metrics with the official client', () => {
-  it('are read back as they were defined', async () => {
+  it('metrics with the official client are read back as they were defined', async () => {
     const { data } = await createTokenMetric();
     const read = await client.v1.billableMetrics.retrieve({ billable_metric_id: data.id });
     expect(read.data).toMatchObject({
@@ -117,16 +117,19 @@ describe('metrics with the official client', () => {
     });
   });
 
-  it.each(['COUNT', 'MAX', 'UNIQUE', 'LATEST'] as const)('may aggregate by %s', async (aggregation_type) => {
-    const { data } = await client.v1.billableMetrics.create({
-      name: aggregation_type,
-      property_filters: [{ name: 'seats', exists: true }],
-      aggregation_type,
-      ...(aggregation_type === 'COUNT' ? {} : { aggregation_key: 'seats' }),
-    });
-    const read = await client.v1.billableMetrics.retrieve({ billable_metric_id: data.id });
-    expect(read.data.aggregation_type).toBe(aggregation_type);
-  });
+  it.each(['COUNT', 'MAX', 'UNIQUE', 'LATEST'] as const)(
+    'metrics with the official client may aggregate by %s',
+    async (aggregation_type) => {
+      const { data } = await client.v1.billableMetrics.create({
+        name: aggregation_type,
+        property_filters: [{ name: 'seats', exists: true }],
+        aggregation_type,
+        ...(aggregation_type === 'COUNT' ? {} : { aggregation_key: 'seats' }),
+      });
+      const read = await client.v1.billableMetrics.retrieve({ billable_metric_id: data.id });
+      expect(read.data.aggregation_type).toBe(aggregation_type);
+    },
+  );
 });
 
 describe('usage with the official client', () => {
@@ -160,12 +163,12 @@ describe('usage with the official client', () => {
     await client.v1.usage.ingest({ usage: events });
   });
 
-  it('counts every transaction id once, also when a request is repeated', async () => {
+  it('usage with the official client counts every transaction id once, also when a request is repeated', async () => {
     const rows = await collect(client.v1.usage.listWithGroups({ ...ids, ...range, window_size: 'NONE' }));
     expect(rows.map((row) => row.value)).toEqual([119.5]);
   });
 
-  it('is listed by day and model, page after page', async () => {
+  it('usage with the official client is listed by day and model, page after page', async () => {
     const rows = await collect(
       client.v1.usage.listWithGroups({
         ...ids,
@@ -182,7 +185,7 @@ describe('usage with the official client', () => {
     ]);
   });
 
-  it('is listed by hour and a compound key, filtered', async () => {
+  it('usage with the official client is listed by hour and a compound key, filtered', async () => {
     const rows = await collect(
       client.v1.usage.listWithGroups({
         ...ids,

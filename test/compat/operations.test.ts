@@ -57,20 +57,20 @@ ${absentRows.join('\n')}
 }
 
 describe('the operations of the official client', () => {
-  it('are all found by calling its methods', () => {
+  it('the operations of the official client are all found by calling its methods', () => {
     expect(operations.length).toBe(116);
     expect(new Set(operations.map(shapeOf)).size).toBe(operations.length);
   });
 
-  it('either work or have a reason', () => {
+  it('the operations of the official client either work or have a reason', () => {
     expect([...reasons.keys()].sort()).toEqual(absent.map(shapeOf).sort());
   });
 
-  it('are listed in docs/compatibility.md', async () => {
+  it('the operations of the official client are listed in docs/compatibility.md', async () => {
     await expect(page()).toMatchFileSnapshot('../../docs/compatibility.md');
   });
 
-  it('are counted in the README', async () => {
+  it('the operations of the official client are counted in the README', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     expect(readme).toContain(`Of the client's ${operations.length} operations ${works.length} work`);
   });

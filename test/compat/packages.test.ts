@@ -111,7 +111,7 @@ async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
 }
 
 describe('packages with the official client', () => {
-  it('are created, read and listed, page after page', async () => {
+  it('packages with the official client are created, read and listed, page after page', async () => {
     const { data } = await client.v1.packages.create(terms());
     const { data: read } = await client.v1.packages.retrieve({ package_id: data.id });
     expect(read).toMatchObject({
@@ -136,7 +136,7 @@ describe('packages with the official client', () => {
     expect((await client.v1.packages.list()).data.length).toBe(listed.length);
   });
 
-  it('become contracts by alias and by id', async () => {
+  it('packages with the official client become contracts by alias and by id', async () => {
     const { data } = await client.v1.packages.create({ ...terms(), aliases: [{ name: 'pro' }] });
     const byAlias = await client.v1.contracts.create({
       customer_id,
@@ -174,7 +174,7 @@ describe('packages with the official client', () => {
     ]);
   });
 
-  it('are archived for good', async () => {
+  it('packages with the official client are archived for good', async () => {
     const { data } = await client.v1.packages.create({ name: 'Old', aliases: [{ name: 'old' }] });
     expect((await client.v1.packages.archive({ package_id: data.id })).data.id).toBe(data.id);
     const archived = await collect(client.v1.packages.list({ archive_filter: 'ARCHIVED' }));
@@ -183,7 +183,7 @@ describe('packages with the official client', () => {
     await expect(client.v1.contracts.create(contract)).rejects.toBeInstanceOf(BadRequestError);
   });
 
-  it('refuse what is wrong with the errors the client knows', async () => {
+  it('packages with the official client refuse what is wrong with the errors the client knows', async () => {
     const once = { name: 'Once', uniqueness_key: 'once' };
     await client.v1.packages.create(once);
     await expect(client.v1.packages.create(once)).rejects.toBeInstanceOf(ConflictError);

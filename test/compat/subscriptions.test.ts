@@ -57,7 +57,7 @@ async function subscribe(terms: Partial<Input>, recurring_credits: Credits = [])
 }
 
 describe('the quantity history', () => {
-  it('has each change of the quantity and of the price, which is that of the period', async () => {
+  it('the quantity history has each change of the quantity and of the price, which is that of the period', async () => {
     const { reference, all } = await subscribe({ initial_quantity: 10 });
     await client.v2.contracts.edit({
       ...reference,
@@ -86,7 +86,7 @@ describe('the quantity history', () => {
     ]);
   });
 
-  it('is refused with a code where something is unknown', async () => {
+  it('the quantity history is refused with a code where something is unknown', async () => {
     const { all } = await subscribe({ initial_quantity: 1 });
     const read = (change: object) =>
       client.v1.contracts.retrieveSubscriptionQuantityHistory({ ...all, ...change });
@@ -133,7 +133,7 @@ describe('the balances of seats', () => {
     return { reference, all };
   }
 
-  it('are listed seat by seat, and pages have 25 seats, or fewer where they show 100 credits', async () => {
+  it('the balances of seats are listed seat by seat, and pages have 25 seats, or fewer where they show 100 credits', async () => {
     const { reference } = await withAllowance();
     const covering_date = '2026-12-10T00:00:00Z';
     const balances = [{ credit_type_id: CREDIT_TYPE, balance: 100, starting_balance: 100 }];
@@ -165,7 +165,7 @@ describe('the balances of seats', () => {
     });
   });
 
-  it('are refused for a subscription without seats', async () => {
+  it('the balances of seats are refused for a subscription without seats', async () => {
     const { reference, all } = await subscribe({ initial_quantity: 3 });
     const subscription_ids = [all.subscription_id];
     await expect(
@@ -176,7 +176,7 @@ describe('the balances of seats', () => {
 });
 
 describe('the seats history', () => {
-  it('has segments of the same seats, page by page, up to the present one', async () => {
+  it('the seats history has segments of the same seats, page by page, up to the present one', async () => {
     const { reference, all } = await subscribe(seated);
     const on = (day: string) => `2026-${day}T00:00:00.000Z`;
     await client.v2.contracts.edit({
@@ -219,7 +219,7 @@ describe('the seats history', () => {
     await expect(read({ limit: 11 })).rejects.toBeInstanceOf(BadRequestError);
   });
 
-  it('is refused for a subscription without seats', async () => {
+  it('the seats history is refused for a subscription without seats', async () => {
     const { all } = await subscribe({ initial_quantity: 3 });
     await expect(client.v1.contracts.getSubscriptionSeatsHistory(all)).rejects.toMatchObject({
       ...{ status: 400, error: { code: 'InvalidArgument' } },

@@ -113,7 +113,7 @@ async function startService(env: Record<string, string>): Promise<Running> {
 }
 
 describe('beside the embedded stores', () => {
-  it('loads events of any age once, gzip or not, against all that is stored and within the file', async () => {
+  it('a backfill beside the embedded stores loads events of any age once, gzip or not, against all that is stored and within the file', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
@@ -155,7 +155,7 @@ describe('beside the embedded stores', () => {
     await service.stop();
   });
 
-  it('ends at the first invalid line with its number, and continues there when the file is corrected', async () => {
+  it('a backfill beside the embedded stores ends at the first invalid line with its number, and continues there when the file is corrected', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
@@ -174,7 +174,7 @@ describe('beside the embedded stores', () => {
     expect(corrected.out).toContain('2 events stored, 2 were there already');
   });
 
-  it('skips invalid lines into a report that says which and why, and never overwrites another file', async () => {
+  it('a backfill beside the embedded stores skips invalid lines into a report that says which and why, and never overwrites another file', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
@@ -211,7 +211,7 @@ describe('beside the embedded stores', () => {
     expect((await readFile(report, 'utf8')).trimEnd().split('\n')).toEqual(lines);
   });
 
-  it('says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
+  it('a backfill beside the embedded stores says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: await createDataDirectory() };
     const withoutSource = expect.stringContaining("missing required argument 'source'");
@@ -287,7 +287,7 @@ describe('killed or interrupted in the middle', () => {
 });
 
 describe('beside a running service on a ClickHouse server', () => {
-  it('loads while the service ingests, and the service knows the loaded ids', async () => {
+  it('a backfill beside a running service on a ClickHouse server loads while the service ingests, and the service knows the loaded ids', async () => {
     const dir = await createTestDirectory();
     front = await startFrontProcess({ directory: join(dir, 'front'), port: 0 });
     const env = { DATA_DIR: await createDataDirectory(), CLICKHOUSE_URL: frontUrl(front.port, 'shared') };
@@ -317,7 +317,7 @@ describe('beside a running service on a ClickHouse server', () => {
 });
 
 describe('a finalized invoice', () => {
-  it('never changes by older events, nor does its breakdown; usage shows them, and an open period takes them', async () => {
+  it('a finalized invoice never changes by older events, nor does its breakdown; usage shows them, and an open period takes them', async () => {
     const service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
     try {
       const { customerId, tokensMetricId } = await createScenario(service.api, { alias: 'late' });

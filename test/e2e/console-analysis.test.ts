@@ -89,7 +89,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
   describe('metrics', () => {
     const SQL = 'SELECT SUM(properties.tokens) AS value, properties.model FROM events GROUP BY model';
 
-    it('previews a query as chart and table with the figures and the cost of the API', async () => {
+    it('the page of metrics previews a query as chart and table with the figures and the cost of the API', async () => {
       const { page, errors } = await open(`/console/metrics?customer=${customer}&group=model`);
       await write(page, 'SQL of the metric', SQL);
       await page.getByRole('button', { name: 'Preview' }).click();
@@ -121,7 +121,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect(await cellsOf(sent, 'Usage over time')).toEqual(await cellsOf(page, 'Usage over time'));
     });
 
-    it('marks a mistake at its place, in the words of the API', async () => {
+    it('the page of metrics marks a mistake at its place, in the words of the API', async () => {
       const { page } = await open(`/console/metrics?customer=${customer}`);
       await write(page, 'SQL of the metric', 'SELECT COUNT(*) AS value,\n  modle FROM events GROUP BY modle');
       await page.keyboard.press('Control+Enter');
@@ -137,7 +137,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect(await page.locator('.cm-lintRange-error').textContent()).toBe('modle');
     });
 
-    it('completes properties that were seen and functions of the reference', async () => {
+    it('the page of metrics completes properties that were seen and functions of the reference', async () => {
       const { page } = await open(`/console/metrics?customer=${customer}`);
       await settle(page);
       await write(page, 'SQL of the metric', 'SELECT ');
@@ -152,7 +152,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
         .toContain('SELECT SUM(properties.tokens');
     });
 
-    it('previews an aggregation of the form like the metric that has it, names the field that is wrong, and saves', async () => {
+    it('the page of metrics previews an aggregation of the form like the metric that has it, names the field that is wrong, and saves', async () => {
       const { page } = await open(`/console/metrics?customer=${customer}&window=none`);
       await page.getByRole('button', { name: 'Form' }).click();
       await page.getByLabel('Aggregation').selectOption('SUM');
@@ -193,7 +193,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
     const SQL =
       "SELECT DATE_TRUNC('day', timestamp) AS day, properties.model AS model, COUNT(*) AS sent FROM events WHERE event_type = 'llm_request' GROUP BY day, model ORDER BY day, model";
 
-    it('answers as table, chart, CSV and Parquet what the API answers', async () => {
+    it('the page Ask answers as table, chart, CSV and Parquet what the API answers', async () => {
       const { page, errors } = await open('/console/ask');
       await write(page, 'SQL of the question', SQL);
       await page.keyboard.press('Control+Enter');
@@ -214,7 +214,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect(errors).toEqual([]);
     });
 
-    it('saves a query for everybody, opens it by its name, and deletes it', async () => {
+    it('the page Ask saves a query for everybody, opens it by its name, and deletes it', async () => {
       const { page } = await open('/console/ask');
       await write(page, 'SQL of the question', 'SELECT COUNT(*) AS customers_in_all FROM customers');
       await page.getByLabel('Save under the name').fill('How many customers');
@@ -232,7 +232,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect((await service.api.get('/v1/sql/queries')).list('data')).toEqual([]);
     });
 
-    it('waits for a slow answer, says why it failed, and asks again; goes back to the answer before', async () => {
+    it('the page Ask waits for a slow answer, says why it failed, and asks again; goes back to the answer before', async () => {
       const { page } = await open(`/console/ask?sql=${encodeURIComponent('SELECT 1 AS one')}`);
       await page.getByRole('region', { name: 'Rows of the answer' }).waitFor();
       let asked = 0;
@@ -255,7 +255,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       await page.getByRole('columnheader', { name: 'two' }).waitFor();
     });
 
-    it('refuses to show an answer that is too large for a page, and offers the files', async () => {
+    it('the page Ask refuses to show an answer that is too large for a page, and offers the files', async () => {
       const { page } = await open('/console/ask');
       await page.route('**/v1/sql', (route) =>
         route.fulfill({
@@ -280,7 +280,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       card = cards.text(`data[${at}].id`);
     });
 
-    it('has every rate of the card at an instant, none before the first', async () => {
+    it('the page of prices has every rate of the card at an instant, none before the first', async () => {
       const { page } = await open(`/console/prices?card=${card}&at=2026-11-20T00:00`);
       await settle(page);
       const rates = await service.api.post('/v1/contract-pricing/rate-cards/getRates', {
@@ -366,7 +366,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       await expect.poll(() => new URL(page.url()).searchParams.get('draft')).toBe(null);
     });
 
-    it('takes new prices of every type into a draft, with group values and tiers, and saves what was entered', async () => {
+    it('the page of prices takes new prices of every type into a draft, with group values and tiers, and saves what was entered', async () => {
       const { rateCard, products } = await cardOfEveryProduct();
       const { page, errors } = await open(`/console/prices?card=${rateCard}&at=2027-03-01T00:00`);
       await page.getByText('The card has no rate at this instant').waitFor();
@@ -442,7 +442,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect(errors).toEqual([]);
     });
 
-    it('shows the prices of a contract beside the list with the override that set them', async () => {
+    it('the page of prices shows the prices of a contract beside the list with the override that set them', async () => {
       const { page } = await open('/console/prices?view=contract');
       await page.getByRole('combobox', { name: 'Customer' }).fill('vantage');
       await page.getByRole('option', { name: /Vantage/ }).waitFor();
@@ -468,7 +468,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
   });
 
   describe('events', () => {
-    it('says of an event which metrics count it, why others do not, and on which line it is', async () => {
+    it('the page of events says of an event which metrics count it, why others do not, and on which line it is', async () => {
       const sql = `SELECT transaction_id FROM events WHERE customer_id = '${customer}' AND event_type = 'llm_request' AND timestamp >= '2026-11-01' ORDER BY timestamp LIMIT 1`;
       const id = (await service.api.post('/v1/sql', { sql })).text('data[0].transaction_id');
       const { page } = await open('/console/events');
@@ -501,7 +501,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       await page.getByRole('region', { name: 'Metrics and the event' }).waitFor();
     });
 
-    it('finds events by customer, type and time, page by page, each once', async () => {
+    it('the page of events finds events by customer, type and time, page by page, each once', async () => {
       const { page } = await open(
         `/console/events?customer=${customer}&type=llm_request&from=2026-11-01T00:00&to=2026-11-26T00:00`,
       );
@@ -521,7 +521,7 @@ describe.skipIf(isBrowserMissing())('the analysis pages of the console', () => {
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    it('says that an id was never accepted, and that an event of nobody counts for nobody', async () => {
+    it('the page of events says that an id was never accepted, and that an event of nobody counts for nobody', async () => {
       await service.api.post('/v1/ingest', [
         {
           transaction_id: 'of nobody',

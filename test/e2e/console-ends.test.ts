@@ -24,7 +24,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
     await at?.close();
   });
 
-  it('says on an empty service what to do', async () => {
+  it('the console says on an empty service what to do', async () => {
     const { page, errors } = await open('/console');
     const expected = {
       '/console': 'No event happened in the last 30 days',
@@ -56,7 +56,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       card = cards.text('data[0].id');
     }, 300_000);
 
-    it('finds one of them, and pages through them by number', async () => {
+    it('the console with 1,000 customers finds one of them, and pages through them by number', async () => {
       const { page } = await open('/console/customers');
       await page.getByRole('link', { name: 'Page 2' }).click();
       await page.getByRole('link', { name: 'Page 3' }).click();
@@ -72,7 +72,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       await page.getByRole('link', { name: 'Customer 0777' }).waitFor();
     });
 
-    it('closes the month of all of them on one page, and counts their drafts at the start', async () => {
+    it('the console with 1,000 customers closes the month of all of them on one page, and counts their drafts at the start', async () => {
       const { page, errors } = await open('/console/month-end?month=2026-11');
       const table = page.getByRole('region', { name: 'Invoices of the month' });
       await table.waitFor({ timeout: 120_000 });
@@ -113,7 +113,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       expect(errors).toEqual([]);
     });
 
-    it('offers the few that fit what is typed, where a customer is chosen', async () => {
+    it('the console with 1,000 customers offers the few that fit what is typed, where a customer is chosen', async () => {
       const { page } = await open('/console/prices?view=contract');
       await page.getByRole('combobox', { name: 'Customer' }).fill('customer-0778');
       await page.getByRole('option', { name: /Customer 0778/ }).waitFor();
@@ -124,7 +124,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
     });
   });
 
-  it('scrolls an invoice of 2,000 lines with few rows in the page', async () => {
+  it('the console scrolls an invoice of 2,000 lines with few rows in the page', async () => {
     const { customer, invoice } = await longInvoice(at);
     const { page } = await open(`/console/invoices/${customer}/${invoice}`);
     await settle(page);

@@ -60,14 +60,14 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
   const pageNamed = (name: string) =>
     page.getByRole('navigation', { name: 'Pages of the console' }).getByRole('link', { name });
 
-  it('is signed in by the link of the first start', async () => {
+  it('a newcomer with a keyboard is signed in by the link of the first start', async () => {
     await page.getByRole('heading', { name: 'Start', level: 1 }).waitFor();
     expect(page.url()).toBe(`${service.url}/console`);
     await press(pageNamed('Customers'));
     await page.getByText('There is no customer yet').waitFor();
   });
 
-  it('signs in again with the token, a month later', async () => {
+  it('a newcomer with a keyboard signs in again with the token, a month later', async () => {
     await fillWithDemo(service, { events: 1_000, customers: 4 });
     await press(pageNamed('Month end'));
     await reach(page.getByLabel('API token'));
@@ -77,7 +77,7 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     expect(new URL(page.url()).pathname).toBe('/console/month-end');
   });
 
-  it('finds last month’s invoice, explains a line, voids and regenerates it', async () => {
+  it('a newcomer with a keyboard finds last month’s invoice, explains a line, voids and regenerates it', async () => {
     const table = page.getByRole('region', { name: 'Invoices of the month' });
     await press(table.getByRole('link', { name: /^INV-\d+-\d+$/ }).first());
     await press(page.getByRole('link', { name: 'Explain' }).first());
@@ -101,7 +101,7 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     expect(data.status).toBe('VOID');
   });
 
-  it('asks a question in SQL, and leaves the editor with Tab', async () => {
+  it('a newcomer with a keyboard asks a question in SQL, and leaves the editor with Tab', async () => {
     await press(pageNamed('Ask'));
     const editor = page.getByRole('textbox', { name: 'SQL of the question' });
     await page.locator('.cm-content').waitFor();
@@ -117,7 +117,7 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     await answer.getByText(counted.toLocaleString('en-US')).waitFor();
   });
 
-  it('previews a metric for a customer that is chosen by its name', async () => {
+  it('a newcomer with a keyboard previews a metric for a customer that is chosen by its name', async () => {
     await press(pageNamed('Metrics'));
     await page.locator('.cm-content').waitFor();
     await reach(page.getByRole('textbox', { name: 'SQL of the metric' }));
@@ -133,7 +133,7 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     expect(errors).toEqual([]);
   });
 
-  it('sees the dashboard of a customer continue without its name when the customer is erased', async () => {
+  it('a newcomer with a keyboard sees the dashboard of a customer continue without its name when the customer is erased', async () => {
     const made = async (path: string, body: object) =>
       ((await request(service, 'POST', path, body)) as { data: { id: string } }).data.id;
     const customer = await made('/v1/customers', { name: 'Leaving Ltd', ingest_aliases: ['leaving'] });

@@ -77,7 +77,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     ];
   };
 
-  it('has every page without an error, for screen readers too', async () => {
+  it('the console on the demo’s data has every page without an error, for screen readers too', async () => {
     const { page, errors } = await open('/console/none');
     await page.getByText('The console has no page at this address').waitFor();
     const faults: Record<string, string[]> = {};
@@ -92,7 +92,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(errors).toEqual([]);
   });
 
-  it('fits a phone in the dark', async () => {
+  it('the console on the demo’s data fits a phone in the dark', async () => {
     const { page } = await open('/console', { ...PHONE, colorScheme: 'dark' });
     // The figure that matters is never beside the screen: rows of wide tables are lists of their cells.
     const wide = async () => {
@@ -109,7 +109,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(await seriousFaults(page)).toEqual([]);
   });
 
-  it('leaves the running day out of the line of revenue, and says so', async () => {
+  it('the console on the demo’s data leaves the running day out of the line of revenue, and says so', async () => {
     const { page } = await open('/console');
     await page.getByText('26 Nov is still running and not in the line').waitFor();
     const figures = page.getByRole('figure', { name: /^Revenue by day, USD/ });
@@ -120,7 +120,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(await row('26').getByRole('cell').nth(2).textContent()).toMatch(/^\$/);
   });
 
-  it('opens the usage of a customer with a metric that has some', async () => {
+  it('the console on the demo’s data opens the usage of a customer with a metric that has some', async () => {
     const { page } = await open(`/console/customers/${shown.customer}?view=usage`);
     await expect.poll(() => drawnPixels(page)).toBeGreaterThan(500);
     await page.getByText('Figures as a table').waitFor();
@@ -145,7 +145,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(together.minus(before.div(100)).abs().lt('0.02')).toBe(true);
   });
 
-  it('shows at month end the amounts that the API has, of the month that ended last', async () => {
+  it('the console on the demo’s data shows at month end the amounts that the API has, of the month that ended last', async () => {
     const { page } = await open('/console/month-end');
     await page.getByRole('heading', { name: 'Month end: October 2026' }).waitFor();
     await settle(page);
@@ -170,7 +170,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByText('✓ Every number agrees').waitFor();
   });
 
-  it('exports what is seen, with all digits', async () => {
+  it('the console on the demo’s data exports what is seen, with all digits', async () => {
     const { page } = await open('/console/month-end?month=2026-11&search=Vantage');
     await settle(page);
     const [download] = await Promise.all([
@@ -186,7 +186,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(row).toContain(`,${draft.digits('data.total')},`);
   });
 
-  it('draws the invoice by day, and its days are its total', async () => {
+  it('the console on the demo’s data draws the invoice by day, and its days are its total', async () => {
     const { page } = await open(`/console/invoices/${shown.customer}/${shown.invoice}?view=time`);
     await page.getByText('✓ the total of the invoice').waitFor();
     await expect.poll(() => drawnPixels(page)).toBeGreaterThan(500);
@@ -195,7 +195,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await expect.poll(() => rows.count()).toBe(31);
   });
 
-  it('explains a line with the formula of the API', async () => {
+  it('the console on the demo’s data explains a line with the formula of the API', async () => {
     const { page } = await open(`/console/invoices/${shown.customer}/${shown.invoice}`);
     await page.getByRole('link', { name: 'Explain' }).nth(1).click();
     await page.getByText('✓ Computed again from its events and terms').waitFor();
@@ -212,7 +212,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     }
   });
 
-  it('has the exact figure behind each amount, says UTC, copies an id with one press, and skips to the page', async () => {
+  it('the console on the demo’s data has the exact figure behind each amount, says UTC, copies an id with one press, and skips to the page', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page } = await open(`/console/invoices/${shown.customer}/${shown.invoice}`, { permissions });
     const read = await service.api.get(`/v1/customers/${shown.customer}/invoices/${shown.invoice}`);
@@ -233,7 +233,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(await page.getByRole('main').evaluate((main) => main.matches(':focus'))).toBe(true);
   });
 
-  it('goes back and forward through filters, which are in the address', async () => {
+  it('the console on the demo’s data goes back and forward through filters, which are in the address', async () => {
     const { page } = await open('/console/customers');
     await page.getByRole('searchbox').fill('vantage');
     await page.getByRole('heading', { name: 'Customers that fit “vantage”' }).waitFor();
@@ -248,7 +248,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByRole('heading', { name: 'Running drafts' }).waitFor();
   });
 
-  it('voids and regenerates an invoice after it has said what that does', async () => {
+  it('the console on the demo’s data voids and regenerates an invoice after it has said what that does', async () => {
     const list = await service.api.get('/v1/invoices', {
       query: { type: 'USAGE', status: 'FINALIZED', limit: 100 },
     });
@@ -272,7 +272,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     );
   });
 
-  it('offers no change to a token that only reads, and says in the API’s words what it may not see', async () => {
+  it('the console on the demo’s data offers no change to a token that only reads, and says in the API’s words what it may not see', async () => {
     const token = (await service.api.post('/v1/tokens/create', { name: 'reader', scope: 'read' })).text(
       'data.token',
     );
@@ -287,7 +287,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByText('This needs a token of scope write; this one has scope read (403)').waitFor();
   });
 
-  it('says that it waits, why an answer failed, and asks again', async () => {
+  it('the console on the demo’s data says that it waits, why an answer failed, and asks again', async () => {
     const { page } = await open('/console/system');
     let answers = 0;
     await page.route('**/v1/customers?**', async (route) => {
@@ -303,7 +303,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(answers).toBe(2);
   });
 
-  it('says at the start what could not be looked at, and never that nothing needs a person meanwhile', async () => {
+  it('the console on the demo’s data says at the start what could not be looked at, and never that nothing needs a person meanwhile', async () => {
     const { page } = await open('/console/none');
     await page.route('**/v1/sql', (route) =>
       route.fulfill({ status: 500, json: { message: 'Internal error. The log has the details.' } }),
@@ -319,7 +319,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await section.getByRole('link', { name: /usage that came after it was issued/ }).waitFor();
   });
 
-  it('paints soon, and changes pages at once', async () => {
+  it('the console on the demo’s data paints soon, and changes pages at once', async () => {
     const { page } = await open('/console/customers');
     await settle(page);
     const paint = Number(
@@ -341,7 +341,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(change).toBeLessThan(CHANGE_MS_MAX);
   });
 
-  it('leads from the start to the invoice that misses late usage', async () => {
+  it('the console on the demo’s data leads from the start to the invoice that misses late usage', async () => {
     const { page } = await open('/console');
     await settle(page);
     expect(await page.getByRole('region', { name: 'Needs a person' }).textContent()).toContain(
@@ -360,7 +360,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     );
   });
 
-  it('shows a delivery that a billing provider has refused, with its reason, and delivers it again', async () => {
+  it('the console on the demo’s data shows a delivery that a billing provider has refused, with its reason, and delivers it again', async () => {
     const receiver = await startWebhookReceiver();
     onTestFinished(() => receiver.close());
     receiver.answerWith((response) => {
@@ -395,7 +395,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByText('Delivery to custom').waitFor();
   });
 
-  it('asks for the token again when the session has expired, and continues where it was', async () => {
+  it('the console on the demo’s data asks for the token again when the session has expired, and continues where it was', async () => {
     const { page } = await open('/console/customers');
     await settle(page);
     await service.moveClock('2026-11-27T09:30:00Z');

@@ -29,7 +29,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  it('asks for a token, and continues at the requested address', async () => {
+  it('the console asks for a token, and continues at the requested address', async () => {
     const page = await open('/console/customers?search=acme');
     expect(await seriousFaults(page)).toEqual([]);
     await signIn(page, service.token);
@@ -41,7 +41,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.context().close();
   });
 
-  it('says why a wrong token is refused, as the API words it', async () => {
+  it('the console says why a wrong token is refused, as the API words it', async () => {
     const page = await open('/console');
     await signIn(page, 'th_wrong-token-of-nobody');
     const refusal = page.getByRole('alert');
@@ -50,7 +50,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.context().close();
   });
 
-  it('opens with the link of the first start, once, and takes it out of the address', async () => {
+  it('the console opens with the link of the first start, once, and takes it out of the address', async () => {
     const now = Date.parse((await service.api.get('/v1/sandbox/clock')).text('data.now'));
     const sessions = createConsoleSessions({ db: service.db, clock: { now: () => now } });
     const link = await sessions.newLink(service.token);
@@ -62,7 +62,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     for (const each of [page, again]) await each.context().close();
   });
 
-  it('signs out for good', async () => {
+  it('the console signs out for good', async () => {
     const page = await open('/console');
     await signIn(page, service.token);
     const [cookie] = await page.context().cookies();
@@ -74,7 +74,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.context().close();
   });
 
-  it('is not shown in a frame of another origin', async () => {
+  it('the console is not shown in a frame of another origin', async () => {
     const page = await open('/healthz');
     const host = service.url.replace('127.0.0.1', 'localhost');
     await page.evaluate(`document.body.innerHTML = '<iframe src="${host}/console"></iframe>'`);
@@ -84,7 +84,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     await page.context().close();
   });
 
-  it('has files that are kept without a limit and compressed, and a page that is not kept and runs no inline script', async () => {
+  it('the console has files that are kept without a limit and compressed, and a page that is not kept and runs no inline script', async () => {
     const response = await fetch(`${service.url}/console/customers`);
     const html = await response.text();
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -105,7 +105,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     }
   });
 
-  it('loads at most 200 kB before a page is shown', async () => {
+  it('the console loads at most 200 kB before a page is shown', async () => {
     const page = await open('/healthz');
     await page.goto(`${service.url}/console`);
     await signIn(page, service.token);

@@ -81,7 +81,7 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
 
   const settled = (page: Page | Frame) => page.waitForLoadState('networkidle');
 
-  it('is shown in a frame of a named origin, with the figures of the API, and asks nobody else', async () => {
+  it('a dashboard in a browser is shown in a frame of a named origin, with the figures of the API, and asks nobody else', async () => {
     const { page, errors } = await newPage();
     const origins = new Set<string>();
     page.on('request', (request) => origins.add(new URL(request.url()).origin));
@@ -104,7 +104,7 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
     expect([...origins].sort()).toEqual([portal.origin, service.url].sort());
   });
 
-  it('is not shown in a frame of another origin', async () => {
+  it('a dashboard in a browser is not shown in a frame of another origin', async () => {
     const { page } = await newPage();
     const frame = await framed(page, foreign.origin, await addressOf('invoices'));
     await settled(page);
@@ -112,7 +112,7 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
     expect(frame.url()).toContain('chrome-error');
   });
 
-  it('has no token, and nothing is kept in the browser', async () => {
+  it('a dashboard in a browser has no token, and nothing is kept in the browser', async () => {
     const { page } = await newPage();
     await page.goto(await addressOf('usage'));
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
@@ -123,7 +123,7 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  it('shows usage by group under the names, in the language and in the colours of its address', async () => {
+  it('a dashboard in a browser shows usage by group under the names, in the language and in the colours of its address', async () => {
     const { page, errors } = await newPage();
     const groups = await service.api.post('/v1/sql', {
       sql: "SELECT properties.model AS model, COUNT(*) AS n FROM events WHERE event_type = 'llm_request' GROUP BY model ORDER BY n DESC",
@@ -172,7 +172,7 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
     expect(errors).toEqual([]);
   });
 
-  it('says that it has ended', async () => {
+  it('a dashboard in a browser says that it has ended', async () => {
     const { page } = await newPage();
     const issued = await service.api.post('/v1/tokens/create', { name: 'portal', scope: 'read' });
     const client = new Metronome({ baseURL: service.url, bearerToken: issued.text('data.token') });

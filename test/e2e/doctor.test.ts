@@ -39,7 +39,7 @@ describe('without a service', () => {
       expect(out).toMatch(new RegExp(`^✓ ${check} `, 'm'));
   });
 
-  it('names settings that cannot be used or are misspelt', async () => {
+  it('the doctor without a service names settings that cannot be used or are misspelt', async () => {
     const wrong = await wrongIn({ PORT: 'none', GRACE_PERIOD_HOUR: '4711' });
     expect(wrong).toEqual([
       'settings: GRACE_PERIOD_HOUR is not a setting and is ignored: did you mean GRACE_PERIOD_HOURS?',
@@ -47,7 +47,7 @@ describe('without a service', () => {
     ]);
   });
 
-  it('names servers that do not answer, without their passwords', async () => {
+  it('the doctor without a service names servers that do not answer, without their passwords', async () => {
     const wrong = await wrongIn({
       DATA_DIR: await createTestDirectory(),
       KNOWN_IDS_RECENT: '1000',
@@ -60,7 +60,7 @@ describe('without a service', () => {
     ]);
   });
 
-  it('is what a failed start points at', async () => {
+  it('the doctor without a service is what a failed start points at', async () => {
     const start = runProgram('src/main.ts', [], { PORT: 'none' });
     expect(await start.ended).toBe(1);
     expect(start.stderr()).toContain(DOCTOR_LINE);
@@ -79,7 +79,7 @@ describe('PostgreSQL by URL', () => {
       isFine ? check : `${check}: ${message}`,
     );
 
-  it('says which jobs fail, which webhooks cannot be reached and which migrations are pending', async () => {
+  it('PostgreSQL by URL says which jobs fail, which webhooks cannot be reached and which migrations are pending', async () => {
     const url = await gateway.createDatabase();
     expect(await found(url)).toEqual(['PostgreSQL', 'clock', 'migrations']);
     await migrateDatabase({ url });
@@ -108,7 +108,7 @@ describe('PostgreSQL by URL', () => {
     ]);
   });
 
-  it('says that the data are of a newer version', async () => {
+  it('PostgreSQL by URL says that the data are of a newer version', async () => {
     const url = await gateway.createDatabase();
     await migrateDatabase({ url }, await drizzleFolderWith({ '0801_newer': 'create table newer (n int);' }));
     expect(await found(url)).toEqual([
@@ -120,7 +120,7 @@ describe('PostgreSQL by URL', () => {
 });
 
 describe('ClickHouse by URL', () => {
-  it('is looked at without making a table in it', async () => {
+  it('ClickHouse by URL is looked at without making a table in it', async () => {
     const front = await startFrontProcess({ directory: await createTestDirectory(), port: 0 });
     onTestFinished(() => front.stop());
     const clickhouseUrl = frontUrl(front.port, 'doctor');

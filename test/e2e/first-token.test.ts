@@ -46,7 +46,7 @@ async function idOf(name: string): Promise<string> {
 }
 
 describe('the token of the first start', () => {
-  it('is replaced in its file when the command rotates it', async () => {
+  it('the token of the first start is replaced in its file when the command rotates it', async () => {
     const former = await keptToken();
     const rotated = await token('rotate', await idOf('first token'));
     expect(rotated.code).toBe(0);
@@ -56,7 +56,7 @@ describe('the token of the first start', () => {
     expect((await ask()).code).toBe(0);
   });
 
-  it('is replaced in its file when a request rotates it', async () => {
+  it('the token of the first start is replaced in its file when a request rotates it', async () => {
     const former = await keptToken();
     const { status, text } = await call('/v1/tokens/rotate', { id: await idOf('first token') });
     expect(status).toBe(200);
@@ -65,7 +65,7 @@ describe('the token of the first start', () => {
     expect((await ask()).code).toBe(0);
   });
 
-  it('stays in its file when another token is rotated', async () => {
+  it('the token of the first start stays in its file when another token is rotated', async () => {
     const kept = await keptToken();
     await token('create', '--name', 'ci', '--scope', 'read');
     const rotated = await token('rotate', await idOf('ci'));
@@ -74,7 +74,7 @@ describe('the token of the first start', () => {
     expect(await keptToken()).toBe(kept);
   });
 
-  it('is named with its file where it is not taken', async () => {
+  it('the token of the first start is named with its file where it is not taken', async () => {
     await writeFile(join(env.DATA_DIR, 'api-token'), 'th_of-somebody-else\n');
     const refused = await ask();
     expect(refused.code).toBe(1);

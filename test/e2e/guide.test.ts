@@ -139,7 +139,7 @@ describe.skipIf(isBrowserMissing())('the guide in a browser', () => {
     ['dark', DESKTOP, '/guide/reference/configuration'],
     ['light', PHONE, '/guide/tutorials/first-invoice'],
   ] as const)(
-    'is shown without an error, a request to elsewhere or a fault of access (%s, %#)',
+    'the guide in a browser is shown without an error, a request to elsewhere or a fault of access (%s, %#)',
     async (scheme, size, path) => {
       const { page, errors, asked } = await open(path, { ...size, colorScheme: scheme });
       const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
@@ -154,7 +154,7 @@ describe.skipIf(isBrowserMissing())('the guide in a browser', () => {
     },
   );
 
-  it('finds a page by its words, with the keyboard alone', async () => {
+  it('the guide in a browser finds a page by its words, with the keyboard alone', async () => {
     const { page, errors, asked } = await open('/guide', DESKTOP);
     await page.keyboard.press('/');
     await page.getByRole('searchbox').fill('true-up shortfall');

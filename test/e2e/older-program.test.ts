@@ -59,7 +59,7 @@ const addCustomer = (url: string) => call(url, '/v1/customers', { name: 'Acme', 
 const customers = (url: string) => call(url, '/v1/customers');
 
 describe('the program of an earlier version', () => {
-  it('starts on its data, which the present version then brings up to date', async () => {
+  it('the program of an earlier version starts on its data, which the present version then brings up to date', async () => {
     const dataDir = await createDataDirectory();
     await use(older(dataDir), addCustomer);
     const upgraded = await use(present(dataDir), customers);
@@ -67,7 +67,7 @@ describe('the program of an earlier version', () => {
     await refusesAndHarmsNothing(dataDir, upgraded);
   });
 
-  it('refuses data that the present version has begun', async () => {
+  it('the program of an earlier version refuses data that the present version has begun', async () => {
     const dataDir = join(await createTestDirectory(), 'data');
     const before = await use(present(dataDir), async (url) => {
       await addCustomer(url);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 describe('the package', () => {
   const paths = () => packed.files.map(({ path }) => path);
 
-  it('has the program, the console, the guide, the reference, migrations and prices', () => {
+  it('the package has the program, the console, the guide, the reference, migrations and prices', () => {
     expect(packed.filename).toBe(`tallyhouse-${VERSION}.tgz`);
     expect(paths()).toEqual(
       expect.arrayContaining([
@@ -49,7 +49,7 @@ describe('the package', () => {
     expect(paths().some((path) => /^clickhouse\/0001_.*[.]sql$/.test(path))).toBe(true);
   });
 
-  it('has nothing that only development needs, no data and no secrets', () => {
+  it('the package has nothing that only development needs, no data and no secrets', () => {
     const folders = new Set(paths().map((path) => (path.includes('/') ? path.split('/')[0] : path)));
     expect([...folders].sort()).toEqual(
       [
@@ -70,7 +70,7 @@ describe('the package', () => {
     expect(paths().filter((path) => unwanted.test(path))).toEqual([]);
   });
 
-  it('is of a size that can be fetched', () => {
+  it('the package is of a size that can be fetched', () => {
     const size = `${(packed.size / MB).toFixed(1)} MB, unpacked ${(packed.unpackedSize / MB).toFixed(1)} MB`;
     process.stdout.write(`${packed.filename}: ${size}, ${packed.files.length} files\n`);
     expect(packed.size).toBeLessThan(9 * MB);
@@ -104,12 +104,12 @@ describe('the package in a folder of its own', () => {
     await service?.ended;
   });
 
-  it('says its version as a command of its own, without Node in front of it', async () => {
+  it('the package in a folder of its own says its version as a command of its own, without Node in front of it', async () => {
     const said = runCommand(bin, ['--version'], {}, directory);
     expect([await said.ended, said.stderr(), said.stdout()]).toEqual([0, '', `${VERSION}\n`]);
   });
 
-  it('starts with both embedded stores, and serves the console, the guide and the reference', async () => {
+  it('the package in a folder of its own starts with both embedded stores, and serves the console, the guide and the reference', async () => {
     const env = {
       PORT: '0',
       DATA_DIR: await createDataDirectory(),

@@ -66,7 +66,7 @@ async function startOnCopy(of: string): Promise<string> {
 }
 
 describe('the process', () => {
-  test('ends with `npm start` when that is asked to end', async () => {
+  test('the process ends with `npm start` when that is asked to end', async () => {
     const npm = runCommand('npm', ['start'], { PORT: '0', DATA_DIR: dataDir, HOME: dataDir });
     started.push(npm);
     const url = await ready(npm);
@@ -75,7 +75,7 @@ describe('the process', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
-  test('starts on nothing, says where it is and its token once, drains on SIGTERM, and starts again', async () => {
+  test('the process starts on nothing, says where it is and its token once, drains on SIGTERM, and starts again', async () => {
     dataDir = join(await createTestDirectory(), 'data');
     const first = start();
     const url = await ready(first);
@@ -107,7 +107,7 @@ describe('the process', () => {
     ]);
   });
 
-  test('leaves nothing running when it is killed, and recovers everything at the next start', async () => {
+  test('the process leaves nothing running when it is killed, and recovers everything at the next start', async () => {
     const first = start();
     const url = await ready(first);
     const token = tokenIn(first.stdout());
@@ -121,7 +121,7 @@ describe('the process', () => {
     expect(await isPostgresRunning(postmaster.pid)).toBe(false);
   });
 
-  test('answers a request that is under way when it is asked to stop, and takes no new one', async () => {
+  test('the process answers a request that is under way when it is asked to stop, and takes no new one', async () => {
     const program = start({ API_TOKEN: 'given-to-the-process', LOG_LEVEL: 'info' });
     const url = new URL(await ready(program));
     const body = JSON.stringify({ name: 'Slow' });
@@ -159,7 +159,7 @@ describe('the process', () => {
     expect(await program.ended).toBe(0);
   });
 
-  test('exits at once on a second signal', async () => {
+  test('the process exits at once on a second signal', async () => {
     const program = start({ LOG_LEVEL: 'info' });
     const url = new URL(await ready(program));
     const socket = connect(Number(url.port), url.hostname);
@@ -176,7 +176,7 @@ describe('the process', () => {
   test.each([
     [{ PORT: 'high' }, 'PORT must be a whole number'],
     [{ SANDBOX_NOW: 'tomorrow' }, 'SANDBOX_NOW must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z'],
-  ])('with a setting that it does not understand says so in one line: %o', async (env, line) => {
+  ])('the process with a setting that it does not understand says so in one line: %o', async (env, line) => {
     const program = start(env);
     expect(await program.ended).toBe(1);
     expect(program.stderr()).toBe(`tallyhouse: ${line}\n${DOCTOR_LINE}`);
@@ -191,13 +191,13 @@ describe('the process', () => {
       { CLICKHOUSE_URL: 'http://me:s3cret@127.0.0.1:1/x' },
       'ClickHouse of CLICKHOUSE_URL (127.0.0.1:1) does not answer: connection refused',
     ],
-  ])('says in one line which store does not answer: %o', async (env, line) => {
+  ])('the process says in one line which store does not answer: %o', async (env, line) => {
     const program = start(env);
     expect(await program.ended).toBe(1);
     expect(program.stderr()).toBe(`tallyhouse: ${line}\n${DOCTOR_LINE}`);
   });
 
-  test('says of a copy that only has a link to the files of PostgreSQL where they are', async () => {
+  test('the process says of a copy that only has a link to the files of PostgreSQL where they are', async () => {
     dataDir = join(await createTestDirectory(), 'data');
     const elsewhere = await mkdtemp(join(dirname(dataDir), 'elsewhere-'));
     await chmod(elsewhere, 0o777);

@@ -41,19 +41,22 @@ async function runTour() {
 const anyMonth = (text: string) => text.replaceAll(/\d{4}-\d{2}-01T00:00:00\.000Z/g, 'MONTH');
 
 describe('the tour of the README', () => {
-  it.skipIf(!isInstalled('curl'))('prints what it shows, as often as it is run', async () => {
-    for (let run = 0; run < 2; run += 1) {
-      const { outputs, stderr, ended } = await runTour();
-      expect([ended, stderr]).toEqual([0, '']);
-      expect(outputs).toHaveLength(blocks.length);
-      for (const [index, { commands, printed }] of blocks.entries()) {
-        if (printed === undefined || (commands.includes('jq') && !hasJq)) continue;
-        expect(anyMonth(outputs[index] ?? '')).toBe(anyMonth(printed));
+  it.skipIf(!isInstalled('curl'))(
+    'the tour of the README prints what it shows, as often as it is run',
+    async () => {
+      for (let run = 0; run < 2; run += 1) {
+        const { outputs, stderr, ended } = await runTour();
+        expect([ended, stderr]).toEqual([0, '']);
+        expect(outputs).toHaveLength(blocks.length);
+        for (const [index, { commands, printed }] of blocks.entries()) {
+          if (printed === undefined || (commands.includes('jq') && !hasJq)) continue;
+          expect(anyMonth(outputs[index] ?? '')).toBe(anyMonth(printed));
+        }
       }
-    }
-  });
+    },
+  );
 
-  it('stops where an answer has no id, and shows the answer', async () => {
+  it('the tour of the README stops where an answer has no id, and shows the answer', async () => {
     const helpers = blocks[0]?.commands ?? '';
     const script = `${helpers.replace('$(cat .data/api-token)', 'x')}\nX=$(echo '{"message":"name: is required"}' | id)\necho went on`;
     const { stdout, stderr, ended } = await runShell(script, directory);
@@ -63,7 +66,7 @@ describe('the tour of the README', () => {
 });
 
 describe('the README', () => {
-  it('says how many operations of the official client work', async () => {
+  it('the README says how many operations of the official client work', async () => {
     const shape = (method: string, path: string) =>
       `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`;
     const present = new Set(service.routes.map(({ method, path }) => shape(method, path)));

@@ -47,21 +47,24 @@ describe.skipIf(isBrowserMissing())('the reference', () => {
     ['light', DESKTOP],
     ['dark', DESKTOP],
     ['light', PHONE],
-  ] as const)('is shown without an error and without a request to elsewhere (%s)', async (scheme, size) => {
-    const { page, errors, asked } = await open({ ...size, colorScheme: scheme });
-    await page.getByText('Usage events in, exact invoices out.').first().waitFor();
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
-    expect(elsewhere(asked)).toEqual([]);
-    expect(errors).toEqual([]);
-    expect(await seriousFaults(page)).toEqual([]);
-    const folder = process.env.REFERENCE_PICTURES;
-    if (folder !== undefined) {
-      await page.screenshot({ path: `${folder}/reference-${scheme}-${size.viewport?.width}.png` });
-    }
-  });
+  ] as const)(
+    'the reference is shown without an error and without a request to elsewhere (%s)',
+    async (scheme, size) => {
+      const { page, errors, asked } = await open({ ...size, colorScheme: scheme });
+      await page.getByText('Usage events in, exact invoices out.').first().waitFor();
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+      expect(elsewhere(asked)).toEqual([]);
+      expect(errors).toEqual([]);
+      expect(await seriousFaults(page)).toEqual([]);
+      const folder = process.env.REFERENCE_PICTURES;
+      if (folder !== undefined) {
+        await page.screenshot({ path: `${folder}/reference-${scheme}-${size.viewport?.width}.png` });
+      }
+    },
+  );
 
-  it('carries the example of an operation out with the session of the console', async () => {
+  it('the reference carries the example of an operation out with the session of the console', async () => {
     const headers = { 'sec-fetch-site': 'same-origin' };
     const body = { token: service.token };
     const signedIn = await service.api.send('POST', '/console/session', body, { token: null, headers });

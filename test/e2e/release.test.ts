@@ -68,7 +68,7 @@ describe('a release', () => {
     await git('init', '--quiet');
   });
 
-  it('is prepared, read, committed and tagged, with its section as the message of the tag', async () => {
+  it('a release is prepared, read, committed and tagged, with its section as the message of the tag', async () => {
     expect((await release('9.1.0', '--prepare')).code).toBe(0);
     expect((await release('9.1.0')).stderr).toContain('not everything is committed');
     await commit();
@@ -86,7 +86,7 @@ describe('a release', () => {
     expect(await release('9.1.0')).toMatchObject({ code: 1, stderr: 'there is a tag v9.1.0\n' });
   });
 
-  it('is not tagged where the checks fail, a place states another version or the changelog lacks it', async () => {
+  it('a release is not tagged where the checks fail, a place states another version or the changelog lacks it', async () => {
     await release('9.1.0', '--prepare');
     await write('.ci/run', 'exit 1');
     await commit();

@@ -43,7 +43,7 @@ async function refusal(): Promise<string> {
 
 // A start of a whole PostgreSQL, and then of a whole service.
 describe('a start is refused with one line', () => {
-  test('on the data of a newer version', async () => {
+  test('a start is refused with one line on the data of a newer version', async () => {
     await prepare(async (connection) =>
       migrateDatabase(connection, await drizzleFolderWith({ '0801_newer': 'create table newer (n int);' })),
     );
@@ -52,7 +52,7 @@ describe('a start is refused with one line', () => {
     );
   });
 
-  test('when a migration fails', async () => {
+  test('a start is refused with one line when a migration fails', async () => {
     await prepare(async (connection) => {
       await migrateDatabase(connection, await drizzleFolderOf([]));
       const client = connectPostgres(connection, { max: 1 });

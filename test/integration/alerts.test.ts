@@ -230,7 +230,7 @@ describe('what alerts look at', () => {
 });
 
 describe('states', () => {
-  test('of two processes that find a threshold crossed at once, one tells', async () => {
+  test('the state of an alert: of two processes that find a threshold crossed at once, one tells', async () => {
     const { customerId, use } = await customerWith();
     await use(2000, NOON);
     const alert = await createAlert('spend_threshold_reached', 1000, { customer_id: customerId });

@@ -76,7 +76,7 @@ async function configurationOf(contract: string): Promise<unknown> {
 }
 
 describe('archiving a billing configuration', () => {
-  test('takes it from every contract that uses it and disables its thresholds', async () => {
+  test('archiving a billing configuration takes it from every contract that uses it and disables its thresholds', async () => {
     const configuration = await configure();
     const terms = everyTerm(catalogue, customer);
     const contract = await create({ ...terms, ...using(configuration) });
@@ -111,7 +111,7 @@ describe('archiving a billing configuration', () => {
     });
   });
 
-  test('stands in the history; a threshold that was disabled before is not reported', async () => {
+  test('archiving a billing configuration stands in the history; a threshold that was disabled before is not reported', async () => {
     const configuration = await configure();
     const terms = everyTerm(catalogue, customer);
     const prepaid = { ...(terms.prepaid_balance_threshold_configuration as object), is_enabled: true };
@@ -136,7 +136,7 @@ describe('archiving a billing configuration', () => {
     expect(await history(one)).toHaveLength(1);
   });
 
-  test('leaves alone the contracts with another configuration, with none, and archived ones', async () => {
+  test('archiving a billing configuration leaves alone the contracts with another configuration, with none, and archived ones', async () => {
     const [archived, kept] = [await configure(), await configure()];
     const [others, none, gone] = [await create(using(kept)), await create({}), await create(using(archived))];
     await api.post('/v1/contracts/archive', {
@@ -152,7 +152,7 @@ describe('archiving a billing configuration', () => {
     expect(await history(gone)).toHaveLength(1);
   });
 
-  test('is undone as a whole where one of the ids is not the customer’s', async () => {
+  test('archiving a billing configuration is undone as a whole where one of the ids is not the customer’s', async () => {
     const configuration = await configure();
     const foreign = await configure(await createdId(api, '/v1/customers', { name: 'Other' }));
     const contract = await create(using(configuration));
@@ -162,7 +162,7 @@ describe('archiving a billing configuration', () => {
     expect(await history(contract)).toEqual([]);
   });
 
-  test('lets the contract have another configuration, but not the archived one', async () => {
+  test('archiving a billing configuration lets the contract have another configuration, but not the archived one', async () => {
     const [old, next] = [await configure(), await configure()];
     const contract = await create(using(old));
     const edit = { customer_id: customer, contract_id: contract };
@@ -193,7 +193,7 @@ describe('archiving a billing configuration', () => {
 });
 
 describe('archiving a configuration while contracts are given it', () => {
-  test('waits for the contract that is being given it, and takes it away again', async () => {
+  test('archiving a configuration while contracts are given it waits for the contract that is being given it, and takes it away again', async () => {
     const id = await configure();
     const contractId = await create({});
     let archived: Promise<unknown> | undefined;
@@ -211,7 +211,7 @@ describe('archiving a configuration while contracts are given it', () => {
     expect(await history(contractId)).toMatchObject([{ remove_billing_provider_configuration: { id } }]);
   });
 
-  test('neither deadlocks nor leaves a contract with an archived configuration', async () => {
+  test('archiving a configuration while contracts are given it neither deadlocks nor leaves a contract with an archived configuration', async () => {
     for (let round = 0; round < 4; round += 1) {
       const [one, two] = [await configure(), await configure()];
       const bare = await Promise.all(Array.from({ length: 3 }, () => create({})));

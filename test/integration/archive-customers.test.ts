@@ -51,7 +51,7 @@ async function listed(only_archived: boolean): Promise<string[]> {
 }
 
 describe('an archived customer', () => {
-  test('has its contracts archived, its invoices voided and no drafts, and can be read', async () => {
+  test('an archived customer has its contracts archived, its invoices voided and no drafts, and can be read', async () => {
     const at = '2026-11-03T00:00:00Z';
     await service.api.post('/v1/ingest', [completion('ada', { id: 'a', at, tokens: 1_000 })]);
     await service.moveClock('2026-12-03T00:00:00Z');
@@ -73,7 +73,7 @@ describe('an archived customer', () => {
     expect(await statuses()).toEqual(['VOID']);
   });
 
-  test('loses the invoices of contracts that were archived before too', async () => {
+  test('an archived customer loses the invoices of contracts that were archived before too', async () => {
     await service.moveClock('2026-12-03T00:00:00Z');
     const { customerId: customer_id, contractId: contract_id } = scenario;
     await service.api.post('/v1/contracts/archive', { customer_id, contract_id, void_invoices: false });
@@ -83,14 +83,14 @@ describe('an archived customer', () => {
     expect((await contracts()).list('data')).toHaveLength(1);
   });
 
-  test('is listed on request only, and nobody else is then', async () => {
+  test('an archived customer is listed on request only, and nobody else is then', async () => {
     const other = await createdId(service.api, '/v1/customers', { name: 'Other' });
     await archive();
     expect(await listed(true)).toEqual([scenario.customerId]);
     expect(await listed(false)).toEqual([other]);
   });
 
-  test('has no new contracts and no new billing configurations', async () => {
+  test('an archived customer has no new contracts and no new billing configurations', async () => {
     await archive();
     const answer = await create();
     expect(answer.status).toBe(400);
@@ -123,7 +123,7 @@ describe('an archived customer', () => {
     expect(usage.digits('data[0].value')).toBe('7');
   });
 
-  test('keeps its ingest aliases until they are taken away', async () => {
+  test('an archived customer keeps its ingest aliases until they are taken away', async () => {
     await archive();
     const body = { name: 'Next', ingest_aliases: ['ada'] };
     expect((await service.api.send('POST', '/v1/customers', body)).status).toBe(409);
@@ -131,7 +131,7 @@ describe('an archived customer', () => {
     await service.api.post('/v1/customers', body);
   });
 
-  test('cannot be archived again: 400, and nothing changes', async () => {
+  test('an archived customer cannot be archived again: 400, and nothing changes', async () => {
     await archive();
     await service.moveClock('2026-11-11T00:00:00Z');
     const answer = await service.api.send('POST', ARCHIVE, { id: scenario.customerId });
@@ -152,7 +152,7 @@ test.each<[string, number, RegExp]>([
 });
 
 describe('archiving a customer', () => {
-  test('while contracts are created and edited leaves none that is not archived, and deadlocks with none', async () => {
+  test('archiving a customer while contracts are created and edited leaves none that is not archived, and deadlocks with none', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await createdId(service.api, '/v1/customers', { name: 'Busy' });
       const own = { customer_id: id };
@@ -177,7 +177,7 @@ describe('archiving a customer', () => {
     }
   });
 
-  test('waits for an invoice that is being finalized, and voids it', async () => {
+  test('archiving a customer waits for an invoice that is being finalized, and voids it', async () => {
     const clock = { now: () => Date.UTC(2026, 11, 3) };
     const { db, clickhouse } = service;
     const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });

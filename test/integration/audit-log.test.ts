@@ -33,7 +33,7 @@ const stored = async (requestId: string) =>
   (await db.select().from(auditLog)).filter((row) => row.requestId === requestId);
 
 describe('the audit log', () => {
-  it('says who did what, to which resource, from where, and whether it succeeded', async () => {
+  it('the audit log says who did what, to which resource, from where, and whether it succeeded', async () => {
     const headers = { 'x-request-id': 'the-request', 'user-agent': 'a test' };
     const made = await api.post('/v1/customers', { name: 'Audited' }, { headers });
     const id = made.text('data.id');
@@ -52,7 +52,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('has failures too: what is wrong, missing, in conflict or forbidden', async () => {
+  it('the audit log has failures too: what is wrong, missing, in conflict or forbidden', async () => {
     const reader = (await api.post('/v1/tokens/create', { name: 'r', scope: 'read' })).text('data.token');
     const id = await createCustomer({ name: 'Failing', ingest_aliases: ['failing'] });
     const attempts: [string, unknown, number, string?][] = [
@@ -77,7 +77,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has no row for reads, for events, for unknown callers, and for answers that are replayed', async () => {
+  it('the audit log has no row for reads, for events, for unknown callers, and for answers that are replayed', async () => {
     const before = (await db.select().from(auditLog)).length;
     await api.get('/v1/customers');
     await api.post('/v1/contract-pricing/products/list', {});
@@ -88,7 +88,7 @@ describe('the audit log', () => {
     expect((await db.select().from(auditLog)).length).toBe(before + 1);
   });
 
-  it('names the resource of what is set, archived and edited', async () => {
+  it('the audit log names the resource of what is set, archived and edited', async () => {
     const id = await createCustomer({ name: 'Named' });
     await api.post(`/v1/customers/${id}/setName`, { name: 'Renamed' });
     const key = { entity: 'customer', key: 'audited', enforce_uniqueness: false };
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('is written in the transaction of the change: without its row nothing is changed', async () => {
+  it('the audit log is written in the transaction of the change: without its row nothing is changed', async () => {
     await db.execute(sql`alter table audit_log add constraint broken check (action <> 'createProduct')`);
     try {
       const refused = await api.send('POST', '/v1/contract-pricing/products/create', {
@@ -124,7 +124,7 @@ describe('the audit log', () => {
 });
 
 describe('the cursor of the audit log', () => {
-  it('is there after an empty page too, and continues with later rows, missing nothing', async () => {
+  it('the cursor of the audit log is there after an empty page too, and continues with later rows, missing nothing', async () => {
     const seen: string[] = [];
     let next: string | undefined;
     const poll = async () => {
@@ -161,7 +161,7 @@ describe('the cursor of the audit log', () => {
     });
   });
 
-  it('does not show rows after a transaction that is still running', async () => {
+  it('the cursor of the audit log does not show rows after a transaction that is still running', async () => {
     const id = await createCustomer({ name: 'Waiting' });
     await rowsOf('customer', id);
     let end: () => void = () => undefined;
@@ -186,7 +186,7 @@ describe('the cursor of the audit log', () => {
     expect(await rowsOf('customer', later)).toHaveLength(1);
   });
 
-  it('lists from the newest to the oldest as well', async () => {
+  it('the cursor of the audit log lists from the newest to the oldest as well', async () => {
     const [asc, desc] = [
       (await api.get('/v1/auditLogs')).list('data'),
       await api.get('/v1/auditLogs', { query: { sort: 'date_desc', limit: 3 } }),
@@ -203,12 +203,12 @@ describe('the cursor of the audit log', () => {
     [{ sort: 'newest' }, /^sort: /],
     [{ next_page: 'x' }, /^next_page: /],
     [{ limit: 101 }, /^limit: /],
-  ])('refuses %j', async (query, message) => {
+  ])('the cursor of the audit log refuses %j', async (query, message) => {
     const refused = await api.send('GET', '/v1/auditLogs', undefined, { query });
     expect([refused.status, refused.at('message')]).toEqual([400, expect.stringMatching(message)]);
   });
 
-  it('is not combined with dates, and keeps those of the first page', async () => {
+  it('the cursor of the audit log is not combined with dates, and keeps those of the first page', async () => {
     const first = await api.get('/v1/auditLogs', {
       query: { limit: 1, starting_on: '2026-11-10T00:00:00Z', ending_before: '2026-11-11T00:00:00Z' },
     });
@@ -233,7 +233,7 @@ describe('the cursor of the audit log', () => {
     expect(texts.at(-1)).toBe('[]');
   });
 
-  it('works with the official client', async () => {
+  it('the cursor of the audit log works with the official client', async () => {
     const client = new Metronome({ baseURL: service.url, bearerToken: service.token });
     const page = await client.v1.auditLogs.list({ limit: 2, sort: 'date_asc' });
     expect(page.data).toHaveLength(2);

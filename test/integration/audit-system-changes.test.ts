@@ -20,7 +20,7 @@ async function actionsOf(actorId: string): Promise<string[]> {
 }
 
 describe('the audit log', () => {
-  it('has what jobs and evaluations do: charges, grants, invoices and their numbers', async () => {
+  it('the audit log has what jobs and evaluations do: charges, grants, invoices and their numbers', async () => {
     const fee = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
     const customer = await createThresholdCustomer(api, catalogue, {
       prepaid_balance_threshold_configuration: topUp(catalogue, {}),
@@ -57,7 +57,7 @@ describe('the audit log', () => {
     await expect.poll(shown).toEqual(['job finalize_usage_invoice', 'job number_invoices']);
   });
 
-  it('has what the command changes about tokens, and what it did not change is not in it', async () => {
+  it('the audit log has what the command changes about tokens, and what it did not change is not in it', async () => {
     const printed = await tokenCommand(
       { kind: 'create', name: 'ci', scope: 'read', expiresAt: null, json: false },
       service.connection,
@@ -76,12 +76,12 @@ describe('the audit log', () => {
     expect(JSON.stringify(rows)).not.toContain(printed.split(' ').at(-1));
   });
 
-  it('has the token that a start takes up, once however often the service starts', async () => {
+  it('the audit log has the token that a start takes up, once however often the service starts', async () => {
     await service.restart();
     expect(await actionsOf('start:tallyhouse')).toEqual(['createToken token success']);
   });
 
-  it('has no row of a change that is undone', async () => {
+  it('the audit log has no row of a change that is undone', async () => {
     const change = { action: 'x', resourceType: 'y', resourceId: 'undone', description: 'z' };
     const undone = db.transaction(async (tx) => {
       await recordSystemChanges(tx, { kind: 'job', name: 'undone' }, 0, [change]);
@@ -91,7 +91,7 @@ describe('the audit log', () => {
     expect(await db.select().from(auditLog).where(like(auditLog.actorId, '%undone%'))).toEqual([]);
   });
 
-  it('has the failure of a request whose id cannot be stored as text', async () => {
+  it('the audit log has the failure of a request whose id cannot be stored as text', async () => {
     const headers = { 'x-request-id': 'odd-id' };
     expect((await api.send('POST', '/v1/customers/%00/setName', { name: 'x' }, { headers })).status).toBe(
       404,

@@ -38,7 +38,7 @@ const properties = async (path: string, how?: ReturnType<typeof reading>) => {
 };
 
 describe('cells of CSV', () => {
-  it('are texts as they stand there; without quotes an empty one and \\N are none', async () => {
+  it('cells of CSV are texts as they stand there; without quotes an empty one and \\N are none', async () => {
     const rows = ['1.50', '""', '', '\\N', '"\\N"', '007', '" x "', '"a\nb"', '"say ""x"""', 'true', 'é'];
     const body = rows.map((cell, at) => `e-${at},acme,call,${AT},${cell}`).join('\n');
     expect(await properties(await file('cells.csv', `${HEADER}\n${body}`))).toEqual([
@@ -56,7 +56,7 @@ describe('cells of CSV', () => {
     ]);
   });
 
-  it('may be marked, between tabs or semicolons, and packed, whatever the file is called', async () => {
+  it('cells of CSV may be marked, between tabs or semicolons, and packed, whatever the file is called', async () => {
     const table = (delimiter: string) =>
       `\uFEFF${HEADER.replaceAll(',', delimiter)}\r\n${['a', 'acme', 'call', AT, 'x,y'].join(delimiter)}\r\n\r\n`;
     for (const [name, content, how] of [
@@ -68,7 +68,7 @@ describe('cells of CSV', () => {
     }
   });
 
-  it('are refused one row at a time, with its number and the column', async () => {
+  it('cells of CSV are refused one row at a time, with its number and the column', async () => {
     const bad = Buffer.concat([
       Buffer.from(
         `${HEADER}\na,acme,call,${AT},1\nb,acme,call\n,acme,call,${AT},1\nc,acme,call,yesterday,1\nd,acme,call,${AT},`,
@@ -97,7 +97,7 @@ describe('cells of CSV', () => {
       'it has no column "transaction_id" for transaction_id; "transaction-id" was probably meant',
     ],
     ['quotes.csv', `${HEADER}\na,acme,call,${AT},1\nb,acme,call,${AT},"1\n`, 'after row 1: it is no CSV'],
-  ])('of %s are refused as a whole', async (name, content, problem) => {
+  ])('cells of CSV of %s are refused as a whole', async (name, content, problem) => {
     await expect(readEventFile(await file(name, content))).rejects.toThrow(problem);
   });
 
@@ -117,7 +117,7 @@ const SAME = `concat('e-', toString(number)) AS transaction_id, 'acme' AS custom
   toDateTime64('2026-01-01 00:00:00.123456', 6, 'UTC') AS timestamp`;
 
 describe('columns of Parquet', () => {
-  it('keep every digit, and nested ones are JSON text', async () => {
+  it('columns of Parquet keep every digit, and nested ones are JSON text', async () => {
     const sql = `SELECT ${SAME},
       toDecimal128('12345678901234567890.123456789', 9) AS d38, toDecimal32('-0.50', 2) AS d9, toDecimal64('1', 4) AS d18,
       toUInt64('18446744073709551615') AS u64, toInt64('-9223372036854775808') AS i64, toUInt32(4294967295) AS u32,
@@ -171,14 +171,14 @@ describe('columns of Parquet', () => {
     },
   );
 
-  it('that are not wanted are not read, so they may be of any type', async () => {
+  it('columns of Parquet that are not wanted are not read, so they may be of any type', async () => {
     const sql = `SELECT ${SAME}, toInt256(1) AS odd, 5 AS n FROM numbers(2)`;
     const path = await file('odd.parquet', await parquetOf(clickhouse, sql));
     await expect(readEventFile(path)).rejects.toThrow('column "odd" is of type FIXED_LEN_BYTE_ARRAY');
     expect(await properties(path, reading({ properties: 'n' }))).toEqual([{ n: '5' }, { n: '5' }]);
   });
 
-  it('with values that no event has are refused row by row', async () => {
+  it('columns of Parquet with values that no event has are refused row by row', async () => {
     const sql = `SELECT ${SAME}, if(number = 1, nan, 1.5) AS f, if(number = 2, unhex('ff'), 'x') AS t FROM numbers(4)`;
     const { events, invalid } = await readEventFile(
       await file('nan.parquet', await parquetOf(clickhouse, sql)),
@@ -190,7 +190,7 @@ describe('columns of Parquet', () => {
     ]);
   });
 
-  it('are refused as a whole where the file is cut off, damaged or another', async () => {
+  it('columns of Parquet are refused as a whole where the file is cut off, damaged or another', async () => {
     const whole = await parquetOf(clickhouse, `SELECT ${SAME}, number AS n FROM numbers(1000)`, {
       output_format_parquet_compression_method: 'zstd',
     });
@@ -208,7 +208,7 @@ describe('columns of Parquet', () => {
 });
 
 describe('a folder', () => {
-  it('is loaded in the order of its names, without markers, and says what it passes over', async () => {
+  it('a folder of a backfill is loaded in the order of its names, without markers, and says what it passes over', async () => {
     const folder = join(directory, 'folder');
     await mkdir(join(folder, 'b'), { recursive: true });
     await mkdir(join(folder, '_temporary'));

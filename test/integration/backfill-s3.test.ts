@@ -55,7 +55,7 @@ async function objectsOf(url: string, address: string) {
 }
 
 describe('an address of a store', () => {
-  it('is an object, a folder or a beginning of names, listed page by page, in their order', async () => {
+  it('an address of a store is an object, a folder or a beginning of names, listed page by page, in their order', async () => {
     const { url, put, requests } = await started('exports', { pageKeys: 2 });
     const names = [
       'day/10.jsonl',
@@ -80,7 +80,7 @@ describe('an address of a store', () => {
     await expect(idsAt(url, 's3://exports/none')).rejects.toThrow('there are no files at s3://exports/none');
   });
 
-  it('takes the keys of a session, and says what the store refuses, without anything of the signature', async () => {
+  it('an address of a store takes the keys of a session, and says what the store refuses, without anything of the signature', async () => {
     const { url, put } = await started('exports', { sessionToken: 'token/of+this session' });
     put('a.jsonl', event('a'));
     expect(await idsAt(url, 's3://exports', { AWS_SESSION_TOKEN: 'token/of+this session' })).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('an address of a store', () => {
 });
 
 describe('an object', () => {
-  it('is read in ranges, of Parquet only those of the wanted columns', async () => {
+  it('an object of a store is read in ranges, of Parquet only those of the wanted columns', async () => {
     const { url, put, requests } = await started('exports');
     const sql = `SELECT concat('e-', toString(number)) AS transaction_id, 'acme' AS customer_id, 'call' AS event_type,
       toDateTime64('2026-01-01', 3, 'UTC') AS timestamp, randomString(4000) AS blob, number AS n FROM numbers(4000)`;
@@ -148,7 +148,7 @@ describe('an object', () => {
   ];
 
   it.each(FAULTS)(
-    'is read whole where a store is %s now and then, and given up where it is always',
+    'an object of a store is read whole where a store is %s now and then, and given up where it is always',
     async (fault, problem) => {
       const { url, put, onRequest } = await started('exports');
       const ids = Array.from({ length: 500 }, (_, i) => `e-${i}`);
@@ -165,7 +165,7 @@ describe('an object', () => {
   );
 
   it.each([null, 'ignores-conditions'] as const)(
-    'that changes while it is read is refused (%s)',
+    'an object of a store that changes while it is read is refused (%s)',
     async (fault) => {
       const { url, put, onRequest } = await started('exports');
       put('a.jsonl', event('a'));

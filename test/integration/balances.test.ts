@@ -87,7 +87,7 @@ describe('an entry by hand', () => {
     return of.send('POST', MANUAL, body);
   }
 
-  test('is in the ledger and in the balance, with every digit, its reason and its time', async () => {
+  test('an entry by hand is in the ledger and in the balance, with every digit, its reason and its time', async () => {
     const id = await newCredit();
     expect((await add(id, { amount: 2.125, timestamp: '2026-02-10T08:30:00Z' })).body).toBeUndefined();
     await add(id, { amount: -0.025, reason: 'Typing error' });
@@ -107,7 +107,7 @@ describe('an entry by hand', () => {
     ]);
   });
 
-  test('below what is left leaves a balance of 0', async () => {
+  test('an entry by hand below what is left leaves a balance of 0', async () => {
     const id = await newCredit();
     await add(id, { amount: -150 });
     const answer = await listed(id);
@@ -116,7 +116,7 @@ describe('an entry by hand', () => {
     expect((await api.post(NET, { customer_id: customer })).at('data.balance')).toBe(0);
   });
 
-  test('counts only in its segment: it expires with it', async () => {
+  test('an entry by hand counts only in its segment: it expires with it', async () => {
     const id = await newCredit();
     await add(id, { amount: 5 });
     const later = await listed(id, on(7));
@@ -124,7 +124,7 @@ describe('an entry by hand', () => {
     expect(later.list('data[0].ledger').at(-1)).toMatchObject({ type: 'CREDIT_EXPIRATION', amount: -105 });
   });
 
-  test('is for commits of contracts too, whose reads show it', async () => {
+  test('an entry by hand is for commits of contracts too, whose reads show it', async () => {
     const contract_id = await newContract({ commits: [{ type: 'PREPAID', ...terms() }] });
     const { at } = await api.post('/v2/contracts/get', { customer_id: customer, contract_id });
     const id = String(at('data.commits[0].id'));
@@ -138,7 +138,7 @@ describe('an entry by hand', () => {
     }
   });
 
-  test('is lost with a segment that an edit removes', async () => {
+  test('an entry by hand is lost with a segment that an edit removes', async () => {
     const id = await newCredit({ access_schedule: { schedule_items: [segment(1, 1, 3), segment(2, 1, 4)] } });
     await add(id, { amount: 5 });
     const access_schedule = { remove_schedule_items: [{ id: await segmentId(id) }] };
@@ -146,7 +146,7 @@ describe('an entry by hand', () => {
     expect((await listed(id)).at('data[0].balance')).toBe(2);
   });
 
-  test('is refused where there is nothing to adjust', async () => {
+  test('an entry by hand is refused where there is nothing to adjust', async () => {
     const id = await newCredit();
     const contract = await newContract();
     const amount = 1;
@@ -177,7 +177,7 @@ describe('the net balance', () => {
     return answer.at('data.balance');
   };
 
-  test('is what can be used now of all commits and credits, those of contracts too', async () => {
+  test('the net balance is what can be used now of all commits and credits, those of contracts too', async () => {
     await newCredit({
       access_schedule: { schedule_items: [segment(1, 1, 3), segment(2, 2, 4), segment(4, 3, 5)] },
     });
@@ -192,7 +192,7 @@ describe('the net balance', () => {
     expect((await api.post(NET, { customer_id: customer })).at('data.credit_type_id')).toBe(USD);
   });
 
-  test('is of one pricing unit', async () => {
+  test('the net balance is of one pricing unit', async () => {
     const schedule_items = [segment(7, 1, 9)];
     await newCredit({ access_schedule: { credit_type_id: catalogue.unit, schedule_items } });
     await newCredit();
@@ -200,7 +200,7 @@ describe('the net balance', () => {
     expect(await net()).toBe(100);
   });
 
-  test('counts what any filter lets through, whose conditions must all hold', async () => {
+  test('the net balance counts what any filter lets through, whose conditions must all hold', async () => {
     const of = (amount: number) => ({ access_schedule: { schedule_items: [segment(amount, 1, 9)] } });
     const contract = await newContract();
     const gift = await newCredit({ ...of(1), custom_fields: { deal: 'a', team: 'x' } });
@@ -232,7 +232,7 @@ describe('the net balance', () => {
     }
   });
 
-  test('does not count what a parent shares', async () => {
+  test('the net balance does not count what a parent shares', async () => {
     const parent = await createdId(api, '/v1/customers', { name: 'Parent' });
     const hierarchy_configuration = { child_access: { type: 'ALL' } };
     const shared = { type: 'PREPAID', ...terms(), hierarchy_configuration };
@@ -253,7 +253,7 @@ describe('the net balance', () => {
     [{ credit_type_id: UNKNOWN }, 400, 'credit_type_id'],
     [{ filters: [{ balance_types: ['COMMIT'] }] }, 400, 'filters[0].balance_types[0]'],
     [{ invoice_inclusion_mode: 'ALL' }, 400, 'invoice_inclusion_mode'],
-  ])('refuses %o', async (body, status, words) => {
+  ])('the net balance refuses %o', async (body, status, words) => {
     const answer = await api.send('POST', NET, { customer_id: customer, ...body });
     expect([answer.status, answer.text('message')]).toEqual([status, expect.stringContaining(words)]);
   });
@@ -269,7 +269,7 @@ describe('the order of drawdown', () => {
     }[];
   };
 
-  test('lists what is open now, with the reason for each place', async () => {
+  test('the order of drawdown lists what is open now, with the reason for each place', async () => {
     const contract = await newContract();
     const late = await newCredit({ priority: 50 }, on(2, 2));
     const early = await newCredit({ priority: 50 });
@@ -319,7 +319,7 @@ describe('the order of drawdown', () => {
     ]);
   });
 
-  test('counts the products that carry a tag now', async () => {
+  test('the order of drawdown counts the products that carry a tag now', async () => {
     const wide = await newCredit({ applicable_product_tags: ['common'] });
     const narrow = await newCredit(
       { applicable_product_ids: [catalogue.tokens, catalogue.models] },
@@ -332,7 +332,7 @@ describe('the order of drawdown', () => {
     expect((await order()).map(({ id }) => id)).toEqual([narrow, wide]);
   });
 
-  test('is that of a contract on request', async () => {
+  test('the order of drawdown is that of a contract on request', async () => {
     const one = await newContract({ credits: [terms()] });
     const other = await newContract();
     const everywhere = await newCredit();
@@ -343,7 +343,7 @@ describe('the order of drawdown', () => {
     expect(await order()).toHaveLength(3);
   });
 
-  test('knows its customer and its contracts', async () => {
+  test('the order of drawdown knows its customer and its contracts', async () => {
     const path = `/v1/customers/${UNKNOWN}/drawdownOrder`;
     expect((await api.send('GET', path)).at('code')).toBe('CustomerNotFound');
     const query = { contract_id: UNKNOWN };

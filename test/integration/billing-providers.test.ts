@@ -43,7 +43,7 @@ async function refusalOf(path: string, body: object, status = 400): Promise<stri
 }
 
 describe('connections of the service', () => {
-  test('are listed without what is secret', async () => {
+  test('connections of the service are listed without what is secret', async () => {
     const configuration = {
       azure_tenant_id: 'tenant-1',
       azure_client_id: 'client-1',
@@ -77,7 +77,7 @@ describe('connections of the service', () => {
     expect(stored?.configuration).toEqual(configuration);
   });
 
-  test('to one provider may be several, but not the very same twice', async () => {
+  test('connections of the service to one provider may be several, but not the very same twice', async () => {
     const body = {
       billing_provider: 'gcp_marketplace',
       delivery_method: 'direct_to_billing_provider',
@@ -89,7 +89,7 @@ describe('connections of the service', () => {
     expect(await connect({ ...body, configuration: { a_id: '1' } })).not.toBe(first);
   });
 
-  test('are only taken for marketplaces and known delivery methods', async () => {
+  test('connections of the service are only taken for marketplaces and known delivery methods', async () => {
     const configuration = {};
     expect(await refusalOf(CONNECT, { ...stripe, configuration })).toMatch(/^billing_provider: /);
     const body = { billing_provider: 'aws_marketplace', delivery_method: 'tackle' };
@@ -97,7 +97,7 @@ describe('connections of the service', () => {
     expect(await refusalOf(CONNECT, { ...body, delivery_method: 'aws_sqs' })).toMatch(/^configuration: /);
   });
 
-  test('come page after page', async () => {
+  test('connections of the service come page after page', async () => {
     for (let index = 0; index < 101; index += 1) {
       await connect({
         billing_provider: 'aws_marketplace',
@@ -147,7 +147,7 @@ describe('billing configurations of a customer', () => {
     ]);
   });
 
-  test('need no connection; the id of the delivery method can be used as it was read', async () => {
+  test('billing configurations of a customer need no connection; the id of the delivery method can be used as it was read', async () => {
     const customer_id = await newCustomer();
     await add(customer_id, { ...stripe, tax_provider: null });
     const delivery_method_id = (await api.post(GET, { customer_id })).text('data[0].delivery_method_id');
@@ -160,7 +160,7 @@ describe('billing configurations of a customer', () => {
     expect(read.at('data[1]')).toMatchObject({ ...stripe, delivery_method_id });
   });
 
-  test('go through the one connection that offers the method; of several one must be named', async () => {
+  test('billing configurations of a customer go through the one connection that offers the method; of several one must be named', async () => {
     const customer_id = await newCustomer();
     const aws = { billing_provider: 'aws_marketplace', delivery_method: 'aws_sqs' };
     const first = await connect({ ...aws, configuration: { aws_region: 'eu-1', aws_secret: 'S3CRET' } });
@@ -179,7 +179,7 @@ describe('billing configurations of a customer', () => {
     expect(JSON.stringify(read.body)).not.toContain('S3CRET');
   });
 
-  test('never return secrets that were put into them', async () => {
+  test('billing configurations of a customer never return secrets that were put into them', async () => {
     const customer_id = await newCustomer();
     const configuration = {
       netsuite_customer_id: '1',
@@ -260,7 +260,7 @@ describe('billing configurations of a customer', () => {
     expect(await refusalOf(ARCHIVE, archive, 404)).toMatch(/not found/);
   });
 
-  test('are archived all or none, and shown on request only', async () => {
+  test('billing configurations of a customer are archived all or none, and shown on request only', async () => {
     const customer_id = await newCustomer();
     const other = await newCustomer();
     const [first = '', second = ''] = await add(customer_id, stripe, account);
@@ -289,7 +289,7 @@ describe('the configuration that a contract or package means', () => {
   const match = (customerId: string, lookup: BillingConfigurationLookup) =>
     matchBillingConfiguration(pool.db, customerId, lookup, ['billingConfiguration']).then(({ id }) => id);
 
-  test('is found by its id, or by provider and delivery method where exactly one matches', async () => {
+  test('the configuration that a contract or package means is found by its id, or by provider and delivery method where exactly one matches', async () => {
     const customer = await newCustomer();
     const [id = ''] = await add(customer, stripe);
     expect(await match(customer, { ...nothing, id })).toBe(id);
@@ -304,7 +304,7 @@ describe('the configuration that a contract or package means', () => {
     await expect(match(await newCustomer(), byMethod)).rejects.toThrow(/has 0 billing configurations/);
   });
 
-  test('may be named by its id beside provider and delivery method, where they agree', async () => {
+  test('the configuration that a contract or package means may be named by its id beside provider and delivery method, where they agree', async () => {
     const customer = await newCustomer();
     const [id = ''] = await add(customer, stripe);
     expect(await match(customer, { ...byMethod, id })).toBe(id);
@@ -317,7 +317,7 @@ describe('the configuration that a contract or package means', () => {
     );
   });
 
-  test('must not be named by half, or by another customer’s id', async () => {
+  test('the configuration that a contract or package means must not be named by half, or by another customer’s id', async () => {
     const customer = await newCustomer();
     const [id = ''] = await add(await newCustomer(), stripe);
     await expect(match(customer, { ...nothing, id })).rejects.toThrow(/has no billing configuration/);

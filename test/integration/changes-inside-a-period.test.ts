@@ -145,7 +145,7 @@ describe('a contract bills every event once, with', () => {
 });
 
 describe('the line', () => {
-  it('of a streaming metric is not cut by a granularity, which means nothing to it', async () => {
+  it('the line of an invoice of a streaming metric is not cut by a granularity, which means nothing to it', async () => {
     const { lines } = await invoiceOf(
       {
         metric: COUNT,
@@ -166,26 +166,29 @@ describe('the line', () => {
         sql: 'SELECT SUM(properties.units) AS value, properties.region AS region FROM events GROUP BY region',
       },
     ],
-  ])('of a group whose usage came to 0 stands on the invoice, with %s', async (name, metric) => {
-    const product = { presentation_group_key: ['region'] };
-    const filters = [
-      { name: 'region', exists: true },
-      { name: 'units', exists: true },
-    ];
-    const { lines } = await invoiceOf(
-      {
-        metric:
-          'sql' in metric
-            ? metric
-            : { ...metric, property_filters: filters, event_type_filter: { in_values: ['call'] } },
-        product,
-        usage: [[2, 5, { region: 'us', units: '0' }]],
-        total: '0',
-      },
-      `zero-${name}`,
-    );
-    expect(lines).toEqual(['0']);
-  });
+  ])(
+    'the line of an invoice of a group whose usage came to 0 stands on the invoice, with %s',
+    async (name, metric) => {
+      const product = { presentation_group_key: ['region'] };
+      const filters = [
+        { name: 'region', exists: true },
+        { name: 'units', exists: true },
+      ];
+      const { lines } = await invoiceOf(
+        {
+          metric:
+            'sql' in metric
+              ? metric
+              : { ...metric, property_filters: filters, event_type_filter: { in_values: ['call'] } },
+          product,
+          usage: [[2, 5, { region: 'us', units: '0' }]],
+          total: '0',
+        },
+        `zero-${name}`,
+      );
+      expect(lines).toEqual(['0']);
+    },
+  );
 });
 
 interface Billed {

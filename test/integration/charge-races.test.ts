@@ -53,7 +53,7 @@ describe('a customer that is archived while it is charged', async () => {
   const catalogue = await createThresholdCatalogue(api);
 
   test.each(['archiving', 'charge'] as const)(
-    'buys nothing that stays, if the %s is first',
+    'a customer that is archived while it is charged buys nothing that stays, if the %s is first',
     async (first) => {
       const terms = { prepaid_balance_threshold_configuration: topUp(catalogue) };
       const { customerId, contractId } = await createThresholdCustomer(api, catalogue, terms);

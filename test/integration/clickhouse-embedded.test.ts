@@ -42,7 +42,7 @@ function slowQuery(lane: QueryLane, customer?: string): Promise<unknown> {
 }
 
 describe('the embedded ClickHouse', () => {
-  test('takes inserts, pings and DDL while every query connection is busy', async () => {
+  test('the embedded ClickHouse takes inserts, pings and DDL while every query connection is busy', async () => {
     const slow = [slowQuery('requests'), slowQuery('finalization'), slowQuery('analysis')];
     let ended = 0;
     for (const query of slow) query.catch(() => {}).finally(() => ended++);
@@ -64,7 +64,7 @@ describe('the embedded ClickHouse', () => {
     expect(rows).toEqual([{ n: '1' }, { n: '2' }]);
   });
 
-  test('says which insert failed with the code and type of ClickHouse, and stores none of it', async () => {
+  test('the embedded ClickHouse says which insert failed with the code and type of ClickHouse, and stores none of it', async () => {
     await expect(insert('[10]\n["eleven"]\n')).rejects.toMatchObject({
       code: expect.any(String),
       type: expect.any(String),
@@ -82,11 +82,11 @@ describe('the embedded ClickHouse', () => {
     expect(rows).toEqual([{ c: '0' }]);
   });
 
-  test('takes an insert without rows as done', async () => {
+  test('the embedded ClickHouse takes an insert without rows as done', async () => {
     await expect(insert('')).resolves.toBeUndefined();
   });
 
-  test('is configured by its own file only', async () => {
+  test('the embedded ClickHouse is configured by its own file only', async () => {
     const rows = await clickhouse.query({
       sql: "SELECT name, value FROM system.server_settings WHERE name IN ('mark_cache_size', 'tmp_path') ORDER BY name",
       schema: anything,
@@ -98,7 +98,7 @@ describe('the embedded ClickHouse', () => {
     expect((await readdir(directory)).sort()).toEqual(['data', 'engine.xml', 'user-files']);
   });
 
-  test('opens again with its data after it was closed', async () => {
+  test('the embedded ClickHouse opens again with its data after it was closed', async () => {
     await insert('[100]\n');
     await clickhouse.close();
     clickhouse = await createEmbeddedClickHouse({ directory });
@@ -118,7 +118,7 @@ describe('an embedded ClickHouse with many worker threads', () => {
 
   const runningAndWaiting = (lane: QueryLane) => clickhouse.laneFigures().get(lane);
 
-  test('answers one customer while the slow queries of another wait for each other', async () => {
+  test('an embedded ClickHouse with many worker threads answers one customer while the slow queries of another wait for each other', async () => {
     const most = Math.floor((laneConnections(16).requests * 3) / 4);
     const slow = Array.from({ length: most + 2 }, () => slowQuery('requests', 'slow'));
     for (const query of slow) query.catch(() => {});
@@ -131,7 +131,7 @@ describe('an embedded ClickHouse with many worker threads', () => {
     await Promise.all(refused);
   });
 
-  test('still inserts after its queries were cancelled, takes no more of them, and opens again', async () => {
+  test('an embedded ClickHouse with many worker threads still inserts after its queries were cancelled, takes no more of them, and opens again', async () => {
     await insert('[200]\n');
     const after = clickhouse.query({ sql: 'SELECT 1', schema: anything });
     await expect(after).rejects.toMatchObject({ kind: 'unavailable' });

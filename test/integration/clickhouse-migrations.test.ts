@@ -39,7 +39,7 @@ const COUNTED =
   'CREATE TABLE IF NOT EXISTS runs (n UInt8) ENGINE = MergeTree ORDER BY n;\nINSERT INTO runs VALUES (1);\n';
 
 describe('a migration', () => {
-  test('is applied once and recorded', async () => {
+  test('a migration is applied once and recorded', async () => {
     const folder = await clickhouseFolderWith({ '0801_counted': COUNTED });
     await applySchema(clickhouse, undefined, folder);
     await applySchema(clickhouse, undefined, folder);
@@ -53,7 +53,7 @@ describe('a migration', () => {
     expect(await countOf('runs')).toBe(1);
   });
 
-  test('that failed half-way is named with its statement, and repeated by the next start', async () => {
+  test('a migration that failed half-way is named with its statement, and repeated by the next start', async () => {
     const folder = await clickhouseFolderWith({
       '0801_counted': COUNTED,
       '0802_failing': `${COUNTED.replaceAll('runs', 'others')}INSERT INTO nowhere VALUES (1);\n`,
@@ -72,7 +72,7 @@ describe('a migration', () => {
 });
 
 describe('an installation', () => {
-  test('from before there was a record is taken over as it is', async () => {
+  test('an installation from before there was a record is taken over as it is', async () => {
     for (const statement of await schemaStatements(undefined)) await clickhouse.command(statement);
     const rows = Buffer.from(
       '["t","c","e","2026-11-20 10:00:00.123",{},"2026-11-20 10:00:00.5","1",1,2,3]\n',
@@ -95,13 +95,13 @@ describe('an installation', () => {
     expect(await countOf('usage_events')).toBe(1);
   });
 
-  test('of a newer version that only adds something lets an older one start', async () => {
+  test('an installation of a newer version that only adds something lets an older one start', async () => {
     await applySchema(clickhouse, undefined, await clickhouseFolderWith({ '0801_expand_counted': COUNTED }));
     await applySchema(clickhouse, undefined);
     expect(await recorded()).toEqual([...(await released()), '0801_expand_counted']);
   });
 
-  test('of a newer version is not touched by an older one', async () => {
+  test('an installation of a newer version is not touched by an older one', async () => {
     await applySchema(clickhouse, undefined, await clickhouseFolderWith({ '0801_counted': COUNTED }));
     const starting = applySchema(clickhouse, undefined);
     await expect(starting).rejects.toThrow(MigrationError);
@@ -110,7 +110,7 @@ describe('an installation', () => {
     );
   });
 
-  test('is refused by files that were changed after they had been applied, before anything is applied', async () => {
+  test('an installation is refused by files that were changed after they had been applied, before anything is applied', async () => {
     await applySchema(clickhouse, undefined);
     const folder = await clickhouseFolderWith({ '0801_counted': COUNTED });
     await appendFile(join(folder, '0001_usage_events.sql'), '-- changed\n');

@@ -12,7 +12,7 @@ async function tableStatements(cluster: string | undefined): Promise<string[]> {
 }
 
 describe('the ClickHouse schema', () => {
-  test('has the tables of the service, and its own record', async () => {
+  test('the ClickHouse schema has the tables of the service, and its own record', async () => {
     const clickhouse = await createTestClickHouse();
     const sql = 'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name';
     expect(await clickhouse.query({ sql, schema: anything })).toEqual([
@@ -25,7 +25,7 @@ describe('the ClickHouse schema', () => {
     await clickhouse.close();
   });
 
-  test('merges the parts of hourly lines sixteen at a time', async () => {
+  test('the ClickHouse schema merges the parts of hourly lines sixteen at a time', async () => {
     const clickhouse = await createTestClickHouse();
     const sql = `
       SELECT engine_full FROM system.tables
@@ -35,7 +35,7 @@ describe('the ClickHouse schema', () => {
     await clickhouse.close();
   });
 
-  test('keeps an event as it was sent, the earliest ingestion winning', async () => {
+  test('the ClickHouse schema keeps an event as it was sent, the earliest ingestion winning', async () => {
     const clickhouse = await createTestClickHouse();
     const columns = [
       'transaction_id',
@@ -95,7 +95,7 @@ describe('the ClickHouse schema', () => {
     await clickhouse.close();
   });
 
-  test('fsyncs every insert before it is answered', async () => {
+  test('the ClickHouse schema fsyncs every insert before it is answered', async () => {
     for (const statement of await tableStatements(undefined)) {
       // Repeats are shown, never counted: they may be lost, and must not cost anybody a wait.
       if (statement.includes('EXISTS event_repeats')) continue;
@@ -103,7 +103,7 @@ describe('the ClickHouse schema', () => {
     }
   });
 
-  test('fsyncs what a merge makes of acknowledged rows, and what a replica fetches', async () => {
+  test('the ClickHouse schema fsyncs what a merge makes of acknowledged rows, and what a replica fetches', async () => {
     for (const statement of await tableStatements(undefined)) {
       if (statement.includes('EXISTS event_repeats')) continue;
       expect(statement).toContain('min_compressed_bytes_to_fsync_after_merge = 1');
@@ -111,7 +111,7 @@ describe('the ClickHouse schema', () => {
     }
   });
 
-  test('has replicated tables under a distributed one on a cluster, from the same source', async () => {
+  test('the ClickHouse schema has replicated tables under a distributed one on a cluster, from the same source', async () => {
     const plain = (text: string) => text.replace(/--.*\n/g, '').replace(/\s+/g, ' ');
     const single = (await tableStatements(undefined)).map(plain);
     const statements = (await tableStatements('prod')).map(plain);
@@ -137,13 +137,13 @@ describe('the ClickHouse schema', () => {
     expect(statements.join()).not.toContain('${');
   });
 
-  test('sends the copies of an event to one shard, and all hours of a frozen invoice', async () => {
+  test('the ClickHouse schema sends the copies of an event to one shard, and all hours of a frozen invoice', async () => {
     const statements = (await schemaStatements('prod')).join();
     expect(statements).toContain('usage_events_local, sipHash64(transaction_id))');
     expect(statements).toContain('invoice_hourly_lines_local, sipHash64(breakdown_id))');
   });
 
-  test('is read by ClickHouse itself, each statement as one, on a single node and on a cluster', async () => {
+  test('the ClickHouse schema is read by ClickHouse itself, each statement as one, on a single node and on a cluster', async () => {
     const clickhouse = await createTestClickHouse();
     const parsed = z.object({ formatted: z.string() });
     for (const cluster of [undefined, 'prod']) {
@@ -157,7 +157,7 @@ describe('the ClickHouse schema', () => {
     await clickhouse.close();
   });
 
-  test('refuses a placeholder that it does not know', () => {
+  test('the ClickHouse schema refuses a placeholder that it does not know', () => {
     const placeholder = '$'.concat('{NAME}');
     const unknown = () => renderStatements(`CREATE TABLE ${placeholder} (a UInt8);`, undefined);
     expect(unknown).toThrow(`unknown placeholder ${placeholder}`);

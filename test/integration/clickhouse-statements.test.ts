@@ -28,7 +28,7 @@ const NASTY = [
 ];
 
 describe('parameters', () => {
-  test.each(NASTY)('arrive as they are, alone, in an array and in a map: %j', async (value) => {
+  test.each(NASTY)('parameters arrive as they are, alone, in an array and in a map: %j', async (value) => {
     const rows = await clickhouse.query({
       sql: `SELECT {text:String} AS text, {list:Array(String)} AS list, {map:Map(String, String)} AS map,
                    {nested:Array(Array(String))} AS nested, {maybe:Nullable(String)} AS maybe`,
@@ -47,7 +47,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('of every other type that is used arrive exactly', async () => {
+  test('parameters of every other type that is used arrive exactly', async () => {
     const rows = await clickhouse.query({
       sql: `SELECT {a:UInt64} AS a, {b:Int64} AS b, {c:Decimal(76, 30)} AS c, {d:DateTime64(3, 'UTC')} AS d,
                    {e:Array(UInt32)} AS e, {f:Bool} AS f, {g:Nullable(UInt8)} AS g, {h:UInt8} AS h`,
@@ -77,7 +77,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('may be as many as an invoice run has customers', async () => {
+  test('parameters may be as many as an invoice run has customers', async () => {
     const customers = Array.from({ length: 50_000 }, (_, index) => `customer-${index}-${"'".repeat(10)}`);
     const rows = await clickhouse.query({
       sql: 'SELECT length({customers:Array(String)}) AS count',
@@ -87,7 +87,7 @@ describe('parameters', () => {
     expect(rows).toEqual([{ count: '50000' }]);
   });
 
-  test('of one query are never seen by another, although they share connections', async () => {
+  test('parameters of one query are never seen by another, although they share connections', async () => {
     const queries = Array.from({ length: 200 }, async (_, index) => {
       const rows = await clickhouse.query({
         sql: 'SELECT {n:UInt32} AS n',
@@ -102,7 +102,7 @@ describe('parameters', () => {
   });
 
   test.each([[Number.NaN], [2 ** 53], [new Date(0)], [undefined], [() => 1]])(
-    'that cannot be sent exactly are refused: %s',
+    'parameters that cannot be sent exactly are refused: %s',
     async (value) => {
       await expect(
         clickhouse.query({ sql: 'SELECT 1', params: { value }, schema: anything }),
@@ -112,7 +112,7 @@ describe('parameters', () => {
 });
 
 describe('a query', () => {
-  test('gives 64-bit integers and decimals as text, and rows checked against their schema', async () => {
+  test('a query gives 64-bit integers and decimals as text, and rows checked against their schema', async () => {
     const schema = z.object({ count: z.string(), sum: z.string() });
     const rows = await clickhouse.query({
       sql: "SELECT count() AS count, toDecimal64('1.50', 2) AS sum",
@@ -125,11 +125,11 @@ describe('a query', () => {
     );
   });
 
-  test('without rows gives none', async () => {
+  test('a query without rows gives none', async () => {
     expect(await clickhouse.query({ sql: 'SELECT 1 AS a WHERE 0', schema: anything })).toEqual([]);
   });
 
-  test('may end in a comment and may be a union', async () => {
+  test('a query may end in a comment and may be a union', async () => {
     const rows = await clickhouse.query({
       sql: 'SELECT 1 AS a UNION ALL SELECT 2 -- both',
       schema: anything,
@@ -137,7 +137,7 @@ describe('a query', () => {
     expect(rows).toHaveLength(2);
   });
 
-  test('can explain another one without running it', async () => {
+  test('a query can explain another one without running it', async () => {
     const rows = await clickhouse.query({
       sql: "SELECT explain FROM (EXPLAIN AST SELECT a FROM nowhere WHERE b = ';')",
       schema: z.object({ explain: z.string() }),
@@ -158,7 +158,7 @@ describe('a query', () => {
     for (const rows of await Promise.all(all)) expect(rows).toHaveLength(10);
   });
 
-  test('never gets what another one had put out before it failed', async () => {
+  test('a query never gets what another one had put out before it failed', async () => {
     const failing = {
       sql: 'SELECT number, throwIf(number = 99) AS thrown FROM numbers(100) FORMAT JSONEachRow',
       settings: { max_block_size: 1 },
@@ -172,13 +172,13 @@ describe('a query', () => {
     for (const rows of await Promise.all(asked)) expect(rows).toEqual([{ a: 1 }]);
   });
 
-  test('gives its raw bytes in the format that it names', async () => {
+  test('a query gives its raw bytes in the format that it names', async () => {
     const sql = 'SELECT toUInt32(number) FROM numbers({count:UInt32}) FORMAT RowBinary';
     const bytes = await clickhouse.queryBytes({ sql, params: { count: 3 } });
     expect(bytes).toEqual(Buffer.from([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]));
   });
 
-  test('gives an answer of any length in pieces', async () => {
+  test('a query gives an answer of any length in pieces', async () => {
     const pieces: Buffer[] = [];
     for await (const piece of clickhouse.queryStream({
       sql: 'SELECT toString(number + {first:UInt32}) AS a FROM numbers(200000)',
@@ -193,7 +193,7 @@ describe('a query', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
   });
 
-  test('gives its blocks one after the other, and can be left in between', async () => {
+  test('a query gives its blocks one after the other, and can be left in between', async () => {
     const query = {
       sql: 'SELECT toUInt32(number + {first:UInt32}) AS a FROM numbers(200000)',
       params: { first: 7 },
@@ -214,7 +214,7 @@ describe('a query', () => {
   });
 
   test.each(['JSONEachRow', 'Native'] as const)(
-    'gives an answer in pieces, and its failure after them: %s',
+    'a query gives an answer in pieces, and its failure after them: %s',
     async (format) => {
       const failing = {
         sql: 'SELECT number, throwIf(number = 199999) AS thrown FROM numbers(200000)',
@@ -228,7 +228,7 @@ describe('a query', () => {
     },
   );
 
-  test('that runs too long is ended by the engine', async () => {
+  test('a query that runs too long is ended by the engine', async () => {
     const endless = clickhouse.query({
       sql: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)',
       settings: { max_execution_time: 0.1 },
@@ -246,13 +246,13 @@ describe('a query', () => {
     ['SELECT throwIf(1)', '395', 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO'],
     ["INSERT INTO usage_events (transaction_id) VALUES ('x')", '164', 'READONLY'],
     ['DROP TABLE usage_events', '164', 'READONLY'],
-  ])('that fails says so with the code and type of ClickHouse: %s', async (sql, code, type) => {
+  ])('a query that fails says so with the code and type of ClickHouse: %s', async (sql, code, type) => {
     await expect(clickhouse.queryBytes({ sql })).rejects.toMatchObject({ code, type });
   });
 });
 
 describe('a command', () => {
-  test('is one statement', async () => {
+  test('a command is one statement', async () => {
     const two = clickhouse.command(
       'CREATE TABLE a (x UInt8) ENGINE = Memory; CREATE TABLE b (x UInt8) ENGINE = Memory',
     );

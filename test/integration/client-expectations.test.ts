@@ -33,7 +33,7 @@ const contract = (fields: Body = {}) => ({
 const FOR_EVER = '2999-12-31T00:00:00.000Z';
 
 describe('an end in 2999 is without a limit', () => {
-  test('of a contract and of its terms', async () => {
+  test('an end in 2999 is without a limit of a contract and of its terms', async () => {
     const { commit, multiplier, subscription, recurring } = termFixtures(ids);
     const until = { starting_at: START, ending_before: FOR_EVER };
     const contract_id = await createdId(api, CONTRACTS, {
@@ -66,7 +66,7 @@ describe('an end in 2999 is without a limit', () => {
     expect(schedule.list('data').length).toBeGreaterThan(0);
   });
 
-  test('of a contract whose end is set later, of a rate and of an alias', async () => {
+  test('an end in 2999 is without a limit of a contract whose end is set later, of a rate and of an alias', async () => {
     const contract_id = await createdId(api, CONTRACTS, contract());
     const end = { customer_id, contract_id, ending_before: FOR_EVER };
     await api.post('/v1/contracts/updateEndDate', end);
@@ -79,7 +79,7 @@ describe('an end in 2999 is without a limit', () => {
     expect(card.text('data.aliases[0].ending_before')).toBe(FOR_EVER);
   });
 
-  test('but a start is not', async () => {
+  test('an end in 2999 is without a limit but a start is not', async () => {
     const answer = await api.send('POST', CONTRACTS, contract({ starting_at: FOR_EVER }));
     expect([answer.status, answer.text('message')]).toEqual([400, expect.stringMatching(/^starting_at: /)]);
   });
@@ -130,7 +130,7 @@ describe('a 409 has the id of the object in the way', () => {
     expect(await conflictOf('/v1/packages/create', packaged)).toBe(package_id);
   });
 
-  test('names of pricing units, and ingest aliases', async () => {
+  test('a 409 has the id of the object in the way: names of pricing units, and ingest aliases', async () => {
     const name = `Unit of ${customer_id}`;
     const unit = await createdId(api, '/v1/credit-types/create', { name });
     expect(await conflictOf('/v1/credit-types/create', { name })).toBe(unit);

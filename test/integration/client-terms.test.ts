@@ -51,7 +51,7 @@ describe('custom_field_filters over several entities', () => {
       'one key more',
       [gift('Commit'), gift('ContractCreditOrCommit'), filter('ContractCreditOrCommit', 'a', 'b')],
     ],
-  ])('are refused with %s for one of them', async (_, filters) => {
+  ])('custom_field_filters over several entities are refused with %s for one of them', async (_, filters) => {
     const contract_id = await createdId(api, CONTRACTS, contract({ [NAME]: threshold([gift('Commit')]) }));
     const reference = { customer_id, contract_id };
     const refused = threshold(filters);
@@ -66,7 +66,7 @@ describe('custom_field_filters over several entities', () => {
     expect(await refusal(EDIT, addition)).toBe(`add_${FIELD}: ${SAME}`);
   });
 
-  test('are accepted with the same keys and values in any order', async () => {
+  test('custom_field_filters over several entities are accepted with the same keys and values in any order', async () => {
     const both = ['Commit', 'ContractCredit'].flatMap((entity, index) => {
       const filters = [gift(entity), filter(entity, 'source', 'a')];
       return index === 0 ? filters : filters.toReversed();
@@ -92,7 +92,7 @@ describe('filters of alerts over several entities', () => {
   const open = [filter('Commit', 'kind'), filter('ContractCredit', 'kind')];
   const SAME = 'must have the same keys and values for each entity';
 
-  test('are refused unless each has the same keys and values', async () => {
+  test('filters of alerts over several entities are refused unless each has the same keys and values', async () => {
     const specified = (custom_field_filters: Body[], exclude: Body[] = []) =>
       alert({ alert_specifiers: [{ custom_field_filters, exclude }] });
     expect(await refusal(ALERT, alert({ custom_field_filters: different }))).toBe(
@@ -130,7 +130,7 @@ describe('a recurring term', () => {
     return { contract_id, config, id: read.text('data.recurring_credits[0].id') };
   }
 
-  test('with subscription_config has no quantity, in an edit neither', async () => {
+  test('a recurring term with subscription_config has no quantity, in an edit neither', async () => {
     const { contract_id, config, id } = await withSubscription();
     const both = terms.recurring({ subscription_config: config });
     const reference = { customer_id, contract_id };
@@ -143,7 +143,7 @@ describe('a recurring term', () => {
     );
   });
 
-  test('does not start before its contract, in an edit neither', async () => {
+  test('a recurring term does not start before its contract, in an edit neither', async () => {
     const contract_id = await createdId(api, CONTRACTS, contract());
     const early = terms.recurring({ starting_at: '2026-09-30T23:00:00Z' });
     expect(await refusal(EDIT, { customer_id, contract_id, add_recurring_commits: [early] })).toBe(
@@ -152,7 +152,7 @@ describe('a recurring term', () => {
   });
 
   test.each(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'])(
-    'may last for less than one of its %s periods',
+    'a recurring term may last for less than one of its %s periods',
     async (recurrence_frequency) => {
       const ending_before = '2026-10-01T12:00:00.000Z';
       const short = terms.recurring({ recurrence_frequency, ending_before });
@@ -166,7 +166,7 @@ describe('a recurring term', () => {
     },
   );
 
-  test('of a package may last for a day of its year', async () => {
+  test('a recurring term of a package may last for a day of its year', async () => {
     const { starting_at: _, ...recurring } = terms.recurring({
       recurrence_frequency: 'ANNUAL',
       starting_at_offset: { unit: 'DAYS', value: 0 },

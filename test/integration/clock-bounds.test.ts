@@ -5,14 +5,14 @@ const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 const move = (now: string) => service.api.send('POST', '/v1/sandbox/clock', { now });
 
 describe('the sandbox clock', () => {
-  it('does not go back, naming where it stands', async () => {
+  it('the sandbox clock does not go back, naming where it stands', async () => {
     expect(await move('2026-11-09T23:59:59Z')).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('2026-11-10T00:00:00') },
     });
   });
 
-  it('ends with the year 2099, up to which events are accepted', async () => {
+  it('the sandbox clock ends with the year 2099, up to which events are accepted', async () => {
     expect(await move('2100-01-01T00:00:00Z')).toMatchObject({
       status: 400,
       body: { message: 'now: must be before 2100-01-01T00:00:00.000Z' },

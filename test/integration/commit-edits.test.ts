@@ -387,7 +387,7 @@ test('a commit of an archived contract is not changed', async () => {
 });
 
 describe('the contracts of a commit of a customer', () => {
-  test('can be changed', async () => {
+  test('the contracts of a commit of a customer can be changed', async () => {
     const id = await make('customer', 'commit');
     const other = await newContract();
     const edit = { customer_id: customer, commit_id: id };
@@ -406,7 +406,7 @@ describe('the contracts of a commit of a customer', () => {
     expect([status, message]).toEqual([404, expect.stringContaining('applicable_contract_ids[0]')]);
   });
 
-  test('cannot be changed for postpaid commits, nor for those of a contract', async () => {
+  test('the contracts of a commit of a customer cannot be changed for postpaid commits, nor for those of a contract', async () => {
     const postpaid = await make('customer', 'commit', {
       type: 'POSTPAID',
       access_schedule: { schedule_items: [segment(80, 1, 6)] },
@@ -462,7 +462,7 @@ describe('the purchase of a commit of a customer', () => {
       );
   };
 
-  test('is invoiced on its contract, on its date, once, and its items name their invoice', async () => {
+  test('the purchase of a commit of a customer is invoiced on its contract, on its date, once, and its items name their invoice', async () => {
     const id = await make('customer', 'commit', invoiced(NOW, day(3)));
     expect(await invoices()).toContain('2026-03-01 DRAFT 80 commit_purchase');
     await service.moveClock(NOW);
@@ -475,7 +475,7 @@ describe('the purchase of a commit of a customer', () => {
     expect(items.map(({ invoice_id }) => invoice_id)).toEqual([finalized.text('data[0].id'), undefined]);
   });
 
-  test('moves to another contract as far as it is not invoiced', async () => {
+  test('the purchase of a commit of a customer moves to another contract as far as it is not invoiced', async () => {
     const id = await make('customer', 'commit', invoiced(NOW, day(3)));
     await service.moveClock(NOW);
     const other = await newContract();
@@ -484,7 +484,7 @@ describe('the purchase of a commit of a customer', () => {
     expect(await invoices(other)).toEqual(['2026-03-01 DRAFT 80 commit_purchase']);
   });
 
-  test('ends when the commit is archived', async () => {
+  test('the purchase of a commit of a customer ends when the commit is archived', async () => {
     const id = await make('customer', 'commit', invoiced(day(3)));
     await api.post(ARCHIVE_COMMIT, { customer_id: customer, commit_id: id });
     expect(await invoices()).toEqual([]);

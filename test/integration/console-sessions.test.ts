@@ -28,7 +28,7 @@ const create = (headers: Record<string, string>) =>
   service.api.send('POST', '/v1/customers', { name: 'Acme' }, { token: null, headers });
 
 describe('a session', () => {
-  it('begins with a token, and its cookie cannot be read by scripts or sent by other sites', async () => {
+  it('a session begins with a token, and its cookie cannot be read by scripts or sent by other sites', async () => {
     const answer = await signIn();
     expect(answer.status).toBe(200);
     expect(answer.headers.get('set-cookie')).toMatch(
@@ -40,7 +40,7 @@ describe('a session', () => {
     );
   });
 
-  it('does not begin with a wrong token', async () => {
+  it('a session does not begin with a wrong token', async () => {
     const answer = await signIn('th_wrong-token-of-nobody');
     expect([answer.status, answer.text('message'), answer.headers.get('set-cookie')]).toEqual([
       401,
@@ -49,7 +49,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('is stored as a hash only', async () => {
+  it('a session is stored as a hash only', async () => {
     const text = cookieOf(await signIn()).split('=')[1] ?? '';
     const rows = await service.db.execute('select sha256 from console_sessions');
     const stored = rows.map(({ sha256 }) => sha256);
@@ -57,7 +57,7 @@ describe('a session', () => {
     expect(JSON.stringify(rows)).not.toContain(text);
   });
 
-  it('may do what its token may, and no more', async () => {
+  it('a session may do what its token may, and no more', async () => {
     const reader = await service.api.post('/v1/tokens/create', { name: 'reader', scope: 'read' });
     const cookie = cookieOf(await signIn(reader.text('data.token')));
     expect((await customers({ ...OWN, cookie })).status).toBe(200);
@@ -68,7 +68,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('yields to a token that is sent, and speaks for an empty Authorization header', async () => {
+  it('a session yields to a token that is sent, and speaks for an empty Authorization header', async () => {
     const cookie = cookieOf(await signIn());
     for (const authorization of ['', 'Bearer', 'bearer ']) {
       expect((await customers({ ...OWN, cookie, authorization })).status).toBe(200);
@@ -78,7 +78,7 @@ describe('a session', () => {
     }
   });
 
-  it('counts for requests of the own pages only', async () => {
+  it('a session counts for requests of the own pages only', async () => {
     const cookie = cookieOf(await signIn());
     const host = new URL(service.url).host;
     for (const headers of [
@@ -101,13 +101,13 @@ describe('a session', () => {
     expect((await customers({ cookie, 'sec-fetch-site': 'same-site' })).status).toBe(403);
   });
 
-  it('is not begun by a page of another site', async () => {
+  it('a session is not begun by a page of another site', async () => {
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
       expect((await signIn(service.token, headers)).status).toBe(403);
     }
   });
 
-  it('ends when the person signs out, at once', async () => {
+  it('a session ends when the person signs out, at once', async () => {
     const headers = { ...OWN, cookie: cookieOf(await signIn()) };
     const out = await service.api.send('DELETE', '/console/session', undefined, { token: null, headers });
     expect(out.headers.get('set-cookie')).toContain('tallyhouse_session=; Path=/; Max-Age=0');
@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(read.at('data')).toBeNull();
   });
 
-  it('ends with its token', async () => {
+  it('a session ends with its token', async () => {
     const token = await service.api.post('/v1/tokens/create', { name: 'short', scope: 'read' });
     const headers = { ...OWN, cookie: cookieOf(await signIn(token.text('data.token'))) };
     expect((await customers(headers)).status).toBe(200);
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect((await customers(headers)).status).toBe(401);
   });
 
-  it('ends after twelve hours by the clock of the service', async () => {
+  it('a session ends after twelve hours by the clock of the service', async () => {
     const headers = { ...OWN, cookie: cookieOf(await signIn()) };
     const now = Date.parse((await service.api.get('/v1/sandbox/clock')).text('data.now'));
     await service.moveClock(now + 12 * 3_600_000 - 1);
@@ -142,7 +142,7 @@ describe('the link of the first start', () => {
   const openLink = (link: string, headers: Record<string, string> = OWN) =>
     service.api.send('POST', '/console/session', { link }, { token: null, headers });
 
-  it('begins one session, of many requests at once too', async () => {
+  it('the link of the first start begins one session, of many requests at once too', async () => {
     const sessions = createConsoleSessions({ db: service.db, clock });
     const link = (await sessions.newLink(service.token)) ?? '';
     const answers = await Promise.all(Array.from({ length: 8 }, () => openLink(link)));
@@ -151,21 +151,21 @@ describe('the link of the first start', () => {
     expect((await customers({ ...OWN, cookie })).status).toBe(200);
   });
 
-  it('works on the machine of the service only, and not through a proxy on it', async () => {
+  it('the link of the first start works on the machine of the service only, and not through a proxy on it', async () => {
     const sessions = createConsoleSessions({ db: service.db, clock });
     const link = (await sessions.newLink(service.token)) ?? '';
     expect((await openLink(link, { ...OWN, 'x-forwarded-for': '203.0.113.7' })).status).toBe(403);
     expect((await openLink(link)).status).toBe(200);
   });
 
-  it('is no session itself', async () => {
+  it('the link of the first start is no session itself', async () => {
     const sessions = createConsoleSessions({ db: service.db, clock });
     const link = (await sessions.newLink(service.token)) ?? '';
     expect(await sessions.find(link)).toBeNull();
     expect((await customers({ ...OWN, cookie: `tallyhouse_session=${link}` })).status).toBe(401);
   });
 
-  it('expires after an hour', async () => {
+  it('the link of the first start expires after an hour', async () => {
     const made = createConsoleSessions({ db: service.db, clock });
     const link = (await made.newLink(service.token)) ?? '';
     const later = createConsoleSessions({ db: service.db, clock: { now: () => clock.now() + 3_600_000 } });

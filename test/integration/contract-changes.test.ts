@@ -63,7 +63,7 @@ describe('an earlier end', () => {
     return read(reference);
   }
 
-  test('ends access and terms with the contract', async () => {
+  test('an earlier end ends access and terms with the contract', async () => {
     const contract = await shortened();
     expect(contract.at('data.ending_before')).toBe(END);
     expect(contract.at('data.commits[0].access_schedule.schedule_items[0].ending_before')).toBe(END);
@@ -73,14 +73,14 @@ describe('an earlier end', () => {
     expect(contract.at('data.usage_filter[0].ending_before')).toBe(END);
   });
 
-  test('leaves terms that end with the contract to do so', async () => {
+  test('an earlier end leaves terms that end with the contract to do so', async () => {
     const contract = await shortened();
     expect(contract.at('data.recurring_credits[0].ending_before')).toBeUndefined();
     expect(contract.at('data.subscriptions[0].ending_before')).toBeUndefined();
     expect(contract.at('data.overrides[1].ending_before')).toBeUndefined();
   });
 
-  test('removes charges after it, and bills the true-up at it', async () => {
+  test('an earlier end removes charges after it, and bills the true-up at it', async () => {
     const contract = await shortened();
     const charges = contract.list('data.scheduled_charges[0].schedule.schedule_items');
     expect(charges).toMatchObject([
@@ -93,7 +93,7 @@ describe('an earlier end', () => {
     expect(contract.at('data.commits[1].invoice_schedule.schedule_items[0].timestamp')).toBe(END);
   });
 
-  test('in the past keeps what has been charged since', async () => {
+  test('an earlier end in the past keeps what has been charged since', async () => {
     const reference = await createEverything();
     await later.post(UPDATE_END, { ...reference, ending_before: '2026-10-10T00:00:00Z' });
     const contract = await read(reference, { include_balance: true });
@@ -142,7 +142,7 @@ describe('a later end, and none', () => {
     },
   );
 
-  test('lets a subscription in arrears continue', async () => {
+  test('a later end, and none lets a subscription in arrears continue', async () => {
     const reference = await create({
       ending_before: '2027-10-01T00:00:00Z',
       subscriptions: [
@@ -160,7 +160,7 @@ describe('a later end, and none', () => {
 });
 
 describe('a usage filter', () => {
-  test('holds from its start until the next one, the one set last where two start together', async () => {
+  test('a usage filter holds from its start until the next one, the one set last where two start together', async () => {
     const reference = await create({ ending_before: '2027-10-01T00:00:00Z' });
     const set = (group_values: string[], starting_at: string) =>
       later.post(SET_FILTER, { ...reference, group_key: 'model', group_values, starting_at });
@@ -202,7 +202,7 @@ describe('a usage filter', () => {
 });
 
 describe('an archived contract', () => {
-  test('takes its commits, credits and charges along and is listed on request only', async () => {
+  test('an archived contract takes its commits, credits and charges along and is listed on request only', async () => {
     const reference = await createEverything();
     const answer = await later.post(ARCHIVE, { ...reference, void_invoices: false });
     expect(answer.at('data')).toEqual({ id: reference.contract_id });
@@ -218,7 +218,7 @@ describe('an archived contract', () => {
     }
   });
 
-  test('cannot be changed any more', async () => {
+  test('an archived contract cannot be changed any more', async () => {
     const reference = await createEverything();
     await later.post(ARCHIVE, { ...reference, void_invoices: false });
     const filter = { group_key: 'model', group_values: ['a'], starting_at: START };
@@ -235,7 +235,7 @@ describe('an archived contract', () => {
 });
 
 describe('earlier states', () => {
-  test('are what was known at the date, whole', async () => {
+  test('earlier states are what was known at the date, whole', async () => {
     const reference = await createEverything();
     const first = await read(reference);
     await later.post(UPDATE_END, { ...reference, ending_before: '2026-12-15T00:00:00Z' });
@@ -265,7 +265,7 @@ describe('earlier states', () => {
     }
   });
 
-  test('in v1: the initial state stays what was created', async () => {
+  test('earlier states in v1: the initial state stays what was created', async () => {
     const reference = await createEverything();
     const before = await last.post('/v1/contracts/get', reference);
     await later.post(UPDATE_END, { ...reference, ending_before: '2026-12-15T00:00:00Z' });

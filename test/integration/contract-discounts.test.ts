@@ -64,7 +64,7 @@ async function texts(): Promise<string[]> {
 }
 
 describe('a discount', () => {
-  test('reduces the invoice of its date, after the charges, and is issued with it', async () => {
+  test('a discount reduces the invoice of its date, after the charges, and is issued with it', async () => {
     const { data } = await client.v1.contracts.create({
       customer_id: customer,
       starting_at: '2026-01-01T00:00:00Z',
@@ -112,7 +112,7 @@ describe('a discount', () => {
     expect(issued?.line_items[1]).not.toHaveProperty('scheduled_charge_id');
   });
 
-  test('is added by an edit and by an amendment, and both show it', async () => {
+  test('a discount is added by an edit and by an amendment, and both show it', async () => {
     const contract = await contractWith({});
     const { data } = await client.v2.contracts.edit({
       customer_id: customer,
@@ -155,7 +155,7 @@ describe('a discount', () => {
     expect(history.data.map(({ add_discounts }) => add_discounts?.length)).toEqual([1, 1]);
   });
 
-  test('joins a usage invoice as charges do', async () => {
+  test('a discount joins a usage invoice as charges do', async () => {
     const scenario = await createScenario(api, { alias: `u${people}`, startingAt: '2027-01-01T00:00:00Z' });
     customer = scenario.customerId;
     await contractWith({
@@ -180,7 +180,7 @@ describe('a discount', () => {
     expect([data.status, data.total]).toEqual(['FINALIZED', -2]);
   });
 
-  test('is cut off by an earlier end, and goes with its contract', async () => {
+  test('a discount is cut off by an earlier end, and goes with its contract', async () => {
     const contract = await contractWith({
       discounts: [term([at('2028-06-01T00:00:00Z', 10), at('2028-09-01T00:00:00Z', 20)])],
     });
@@ -234,7 +234,7 @@ describe('a discount', () => {
       },
       'recurring_schedule.quantity',
     ],
-  ])('with a negative %s would charge, and is refused', async (_, change, field) => {
+  ])('a discount with a negative %s would charge, and is refused', async (_, change, field) => {
     const refused = await api.send('POST', '/v1/contracts/create', {
       customer_id: customer,
       starting_at: '2026-01-01T00:00:00Z',
@@ -247,7 +247,7 @@ describe('a discount', () => {
     expect((await client.v2.contracts.list({ customer_id: customer })).data).toEqual([]);
   });
 
-  test('is no scheduled charge: it cannot be updated or archived as one', async () => {
+  test('a discount is no scheduled charge: it cannot be updated or archived as one', async () => {
     const contract = await contractWith({ discounts: [term([at('2029-06-01T00:00:00Z', 10)])] });
     const read = await client.v2.contracts.retrieve({ customer_id: customer, contract_id: contract });
     const id = read.data.discounts?.[0]?.id ?? '';

@@ -129,7 +129,7 @@ function everySpendTracker(): object {
 }
 
 describe('edits at the same time', () => {
-  test('of one contract follow one another, none is lost', async () => {
+  test('edits at the same time of one contract follow one another, none is lost', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `Charge ${index}`);
     await Promise.all(
       names.map((name) => api.post(EDIT, { ...reference(), add_scheduled_charges: [charge(name)] })),
@@ -148,7 +148,7 @@ describe('edits at the same time', () => {
     );
   });
 
-  test('that exclude one another: one is applied, the others are refused', async () => {
+  test('edits at the same time that exclude one another: one is applied, the others are refused', async () => {
     const before = await api.post('/v2/contracts/get', reference());
     const remove_overrides = [{ id: before.text('data.overrides[0].id') }];
     const answers = await Promise.all(
@@ -158,7 +158,7 @@ describe('edits at the same time', () => {
     expect(await history()).toHaveLength(1);
   });
 
-  test('with one uniqueness key: one is applied, also where the contracts differ', async () => {
+  test('edits at the same time with one uniqueness key: one is applied, also where the contracts differ', async () => {
     const other = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
     const uniqueness_key = `key of ${contract}`;
     const body = (of: string) => ({ ...reference(of), uniqueness_key, update_contract_name: 'Once' });
@@ -180,11 +180,11 @@ describe('edits at the same time', () => {
 });
 
 describe('the history', () => {
-  test('of a contract that was never changed is empty', async () => {
+  test('the history of a contract of a contract that was never changed is empty', async () => {
     expect(await history()).toEqual([]);
   });
 
-  test('tells of changes by other operations: end date, usage filter, archiving', async () => {
+  test('the history of a contract tells of changes by other operations: end date, usage filter, archiving', async () => {
     await api.post('/v1/contracts/updateEndDate', { ...reference(), ending_before: DATE });
     await api.post('/v1/contracts/updateEndDate', reference());
     const filter = { group_key: 'model', group_values: ['c'], starting_at: '2026-12-01T00:00:00.000Z' };
@@ -208,7 +208,7 @@ describe('the history', () => {
     ]);
   });
 
-  test('tells of the end that a renewal brought', async () => {
+  test('the history of a contract tells of the end that a renewal brought', async () => {
     await api.post(CONTRACTS, {
       customer_id: customer,
       starting_at: DATE,
@@ -258,7 +258,7 @@ describe('an amendment', () => {
     return answer.text('message');
   }
 
-  test('adds its terms, and stands in v1 and in the history', async () => {
+  test('an amendment adds its terms, and stands in v1 and in the history', async () => {
     const before = await api.post('/v1/contracts/get', reference());
     const amended = (await api.post(AMEND, amendment())).text('data.id');
     const after = await api.post('/v1/contracts/get', reference());
@@ -288,7 +288,7 @@ describe('an amendment', () => {
     expect((await api.post('/v1/contracts/get', reference())).at('data.amendments')).toEqual([]);
   });
 
-  test('begins within the contract, and its terms no earlier than itself', async () => {
+  test('an amendment begins within the contract, and its terms no earlier than itself', async () => {
     expect(await refused({ starting_at: YEAR_END })).toBe('starting_at: must lie within the contract');
     const late = '2027-01-01T01:00:00Z';
     const text = 'must not be before the amendment starts, 2027-01-01T01:00:00.000Z';
@@ -300,13 +300,13 @@ describe('an amendment', () => {
     expect(await refused(rest)).toBe(`scheduled_charges[0].schedule.schedule_items[0].timestamp: ${text}`);
   });
 
-  test('names the bad field as the client wrote it', async () => {
+  test('an amendment names the bad field as the client wrote it', async () => {
     expect(await refused({ scheduled_charges: [{ ...charge('Bad'), product_id: catalogue.tokens }] })).toBe(
       'scheduled_charges[0].product_id: must be a FIXED product, not USAGE',
     );
   });
 
-  test('of an unknown contract is not found', async () => {
+  test('an amendment of an unknown contract is not found', async () => {
     const answer = await api.send('POST', AMEND, { ...amendment(), contract_id: UNKNOWN });
     expect(answer.status).toBe(404);
     expect(answer.at('code')).toBe('ContractNotFound');

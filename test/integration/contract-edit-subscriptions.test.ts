@@ -82,7 +82,7 @@ async function quantities(subscription: string, patch: object): Promise<Record<s
 }
 
 describe('quantities', () => {
-  test('are set and moved; those of one date count in the order sent', async () => {
+  test('quantities of subscriptions are set and moved; those of one date count in the order sent', async () => {
     const quantity_updates = [
       { starting_at: at(12), quantity: 12 },
       { starting_at: at(12), quantity_delta: -1 },
@@ -101,7 +101,7 @@ describe('quantities', () => {
     });
   });
 
-  test('are never negative, also not by what is scheduled for later', async () => {
+  test('quantities of subscriptions are never negative, also not by what is scheduled for later', async () => {
     const path = 'update_subscriptions[0].quantity_updates';
     const updates = (...quantity_updates: object[]) => refused(counted, { quantity_updates });
     expect(await updates({ starting_at: at(11), quantity_delta: -5 })).toBe(
@@ -178,7 +178,7 @@ describe('seats', () => {
     });
   });
 
-  test('are for SEAT_BASED subscriptions, and within them', async () => {
+  test('seats are for SEAT_BASED subscriptions, and within them', async () => {
     const seat_updates = { add_seat_ids: [{ seat_ids: ['x'], starting_at: '2026-09-01T00:00:00Z' }] };
     expect(await refused(counted, { seat_updates })).toBe(
       'update_subscriptions[0].seat_updates: is for SEAT_BASED subscriptions: use quantity_updates',
@@ -218,7 +218,7 @@ describe('seats', () => {
     expect(await refused(counted, { quantity_management_mode_update })).toMatch(/is SEAT_BASED already$/);
   });
 
-  test('are 1,000 at most unless more are configured, also those of a quantity that becomes seats', async () => {
+  test('seats are 1,000 at most unless more are configured, also those of a quantity that becomes seats', async () => {
     const more = (quantity: number) => ({
       seat_updates: { add_unassigned_seats: [{ quantity, starting_at: at(11) }] },
     });

@@ -89,7 +89,7 @@ function anonymous(value: unknown): unknown {
 }
 
 describe('terms added by an edit', () => {
-  test('are the terms of a contract that was created with them', async () => {
+  test('terms added by an edit are the terms of a contract that was created with them', async () => {
     const { bare, additions } = split();
     const edited = await createdId(api, CONTRACTS, bare);
     await edit(edited, additions);
@@ -97,7 +97,7 @@ describe('terms added by an edit', () => {
     expect(anonymous((await get(edited)).at('data'))).toEqual(anonymous((await get(created)).at('data')));
   });
 
-  test('stand in the answer and in the history with the ids that they were given', async () => {
+  test('terms added by an edit stand in the answer and in the history with the ids that they were given', async () => {
     const { bare, additions } = split();
     const contract = await createdId(api, CONTRACTS, bare);
     const answer = await edit(contract, { ...additions, uniqueness_key: `all of ${contract}` });
@@ -127,7 +127,7 @@ describe('terms added by an edit', () => {
     );
   });
 
-  test('may refer to terms that were there before', async () => {
+  test('terms added by an edit may refer to terms that were there before', async () => {
     const contract = await contractWithEverything();
     const state = await get(contract);
     const [commit, seats] = [state.text('data.commits[0].id'), state.text('data.subscriptions[0].id')];

@@ -60,7 +60,7 @@ function withoutIds(value: unknown): unknown {
 }
 
 describe('a contract created from a package', () => {
-  test('has every term, with each date where a calendar puts it', async () => {
+  test('a contract created from a package has every term, with each date where a calendar puts it', async () => {
     const package_id = await createdId(api, PACKAGES, everyTemplate(catalogue));
     const made = await stored(await provision({ package_id }));
     expect(made.contract.packageId).toBe(package_id);
@@ -70,7 +70,7 @@ describe('a contract created from a package', () => {
     );
   });
 
-  test('is answered, read and listed with the id of its package', async () => {
+  test('a contract created from a package is answered, read and listed with the id of its package', async () => {
     const package_id = await createdId(api, PACKAGES, everyTemplate(catalogue));
     const created = await api.post(CONTRACTS, { customer_id: customer, starting_at: START, package_id });
     expect(created.at('data.contract.package_id')).toBe(package_id);
@@ -91,25 +91,28 @@ describe('a contract created from a package', () => {
     ['2024-02-29T12:00:00Z', years(4), months(12), '2028-02-29T12:00', '2029-02-28T12:00'],
     ['2026-03-28T22:00:00Z', weeks(2), days(365), '2026-04-11T22:00', '2027-04-11T22:00'],
     ['2026-11-30T00:00:00Z', days(90), months(3), '2027-02-28T00:00', '2027-05-28T00:00'],
-  ])('from %s: %j, then %j, is %s to %s', async (starting_at, offset, duration, start, end) => {
-    const package_id = await createdId(api, PACKAGES, {
-      name: 'Dates',
-      credits: [
-        {
-          product_id: catalogue.fee,
-          access_schedule: { schedule_items: [{ amount: 1, starting_at_offset: offset, duration }] },
-        },
-      ],
-    });
-    const { terms } = await stored(await provision({ package_id, starting_at }));
-    const [segment] = terms.commits[0]?.accessSchedule.segments ?? [];
-    expect(segment).toMatchObject({
-      startingAt: Date.parse(`${start}:00Z`),
-      endingBefore: Date.parse(`${end}:00Z`),
-    });
-  });
+  ])(
+    'a contract created from a package from %s: %j, then %j, is %s to %s',
+    async (starting_at, offset, duration, start, end) => {
+      const package_id = await createdId(api, PACKAGES, {
+        name: 'Dates',
+        credits: [
+          {
+            product_id: catalogue.fee,
+            access_schedule: { schedule_items: [{ amount: 1, starting_at_offset: offset, duration }] },
+          },
+        ],
+      });
+      const { terms } = await stored(await provision({ package_id, starting_at }));
+      const [segment] = terms.commits[0]?.accessSchedule.segments ?? [];
+      expect(segment).toMatchObject({
+        startingAt: Date.parse(`${start}:00Z`),
+        endingBefore: Date.parse(`${end}:00Z`),
+      });
+    },
+  );
 
-  test('is named like the package, and open, unless the package says otherwise', async () => {
+  test('a contract created from a package is named like the package, and open, unless the package says otherwise', async () => {
     const plain = await createdId(api, PACKAGES, { name: 'Plain' });
     const { contract } = await stored(await provision({ package_id: plain }));
     expect(contract).toMatchObject({ name: 'Plain', endingBefore: null, rateCardId: null });
@@ -120,7 +123,7 @@ describe('a contract created from a package', () => {
     });
   });
 
-  test('has the rate card that the package’s alias means at its start', async () => {
+  test('a contract created from a package has the rate card that the package’s alias means at its start', async () => {
     const first = await createdId(api, RATE_CARDS, { name: 'First', aliases: [{ name: 'retail' }] });
     const package_id = await createdId(api, PACKAGES, { name: 'Aliased', rate_card_alias: 'retail' });
     const second = await createdId(api, RATE_CARDS, {
@@ -133,7 +136,7 @@ describe('a contract created from a package', () => {
     expect(await cardAt('2026-06-01T00:00:00Z')).toBe(second);
   });
 
-  test('can renew another one', async () => {
+  test('a contract created from a package can renew another one', async () => {
     const older = await provision({});
     const package_id = await createdId(api, PACKAGES, { name: 'Renewal' });
     const newer = await provision({
@@ -177,7 +180,7 @@ describe('a contract created from a package', () => {
 });
 
 describe('an alias of packages', () => {
-  test('means the package that holds it where the contract starts', async () => {
+  test('an alias of packages means the package that holds it where the contract starts', async () => {
     const alias = `plan of ${customer}`;
     const first = await createdId(api, PACKAGES, {
       name: 'First',
@@ -215,15 +218,18 @@ describe('creating a contract from a package', () => {
     ['a second package', { package_alias: 'other' }, 'package_alias'],
     ['an undeclared custom field', { custom_fields: { deal: '7' } }, 'custom_fields.deal'],
     ['no start', { starting_at: undefined }, 'starting_at'],
-  ])('with %s beside it answers 400, names the field and stores nothing', async (_, beside, field) => {
-    const package_id = await createdId(api, PACKAGES, { name: 'Strict' });
-    const answer = await attempt({ package_id, ...beside });
-    expect(answer.status).toBe(400);
-    expect(answer.text('message')).toContain(`${field}: `);
-    expect(await contractCount()).toBe(0);
-  });
+  ])(
+    'creating a contract from a package with %s beside it answers 400, names the field and stores nothing',
+    async (_, beside, field) => {
+      const package_id = await createdId(api, PACKAGES, { name: 'Strict' });
+      const answer = await attempt({ package_id, ...beside });
+      expect(answer.status).toBe(400);
+      expect(answer.text('message')).toContain(`${field}: `);
+      expect(await contractCount()).toBe(0);
+    },
+  );
 
-  test('takes null for what is left out', async () => {
+  test('creating a contract from a package takes null for what is left out', async () => {
     const package_id = await createdId(api, PACKAGES, { name: 'Nulls' });
     await provision({ package_id, package_alias: null, name: null, commits: null, transition: null });
     expect(await contractCount()).toBe(1);
@@ -232,14 +238,17 @@ describe('creating a contract from a package', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['package', { package_id: UNKNOWN }, 'PackageNotFound'],
     ['customer', { customer_id: UNKNOWN }, 'CustomerNotFound'],
-  ])('for an unknown %s answers 404 with its code', async (_, change, code) => {
-    const package_id = await createdId(api, PACKAGES, { name: 'Unknown' });
-    const answer = await attempt({ package_id, ...change });
-    expect(answer.status).toBe(404);
-    expect(answer.at('code')).toBe(code);
-  });
+  ])(
+    'creating a contract from a package for an unknown %s answers 404 with its code',
+    async (_, change, code) => {
+      const package_id = await createdId(api, PACKAGES, { name: 'Unknown' });
+      const answer = await attempt({ package_id, ...change });
+      expect(answer.status).toBe(404);
+      expect(answer.at('code')).toBe(code);
+    },
+  );
 
-  test('says which term of the package stands against it, and stores nothing', async () => {
+  test('creating a contract from a package says which term of the package stands against it, and stores nothing', async () => {
     const fee = await createdId(api, PRODUCTS, { type: 'FIXED', name: 'Soon gone' });
     const alias = `gone ${customer}`;
     await createdId(api, PACKAGES, {
@@ -255,14 +264,14 @@ describe('creating a contract from a package', () => {
     expect(await contractCount()).toBe(0);
   });
 
-  test('refuses a start from which the terms would leave the calendar', async () => {
+  test('creating a contract from a package refuses a start from which the terms would leave the calendar', async () => {
     const package_id = await createdId(api, PACKAGES, { name: 'Long', duration: years(100) });
     const answer = await attempt({ package_id, starting_at: '2150-01-01T00:00:00Z' });
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(/^starting_at: /);
   });
 
-  test('needs exactly one billing configuration of the customer that matches the package’s', async () => {
+  test('creating a contract from a package needs exactly one billing configuration of the customer that matches the package’s', async () => {
     const package_id = await createdId(api, PACKAGES, {
       name: 'Billed',
       billing_provider: 'aws_marketplace',
@@ -293,7 +302,7 @@ describe('creating a contract from a package', () => {
 describe('the contracts on a package', () => {
   const ON_PACKAGE = '/v1/packages/listContractsOnPackage';
 
-  test('are listed by start, by covering date or by first start, archived ones if asked for', async () => {
+  test('the contracts on a package are listed by start, by covering date or by first start, archived ones if asked for', async () => {
     const package_id = await createdId(api, PACKAGES, { name: 'Listed', duration: months(1) });
     const starts = ['2026-03-01', '2026-01-01', '2026-02-01'].map((day) => `${day}T00:00:00Z`);
     const [march = '', january = '', february = ''] = await Promise.all(

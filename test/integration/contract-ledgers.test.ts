@@ -61,7 +61,7 @@ function ledgerOf(contract: ApiAnswer, commit = 'data.commits[0]') {
 }
 
 describe('a commit of two segments', () => {
-  test('is granted and expires segment by segment, and the balance follows', async () => {
+  test('a commit of two segments is granted and expires segment by segment, and the balance follows', async () => {
     const contract = await create({ commits: [prepaid([100, 2, 5], [50.25, 4, 6])] });
     const starts = ['PREPAID_COMMIT_SEGMENT_START 100 02-01', 'PREPAID_COMMIT_SEGMENT_START 50.25 04-01'];
     const firstEnd = 'PREPAID_COMMIT_EXPIRATION -100 05-01';
@@ -79,7 +79,7 @@ describe('a commit of two segments', () => {
     }
   });
 
-  test('names the segments of its schedule, and v1 tells the same in both states', async () => {
+  test('a commit of two segments names the segments of its schedule, and v1 tells the same in both states', async () => {
     const contract = await create({ commits: [prepaid([100, 2, 5], [50, 4, 6])] });
     const answer = await read(on(6), contract);
     const [first, second] = answer
@@ -93,7 +93,7 @@ describe('a commit of two segments', () => {
     }
   });
 
-  test('shows neither where it is not asked to', async () => {
+  test('a commit of two segments shows neither where it is not asked to', async () => {
     const contract_id = await create({ commits: [prepaid([100, 2, 5])] });
     const answer = await on(3).post('/v2/contracts/get', { customer_id: customer, contract_id });
     expect(answer.at('data.commits[0].ledger')).toBeUndefined();
@@ -124,7 +124,7 @@ test('credits and postpaid commits have separate entries', async () => {
 });
 
 describe('the end of the contract', () => {
-  test('is where access ends that was to continue, and where the rest expires', async () => {
+  test('the end of the contract is where access ends that was to continue, and where the rest expires', async () => {
     const contract = await create({ ending_before: day(4), commits: [prepaid([100, 2, 6])] });
     expect((await read(on(3), contract)).at('data.commits[0].balance')).toBe(100);
     const ended = await read(on(4), contract);
@@ -191,7 +191,7 @@ describe('a commit that waits for a payment', () => {
   const answerWith = (workflow_id: string, outcome: string) =>
     on(4).send('POST', RELEASE, { workflow_id, outcome });
 
-  test('has no balance and no ledger until it is released, and then from the start of its access', async () => {
+  test('a commit that waits for a payment has no balance and no ledger until it is released, and then from the start of its access', async () => {
     const { contract, commit } = await gated();
     const waiting = await read(on(3), contract);
     expect(waiting.at('data.commits[0].balance')).toBe(0);
@@ -205,7 +205,7 @@ describe('a commit that waits for a payment', () => {
     expect(contradiction.text('message')).toMatch(/^outcome: workflow .* has ended with the other outcome/);
   });
 
-  test('never has them when the payment fails', async () => {
+  test('a commit that waits for a payment never has them when the payment fails', async () => {
     const { contract, commit } = await gated();
     expect((await answerWith(commit, 'FAILED')).status).toBe(200);
     expect((await answerWith(commit, 'PAID')).status).toBe(400);
@@ -214,14 +214,14 @@ describe('a commit that waits for a payment', () => {
     expect(ledgerOf(answer)).toEqual([]);
   });
 
-  test('has one outcome, whoever reports first', async () => {
+  test('a commit that waits for a payment has one outcome, whoever reports first', async () => {
     const { commit } = await gated();
     const outcomes = ['PAID', 'FAILED', 'PAID', 'FAILED'];
     const answers = await Promise.all(outcomes.map((outcome) => answerWith(commit, outcome)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 400, 400]);
   });
 
-  test('does not wait without a gate, and a workflow has to be one', async () => {
+  test('a commit that waits for a payment does not wait without a gate, and a workflow has to be one', async () => {
     const { contract, commit } = await gated('NONE');
     expect((await read(on(3), contract)).at('data.commits[0].balance')).toBe(100);
     expect((await answerWith(commit, 'PAID')).status).toBe(404);

@@ -41,7 +41,7 @@ function renewal(from_contract_id: string, change: Record<string, unknown> = {})
 
 describe('a renewal', () => {
   test.each(['RENEWAL', 'renewal', 'SUPERSEDE'])(
-    'as %s ends the older contract and links both',
+    'a renewal as %s ends the older contract and links both',
     async (type) => {
       const older = await create({ ...everyTerm(catalogue, customer) });
       const newer = await create(renewal(older, { type }));
@@ -54,13 +54,13 @@ describe('a renewal', () => {
     },
   );
 
-  test('leaves an older contract that ends before to its end', async () => {
+  test('a renewal leaves an older contract that ends before to its end', async () => {
     const older = await create({ ending_before: '2026-12-01T00:00:00Z' });
     await create(renewal(older));
     expect((await read(older)).at('data.ending_before')).toBe('2026-12-01T00:00:00.000Z');
   });
 
-  test('is refused twice, for a contract that starts later, and for an archived one', async () => {
+  test('a renewal is refused twice, for a contract that starts later, and for an archived one', async () => {
     const older = await create();
     await create(renewal(older));
     const late = await create({ starting_at: '2027-01-01T01:00:00Z' });
@@ -82,7 +82,7 @@ describe('a renewal', () => {
     expect(await loadContracts(pool.db, { customerIds: [customer] })).toHaveLength(3);
   });
 
-  test('of another customer’s contract answers 404 and creates nothing', async () => {
+  test('a renewal of another customer’s contract answers 404 and creates nothing', async () => {
     const other = await createdId(api, '/v1/customers', { name: 'Other' });
     const theirs = await create({ customer_id: other });
     const answer = await attempt(renewal(theirs));
@@ -91,7 +91,7 @@ describe('a renewal', () => {
     expect(await loadContracts(pool.db, { customerIds: [customer] })).toEqual([]);
   });
 
-  test('of one contract by several at once succeeds once', async () => {
+  test('a renewal of one contract by several at once succeeds once', async () => {
     const older = await create();
     const answers = await Promise.all(Array.from({ length: 5 }, () => attempt(renewal(older))));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400]);
@@ -104,7 +104,7 @@ describe('a hierarchy', () => {
     hierarchy_configuration: { parent: { contract_id, customer_id: customer }, ...change },
   });
 
-  test('is seen from both sides', async () => {
+  test('a hierarchy is seen from both sides', async () => {
     const parent = await create({
       hierarchy_configuration: { parent_behavior: { invoice_consolidation_type: 'concatenate' } },
     });
@@ -120,7 +120,7 @@ describe('a hierarchy', () => {
     });
   });
 
-  test('is shown by v1 in the initial and in the current state, as in v2', async () => {
+  test('a hierarchy is shown by v1 in the initial and in the current state, as in v2', async () => {
     const parent = await create();
     const child = await create(parentOf(parent, { payer: 'SELF' }));
     const alone = await create();
@@ -138,7 +138,7 @@ describe('a hierarchy', () => {
     }
   });
 
-  test('has one level, and a consolidated child does not pay for itself', async () => {
+  test('a hierarchy has one level, and a consolidated child does not pay for itself', async () => {
     const parent = await create();
     const child = await create(parentOf(parent));
     for (const [body, message] of [
@@ -158,7 +158,7 @@ describe('a hierarchy', () => {
     }
   });
 
-  test('has 10 contracts at most, also when they are created at once', async () => {
+  test('a hierarchy has 10 contracts at most, also when they are created at once', async () => {
     const parent = await create();
     const answers = await Promise.all(Array.from({ length: 12 }, () => attempt(parentOf(parent))));
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 400, 400, 400]);
@@ -181,7 +181,7 @@ describe('a billing configuration', () => {
     return answer.text('data[0].id');
   }
 
-  test('is found by id, or by provider and delivery method, and shown with the contract', async () => {
+  test('a billing configuration is found by id, or by provider and delivery method, and shown with the contract', async () => {
     const configuration = await configure();
     for (const lookup of [
       { billing_provider_configuration_id: configuration },
@@ -196,7 +196,7 @@ describe('a billing configuration', () => {
     }
   });
 
-  test('has to be the only one of its provider and delivery method', async () => {
+  test('a billing configuration has to be the only one of its provider and delivery method', async () => {
     await configure('1');
     await configure('2');
     const answer = await attempt({
@@ -211,7 +211,7 @@ describe('a billing configuration', () => {
 });
 
 describe('the uniqueness keys of commits and credits', () => {
-  test('are one space, and a used one undoes the whole transaction', async () => {
+  test('the uniqueness keys of commits and credits are one space, and a used one undoes the whole transaction', async () => {
     const [contract] = await loadContracts(pool.db, {
       ids: [await create(everyTerm(catalogue, customer))],
     });
@@ -236,7 +236,7 @@ describe('the uniqueness keys of commits and credits', () => {
 });
 
 describe('the commits that overrides name by id', () => {
-  test('may be the customer’s own, but no other contract’s', async () => {
+  test('the commits that overrides name by id may be the customer’s own, but no other contract’s', async () => {
     const other = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
     const [contract] = await withTerms(pool.db, await loadContracts(pool.db, { ids: [other] }));
     const [theirs] = contract?.terms.commits ?? [];

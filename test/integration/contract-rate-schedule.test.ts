@@ -100,7 +100,7 @@ const listPrices = (rows: readonly Row[]) => rows.map((row) => priceIn(row, 'lis
 const overridePrices = (rows: readonly Row[]) => rows.map((row) => priceIn(row, 'override_rate'));
 
 describe('the rate schedule of a contract', () => {
-  test('without overrides is that of its card, entitled rates only, at present', async () => {
+  test('the rate schedule of a contract without overrides is that of its card, entitled rates only, at present', async () => {
     const rows = await rates(await contract());
     expect(listPrices(rows)).toEqual([1, 2, 5, 7, 8]);
     expect(rows[0]).toEqual({
@@ -128,7 +128,7 @@ describe('the rate schedule of a contract', () => {
     expect(rows[3]).toMatchObject({ product_id: seats, billing_frequency: 'MONTHLY' });
   });
 
-  test('shows what an override makes of a rate, and the time in which both stay as they are', async () => {
+  test('the rate schedule of a contract shows what an override makes of a rate, and the time in which both stay as they are', async () => {
     const id = await contract(
       { starting_at: day(10), type: 'MULTIPLIER', multiplier: 0.5, applicable_product_tags: ['llm'] },
       {
@@ -154,7 +154,7 @@ describe('the rate schedule of a contract', () => {
     expect(overridePrices(await rates(id, { at: day(9) }))).toEqual(Array(5).fill(undefined));
   });
 
-  test('names the override that sets a price: of several multipliers the smallest', async () => {
+  test('the rate schedule of a contract names the override that sets a price: of several multipliers the smallest', async () => {
     const during = { starting_at: day(10), product_id: plain };
     const id = await contract(
       { ...during, type: 'MULTIPLIER', multiplier: 0.95 },
@@ -338,19 +338,19 @@ describe('group values that only an override names', () => {
   const us = [{ region: 'us' }, 10, 5];
   const own = [{ model: 'own', region: 'eu' }, 30, 15];
 
-  test('are rows after the rate for all others, which end where the card has a rate for them', async () => {
+  test('group values that only an override names are rows after the rate for all others, which end where the card has a rate for them', async () => {
     const rows = await rates(contractId);
     expect(shown(rows)).toEqual([others, fresh, us, own]);
     expect(rows[1]).toMatchObject({ starting_at: day(11), ending_before: day(11, 25) });
     expect(rows[2]).toMatchObject({ starting_at: day(11), ending_before: day(12) });
   });
 
-  test('are the card’s own row once that has a rate for them', async () => {
+  test('group values that only an override names are the card’s own row once that has a rate for them', async () => {
     const rows = await rates(contractId, { at: day(11, 26) });
     expect(shown(rows)).toEqual([others, us, [{ model: 'new', region: 'eu' }, 20, 10], own]);
   });
 
-  test('come in pages of any size', async () => {
+  test('group values that only an override names come in pages of any size', async () => {
     for (const limit of [1, 2, 3])
       expect(shown(await rates(contractId, {}, limit))).toEqual([others, fresh, us, own]);
   });
@@ -360,7 +360,7 @@ describe('group values that only an override names', () => {
     ['some of the values', { partial_pricing_group_values: { region: 'eu' } }, [fresh, own]],
     ['no values', { pricing_group_values: {} }, [others]],
     ['another model', { pricing_group_values: { model: 'other', region: 'eu' } }, []],
-  ])('are selected by %s', async (_, selector, expected) => {
+  ])('group values that only an override names are selected by %s', async (_, selector, expected) => {
     expect(shown(await rates(contractId, { selectors: [selector] }))).toEqual(expected);
   });
 });
@@ -375,7 +375,7 @@ describe('an OVERWRITE without a rate on the card', () => {
     ...fields,
   });
 
-  test('is a separate row after those of the card, whose list rate repeats its price', async () => {
+  test('an OVERWRITE without a rate on the card is a separate row after those of the card, whose list rate repeats its price', async () => {
     const rows = await rates(await contract(fixed(9, medium, { ending_before: day(12) })));
     expect(listPrices(rows)).toEqual([1, 2, 5, 7, 8, 9]);
     const rate = {
@@ -400,7 +400,7 @@ describe('an OVERWRITE without a rate on the card', () => {
     });
   });
 
-  test('is no row before it starts, where the contract excludes it, and for a price on the card', async () => {
+  test('an OVERWRITE without a rate on the card is no row before it starts, where the contract excludes it, and for a price on the card', async () => {
     const later = fixed(9, medium, { starting_at: day(12) });
     const excluded = { ...fixed(9, medium), entitled: false };
     const onCard = fixed(9, { model: 'large', region: 'eu' });
@@ -413,7 +413,7 @@ describe('an OVERWRITE without a rate on the card', () => {
     }
   });
 
-  test('comes before the rates of a card that start later, for a product without group values too', async () => {
+  test('an OVERWRITE without a rate on the card comes before the rates of a card that start later, for a product without group values too', async () => {
     const fresh = await createdId(api, RATE_CARDS, { name: 'Later' });
     const rate = { starting_at: day(12), entitled: true, rate_type: 'FLAT', price: 3 };
     await api.post(ADD_RATES, { rate_card_id: fresh, rates: [{ ...rate, product_id: plain }] });
@@ -430,28 +430,31 @@ describe('an OVERWRITE without a rate on the card', () => {
     expect(others).toEqual([]);
   });
 
-  test.each([1, 2, 3, 4, 7, 8, 9, 100])('is listed once in pages of %i', async (limit) => {
-    const many = Array.from({ length: 5 }, (_, index) =>
-      fixed(20 + index, { model: `model-${index}`, region: index === 4 ? 'long '.repeat(100) : 'eu' }),
-    );
-    const id = await contract(...many, fixed(10, { model: 'large', region: 'eu' }));
-    const rows = await rates(id, {}, limit);
-    expect(overridePrices(rows).toSorted()).toEqual([
-      10,
-      20,
-      21,
-      22,
-      23,
-      24,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect(rows).toEqual(await rates(id));
-  });
+  test.each([1, 2, 3, 4, 7, 8, 9, 100])(
+    'an OVERWRITE without a rate on the card is listed once in pages of %i',
+    async (limit) => {
+      const many = Array.from({ length: 5 }, (_, index) =>
+        fixed(20 + index, { model: `model-${index}`, region: index === 4 ? 'long '.repeat(100) : 'eu' }),
+      );
+      const id = await contract(...many, fixed(10, { model: 'large', region: 'eu' }));
+      const rows = await rates(id, {}, limit);
+      expect(overridePrices(rows).toSorted()).toEqual([
+        10,
+        20,
+        21,
+        22,
+        23,
+        24,
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      expect(rows).toEqual(await rates(id));
+    },
+  );
 
-  test('is found by selectors of its product and values', async () => {
+  test('an OVERWRITE without a rate on the card is found by selectors of its product and values', async () => {
     const id = await contract(fixed(9, medium));
     const selected = (selector: object) => rates(id, { selectors: [selector] });
     expect(listPrices(await selected({ product_id: tokens, pricing_group_values: medium }))).toEqual([9]);
@@ -461,7 +464,7 @@ describe('an OVERWRITE without a rate on the card', () => {
 });
 
 describe('pages', () => {
-  test('hold every row once also where the values that an override names are long', async () => {
+  test('pages of the rate schedule hold every row once also where the values that an override names are long', async () => {
     const long = '長'.repeat(5_000);
     const models = ['short', 'x'.repeat(5_000), `${long}a`, `${long}b`, '"'.repeat(200), `${long}c`];
     const card = await createdId(api, RATE_CARDS, { name: 'Long values' });
@@ -489,7 +492,7 @@ describe('pages', () => {
     }
   });
 
-  test('of any size hold every rate once, the last has no cursor', async () => {
+  test('pages of the rate schedule of any size hold every rate once, the last has no cursor', async () => {
     const id = await contract({ starting_at: day(10), entitled: false, product_id: plain });
     const whole = await rates(id);
     expect(whole).toHaveLength(4);

@@ -6,7 +6,7 @@ import { day, ledgerOf, renewalBench, segmentsOf } from '../support/renewals.ts'
 const { catalogue, customer, on, rolling, create, renew, read, edit } = renewalBench();
 
 describe('a renewal', () => {
-  test('makes one commit of each that rolls over, like its source but for time, amount and price', async () => {
+  test('a renewal makes one commit of each that rolls over, like its source but for time, amount and price', async () => {
     const invoice_schedule = { schedule_items: [{ timestamp: day(1), amount: 500 }] };
     const older = await create({
       commits: [{ ...rolling(0.25, [1000, 1, 12]), invoice_schedule }, rolling(0, [50, 1, 12])],
@@ -34,7 +34,7 @@ describe('a renewal', () => {
     expect(ledgerOf(after)).toEqual(['SEGMENT_START 250 07-01']);
   });
 
-  test('is in the ledger of the source from its date on', async () => {
+  test('a renewal is in the ledger of the source from its date on', async () => {
     const older = await create({ commits: [rolling(0.25, [1000, 1, 12])] });
     const newer = await renew(older, 7);
     expect(ledgerOf(await read(on(6), older))).toEqual(['SEGMENT_START 1000 01-01']);
@@ -52,7 +52,7 @@ describe('a renewal', () => {
     });
   });
 
-  test('takes open and future segments, and none that has ended by its date', async () => {
+  test('a renewal takes open and future segments, and none that has ended by its date', async () => {
     const older = await create({ commits: [rolling(0.5, [10, 1, 7], [20, 2, 8], [40, 9, 11])] });
     const newer = await renew(older, 7);
     // Without an end, the new contract gives each as much time as its source had.
@@ -69,13 +69,13 @@ describe('a renewal', () => {
     ]);
   });
 
-  test('keeps every digit', async () => {
+  test('a renewal keeps every digit', async () => {
     const older = await create({ commits: [rolling(0.333, [0.0000001, 1, 12])] });
     const newer = await renew(older, 7);
     expect((await read(on(8), newer)).at('data.commits[0].balance')?.toString()).toBe('3.33e-8');
   });
 
-  test('takes nothing of a contract that has ended before, of one that is superseded, and of what waits for a payment', async () => {
+  test('a renewal takes nothing of a contract that has ended before, of one that is superseded, and of what waits for a payment', async () => {
     const commits = [rolling(1, [100, 1, 12])];
     const ended = await create({ ending_before: day(6), commits });
     expect((await read(on(8), await renew(ended, 7))).at('data.commits')).toEqual([]);
@@ -89,7 +89,7 @@ describe('a renewal', () => {
     expect((await read(on(3), await renew(waiting, 7))).at('data.commits')).toEqual([]);
   });
 
-  test('takes what is left at an end that was the contract’s own', async () => {
+  test('a renewal takes what is left at an end that was the contract’s own', async () => {
     const older = await create({ ending_before: day(7), commits: [rolling(0.5, [100, 1, 12])] });
     const newer = await renew(older, 7);
     expect((await read(on(8), newer)).at('data.commits[0].balance')).toBe(50);
@@ -99,7 +99,7 @@ describe('a renewal', () => {
     ]);
   });
 
-  test('moves postpaid commits too, and hands the fraction down to the next renewal', async () => {
+  test('a renewal moves postpaid commits too, and hands the fraction down to the next renewal', async () => {
     const invoice_schedule = { schedule_items: [{ timestamp: day(12), amount: 400 }] };
     const older = await create({
       commits: [{ ...rolling(0.5, [400, 1, 12]), type: 'POSTPAID', invoice_schedule }],
@@ -117,7 +117,7 @@ describe('a renewal', () => {
     expect(third.at('data.commits[0].rolled_over_from.contract_id')).toBe(next);
   });
 
-  test('by a package rolls over as well, and the answer to the creation shows it', async () => {
+  test('a renewal by a package rolls over as well, and the answer to the creation shows it', async () => {
     const older = await create({ commits: [rolling(0.5, [100, 1, 12])] });
     const package_id = await createdId(on(1), '/v1/packages/create', {
       name: 'Package',
@@ -151,7 +151,7 @@ describe('a renewal', () => {
     expect(newer.at('data.commits[1].rolled_over_from.contract_id')).toBe(older);
   });
 
-  test('that is refused rolls nothing over', async () => {
+  test('a renewal that is refused rolls nothing over', async () => {
     const older = await create({ commits: [rolling(0.5, [100, 1, 12])] });
     const body = { customer_id: customer(), starting_at: day(7), uniqueness_key: `key of ${customer()}` };
     await on(2).post(CONTRACTS, body);

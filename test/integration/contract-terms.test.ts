@@ -410,7 +410,7 @@ describe('a contract with terms of every kind', () => {
     expect(list.at('data')).toEqual([expected]);
   });
 
-  test('names in its overrides and recurring terms the ids that temporary ids were given', async () => {
+  test('a contract with terms of every kind names in its overrides and recurring terms the ids that temporary ids were given', async () => {
     const answer = await createEverything();
     const commitId = answer.text('data.contract.commits[0].id');
     const recurringId = answer.text('data.contract.recurring_commits[0].id');
@@ -422,7 +422,7 @@ describe('a contract with terms of every kind', () => {
     );
   });
 
-  test('is loaded as it was created, whatever other contracts there are', async () => {
+  test('a contract with terms of every kind is loaded as it was created, whatever other contracts there are', async () => {
     const other = await createdId(api, CONTRACTS, {
       customer_id: customer,
       starting_at: '2026-01-01T00:00:00Z',
@@ -442,7 +442,7 @@ describe('a contract with terms of every kind', () => {
 });
 
 describe('numbers', () => {
-  test('keep every digit they were sent with', async () => {
+  test('numbers keep every digit they were sent with', async () => {
     const body = JSON.stringify({
       customer_id: customer,
       rate_card_id: catalogue.card,
@@ -463,7 +463,7 @@ describe('numbers', () => {
 });
 
 describe('balances and ledgers', () => {
-  test('are shown on request: what is open now, and the entries that granted it', async () => {
+  test('balances and ledgers are shown on request: what is open now, and the entries that granted it', async () => {
     const contractId = (await createEverything()).text('data.id');
     const body = { customer_id: customer, contract_id: contractId };
     const plain = await api.post('/v2/contracts/get', body);
@@ -486,7 +486,7 @@ describe('balances and ledgers', () => {
     }
   });
 
-  test('are 0 for segments that are not open', async () => {
+  test('balances and ledgers are 0 for segments that are not open', async () => {
     const answer = await api.post(CONTRACTS, {
       customer_id: customer,
       starting_at: START,

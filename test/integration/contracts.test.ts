@@ -108,7 +108,7 @@ describe('creating a contract', () => {
     expect(contract.at('data.current.rate_card_id')).toBeUndefined();
   });
 
-  test('and queuing its first invoice are one: where the queue refuses, nothing is stored', async () => {
+  test('creating a contract and queuing its first invoice are one: where the queue refuses, nothing is stored', async () => {
     await pool.db.execute(sql`alter table jobs add constraint jobs_refused check (false) not valid`);
     expect((await api.send('POST', CONTRACTS, terms())).status).toBe(500);
     expect(await storedContracts()).toEqual([]);
@@ -166,7 +166,7 @@ describe('creating a contract', () => {
 });
 
 describe('the rate card of an alias', () => {
-  test('is the one at the start of the contract, for the contract’s whole life', async () => {
+  test('the rate card of an alias is the one at the start of the contract, for the contract’s whole life', async () => {
     const alias = `alias of ${customer}`;
     const first = await createdId(api, RATE_CARDS, { name: 'First', aliases: [{ name: alias }] });
     const cardOf = async (starting_at: string) => {
@@ -193,7 +193,7 @@ describe('the rate card of an alias', () => {
 });
 
 describe('a uniqueness key', () => {
-  test('works once: 409, not to be retried, and nothing is created', async () => {
+  test('a uniqueness key works once: 409, not to be retried, and nothing is created', async () => {
     const body = { ...terms(), uniqueness_key: `once ${customer}` };
     await api.post(CONTRACTS, body);
     const answer = await api.send('POST', CONTRACTS, body);
@@ -203,7 +203,7 @@ describe('a uniqueness key', () => {
     expect(await storedContracts()).toHaveLength(1);
   });
 
-  test('of parallel requests with one key exactly one creates a contract', async () => {
+  test('a uniqueness key: of parallel requests with one key exactly one creates a contract', async () => {
     const body = { ...terms(), uniqueness_key: `race ${customer}` };
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.send('POST', CONTRACTS, body)));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(7).fill(409)]);
@@ -217,7 +217,7 @@ describe('a uniqueness key', () => {
 });
 
 describe('reading contracts', () => {
-  test('lists by start, by covering date and by first start, but not by both', async () => {
+  test('reading contracts lists by start, by covering date and by first start, but not by both', async () => {
     const ids: string[] = [];
     for (const [starting_at, ending_before] of [
       ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'],

@@ -93,7 +93,7 @@ function total(rows: readonly Record<string, string>[], column: string): string 
 }
 
 describe('invoices as CSV', () => {
-  test('have a row for every line of all pages, with the digits of the JSON answer', async () => {
+  test('invoices as CSV have a row for every line of all pages, with the digits of the JSON answer', async () => {
     const rows = await get(invoices);
     const expected = (await allJson(invoices)).flatMap((page) =>
       page.list('data').flatMap((_, i) =>
@@ -116,7 +116,7 @@ describe('invoices as CSV', () => {
     for (const [index, row] of rows.entries()) expect(row).toMatchObject(expected[index] ?? {});
   });
 
-  test('begin with what finance reads, in an order that is stable', async () => {
+  test('invoices as CSV begin with what finance reads, in an order that is stable', async () => {
     const header = async (path: string) => {
       const [first = ''] = String((await service.api.get(path, CSV)).body).split('\r\n');
       return first.split(',');
@@ -159,7 +159,7 @@ describe('invoices as CSV', () => {
     expect(first?.payable_amount).toBe('30');
   });
 
-  test('keep texts from becoming formulas, and numbers numbers', async () => {
+  test('invoices as CSV keep texts from becoming formulas, and numbers numbers', async () => {
     const [first] = await get(invoices);
     const rows = await get(`${invoices}/${first?.invoice_id}`);
     const regions = rows.map((row) => row.presentation_group_values);
@@ -169,7 +169,7 @@ describe('invoices as CSV', () => {
     expect(rows.map((row) => row.line_total)).toContain('0.2');
   });
 
-  test('have one row for an invoice without lines', async () => {
+  test('invoices as CSV have one row for an invoice without lines', async () => {
     const rows = await get(invoices, { status: 'FINALIZED', skip_zero_qty_line_items: true });
     const later = rows.filter(({ period_start: start }) => start !== '2026-11-01T00:00:00.000Z');
     expect(later).toHaveLength(26);
@@ -182,7 +182,7 @@ describe('invoices as CSV', () => {
     });
   });
 
-  test('take the filters of the list', async () => {
+  test('invoices as CSV take the filters of the list', async () => {
     const rows = await get(invoices, {
       starting_on: '2027-01-01T00:00:00Z',
       ending_before: '2027-03-01T00:00:00Z',
@@ -192,13 +192,16 @@ describe('invoices as CSV', () => {
     );
   });
 
-  test.each(['limit=5', 'next_page=abc'])('refuse %s, because they have all rows', async (query) => {
-    const answer = await service.api.send('GET', `${invoices}?${query}`, undefined, CSV);
-    expect(answer.status).toBe(400);
-    expect(answer.text('message')).toMatch(/must not be given with Accept: text\/csv/);
-  });
+  test.each(['limit=5', 'next_page=abc'])(
+    'invoices as CSV refuse %s, because they have all rows',
+    async (query) => {
+      const answer = await service.api.send('GET', `${invoices}?${query}`, undefined, CSV);
+      expect(answer.status).toBe(400);
+      expect(answer.text('message')).toMatch(/must not be given with Accept: text\/csv/);
+    },
+  );
 
-  test('are refused in JSON', async () => {
+  test('invoices as CSV are refused in JSON', async () => {
     const unknown = '/v1/customers/00000000-0000-4000-8000-000000000000/invoices';
     const answer = await service.api.send('GET', unknown, undefined, CSV);
     expect(answer.status).toBe(404);
@@ -207,7 +210,7 @@ describe('invoices as CSV', () => {
     expect((await service.api.send('GET', invoices, undefined, { ...CSV, token: null })).status).toBe(401);
   });
 
-  test('are distinguished from JSON by caches', async () => {
+  test('invoices as CSV are distinguished from JSON by caches', async () => {
     expect((await service.api.get(invoices)).headers.get('vary')).toBe('accept');
     expect((await service.api.get(invoices, CSV)).headers.get('vary')).toBe('accept');
   });
@@ -227,7 +230,7 @@ describe.each(['HOUR', 'DAY'])('breakdowns by %s as CSV', (size) => {
 describe('the reference', () => {
   const withCsv = service.routes.filter(({ csv }) => csv !== undefined);
 
-  test('names both media types', async () => {
+  test('the reference names both media types', async () => {
     const document = await service.api.get('/openapi.json');
     expect(withCsv).toHaveLength(13);
     for (const { path, method } of withCsv) {
@@ -237,7 +240,7 @@ describe('the reference', () => {
     }
   });
 
-  test('says the columns of each of them', async () => {
+  test('the reference says the columns of each of them', async () => {
     const document = await service.api.get('/openapi.json');
     for (const { path, method, csv } of withCsv) {
       const schema = ['paths', path, method, 'responses', '200', 'content', 'text/csv', 'schema'];
@@ -249,7 +252,7 @@ describe('the reference', () => {
     }
   });
 
-  test('and docs/exports.md have every column with its meaning', async () => {
+  test('the reference and docs/exports.md have every column with its meaning', async () => {
     const page = await readFile(new URL('../../docs/exports.md', import.meta.url), 'utf8');
     for (const { csv } of withCsv) {
       for (const { name, description } of csv?.columns ?? []) {
@@ -267,7 +270,7 @@ describe('usage groups as CSV', () => {
     ...RANGE,
   });
 
-  test('have every window', async () => {
+  test('usage groups as CSV have every window', async () => {
     const answer = await service.api.post('/v1/usage/groups', body(), CSV);
     const rows = csvRows(answer.body);
     expect(rows).toHaveLength(720);
@@ -280,7 +283,7 @@ describe('usage groups as CSV', () => {
     expect(rows[1]?.value).toBe('');
   });
 
-  test('have every group', async () => {
+  test('usage groups as CSV have every group', async () => {
     const calls = {
       ...body(),
       billable_metric_id: callsMetricId,
@@ -296,7 +299,7 @@ describe('usage groups as CSV', () => {
     ]);
   });
 
-  test('refuse what the JSON answer refuses, and paging', async () => {
+  test('usage groups as CSV refuse what the JSON answer refuses, and paging', async () => {
     const refused = await service.api.send(
       'POST',
       '/v1/usage/groups',
@@ -345,7 +348,7 @@ describe('ledgers as CSV', () => {
   const read = async (list: (typeof LISTS)[number], body: Record<string, unknown> = {}) =>
     csvRows((await service.api.post(`/v1/contracts/${list}/list`, { customer_id, ...body }, CSV)).body);
 
-  test('have every entry of every page, with all digits, and no formulas', async () => {
+  test('ledgers as CSV have every entry of every page, with all digits, and no formulas', async () => {
     const rows = await read('customerBalances', { include_ledgers: true, include_balance: true });
     expect(rows).toHaveLength(27 + 2);
     const ofCredits = rows.filter(({ commit_type }) => commit_type === 'CREDIT');
@@ -363,7 +366,7 @@ describe('ledgers as CSV', () => {
     });
   });
 
-  test('are of credits, commits or both, and have a row without an entry where no ledger was asked for', async () => {
+  test('ledgers as CSV are of credits, commits or both, and have a row without an entry where no ledger was asked for', async () => {
     const counts = await Promise.all(LISTS.map(async (list) => (await read(list)).length));
     expect(counts).toEqual([1, 27, 28]);
     expect((await read('customerCommits'))[0]).toMatchObject({
@@ -373,7 +376,7 @@ describe('ledgers as CSV', () => {
     });
   });
 
-  test('say what JSON says', async () => {
+  test('ledgers as CSV say what JSON says', async () => {
     const body = { customer_id, include_ledgers: true };
     const json = await service.api.post('/v1/contracts/customerCommits/list', body);
     const amounts = json

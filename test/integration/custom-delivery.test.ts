@@ -137,19 +137,22 @@ test('what it tells later is on the invoice, also while the invoice is on its wa
 });
 
 describe('exactly once', () => {
-  test.each(['lost', 'cut', 500, 429, 503] as const)('after: %s', async (fault) => {
-    once(fault);
-    const customer = await customerOf();
-    const id = await bill(customer);
-    await later(20);
-    await eventually(customer, id, { external_status: 'SENT' });
-    expect(new Set(sentOf(id).map((message) => message.id)).size).toBe(1);
-    expect(await externalOf(customer, id)).toMatchObject({
-      invoice_id: receiver.invoices.get(sentOf(id)[0]?.id ?? '')?.externalId,
-    });
-  });
+  test.each(['lost', 'cut', 500, 429, 503] as const)(
+    'a delivery arrives exactly once after: %s',
+    async (fault) => {
+      once(fault);
+      const customer = await customerOf();
+      const id = await bill(customer);
+      await later(20);
+      await eventually(customer, id, { external_status: 'SENT' });
+      expect(new Set(sentOf(id).map((message) => message.id)).size).toBe(1);
+      expect(await externalOf(customer, id)).toMatchObject({
+        invoice_id: receiver.invoices.get(sentOf(id)[0]?.id ?? '')?.externalId,
+      });
+    },
+  );
 
-  test('wherever the process is killed', async () => {
+  test('a delivery arrives exactly once wherever the process is killed', async () => {
     for (let step = 1; step <= 6; step += 1) {
       killer.begin([step]);
       const customer = await customerOf();

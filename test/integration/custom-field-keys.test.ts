@@ -32,7 +32,7 @@ async function allKeys(): Promise<unknown[]> {
 
 describe('declaring a key', () => {
   test.each(CUSTOM_FIELD_ENTITIES)(
-    'is possible for entity %s, and answers without a body',
+    'declaring a key is possible for entity %s, and answers without a body',
     async (entity) => {
       const answer = await api.post(ADD_KEY, { entity, key: 'team', enforce_uniqueness: false });
       expect(answer.body).toBeUndefined();
@@ -51,13 +51,13 @@ describe('declaring a key', () => {
     expect(await allKeys()).toEqual([{ entity: 'customer', key: 'team', enforce_uniqueness: false }]);
   });
 
-  test('by several at once succeeds for exactly one', async () => {
+  test('declaring a key by several at once succeeds for exactly one', async () => {
     const body = { entity: 'customer', key: 'team', enforce_uniqueness: true };
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.send('POST', ADD_KEY, body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(7).fill(409)]);
   });
 
-  test('tells keys apart by entity and by letter case', async () => {
+  test('declaring a key tells keys apart by entity and by letter case', async () => {
     await addKey(api, 'customer', 'Team');
     await addKey(api, 'customer', 'team', { unique: true });
     await addKey(api, 'contract', 'team');
@@ -79,14 +79,14 @@ describe('declaring a key', () => {
     ['no key', { ...sound, key: undefined }, /^key: is required/],
     ['no uniqueness', { ...sound, enforce_uniqueness: undefined }, /^enforce_uniqueness: is required/],
     ['uniqueness as text', { ...sound, enforce_uniqueness: 'true' }, /^enforce_uniqueness: must be true/],
-  ])('with %s answers 400 and declares nothing', async (_, body, message) => {
+  ])('declaring a key with %s answers 400 and declares nothing', async (_, body, message) => {
     const answer = await api.send('POST', ADD_KEY, body);
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(message);
     expect(await allKeys()).toEqual([]);
   });
 
-  test('beyond the limit of an entity answers 400, also for several at once', async () => {
+  test('declaring a key beyond the limit of an entity answers 400, also for several at once', async () => {
     const room = CUSTOM_FIELD_KEYS_PER_ENTITY_MAX - 2;
     await pool.db.execute(
       `insert into custom_field_keys (entity, key, enforce_uniqueness, created_at)
@@ -106,7 +106,7 @@ describe('declaring a key', () => {
 });
 
 describe('listing keys', () => {
-  test('goes page after page in the order of declaration, and is not disturbed by new keys', async () => {
+  test('listing keys goes page after page in the order of declaration, and is not disturbed by new keys', async () => {
     await pool.db.execute(
       `insert into custom_field_keys (entity, key, enforce_uniqueness, created_at)
        select case when n % 2 = 0 then 'customer' else 'contract' end, 'key ' || n, false, now()
@@ -121,7 +121,7 @@ describe('listing keys', () => {
     expect(second.text('data[0].key')).toBe('key 101');
   });
 
-  test('shows those of the entities that are named, null meaning all, an empty list none', async () => {
+  test('listing keys shows those of the entities that are named, null meaning all, an empty list none', async () => {
     for (const entity of ['customer', 'contract', 'invoice'] as const) await addKey(api, entity, 'team');
     expect(await keysOf('customer', 'invoice')).toMatchObject([
       { entity: 'customer' },
@@ -135,7 +135,7 @@ describe('listing keys', () => {
     ['an unknown entity', { entities: ['client'] }, {}, /^entities\[0\]: must be one of /],
     ['a broken cursor', {}, { next_page: 'broken' }, /^next_page: /],
     ['the cursor of another list', {}, { next_page: 'eyJhdCI6MX0' }, /^next_page: /],
-  ])('with %s answers 400', async (_, body, query, message) => {
+  ])('listing keys with %s answers 400', async (_, body, query, message) => {
     const answer = await api.send('POST', LIST_KEYS, body, { query });
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(message);

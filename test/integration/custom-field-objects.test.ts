@@ -204,7 +204,7 @@ describe('requests about values', () => {
       () => ({ ...sound(), custom_fields: { b: 'x' } }),
       /^custom_fields\.b: is not a de/,
     ],
-  ])('to set them with %s answer 400', async (_, body, message) => {
+  ])('requests about values to set them with %s answer 400', async (_, body, message) => {
     await addKey(api, 'customer', 'a');
     const answer = await api.send('POST', '/v1/customFields/setValues', body());
     expect(answer.status).toBe(400);
@@ -225,14 +225,17 @@ describe('requests about values', () => {
       () => ({ ...sound(), keys: Array(201).fill('a') }),
       /^keys: must have at most 200 items/,
     ],
-  ])('to delete them with %s answer 400 and delete nothing', async (_, body, message) => {
-    await addKey(api, 'customer', 'a');
-    await setValues(api, 'customer', customer, { a: '1' });
-    const answer = await api.send('POST', DELETE_VALUES, body());
-    expect(answer.status).toBe(400);
-    expect(answer.text('message')).toMatch(message);
-    expect((await api.get(`/v1/customers/${customer}`)).at('data.custom_fields')).toEqual({ a: '1' });
-  });
+  ])(
+    'requests about values to delete them with %s answer 400 and delete nothing',
+    async (_, body, message) => {
+      await addKey(api, 'customer', 'a');
+      await setValues(api, 'customer', customer, { a: '1' });
+      const answer = await api.send('POST', DELETE_VALUES, body());
+      expect(answer.status).toBe(400);
+      expect(answer.text('message')).toMatch(message);
+      expect((await api.get(`/v1/customers/${customer}`)).at('data.custom_fields')).toEqual({ a: '1' });
+    },
+  );
 });
 
 test('a unique value is held by archived objects too, and can be taken from them', async () => {

@@ -51,7 +51,7 @@ async function shown(contract: string, id: string): Promise<unknown[]> {
 }
 
 describe('terms that an edit adds', () => {
-  test('keep their fields, and the answer, the contract and its history show them as they are now', async () => {
+  test('terms that an edit adds keep their fields, and the answer, the contract and its history show them as they are now', async () => {
     const lists = {
       add_commits: ['commit', terms().commit()],
       add_credits: ['contract_credit', terms().commit({ type: undefined })],
@@ -80,23 +80,26 @@ describe('terms that an edit adds', () => {
   test.each([
     ['an undeclared key', { tier: 'x' }, 400, 'is not a declared custom field of entity commit'],
     ['a taken value', { order: '7' }, 409, 'another commit has the value "7" already'],
-  ])('with %s are refused by their place, and nothing changes', async (_, fields, status, problem) => {
-    await addKey(api, 'commit', 'order', { unique: true });
-    const contract_id = await createContract({
-      commits: [terms().commit({ custom_fields: { order: '7' } })],
-    });
-    const before = (await answersAbout(contract_id)).map(({ body }) => body);
-    const answer = await api.send('POST', '/v2/contracts/edit', {
-      customer_id: customer,
-      contract_id,
-      update_contract_name: 'Never',
-      add_commits: [terms().commit(), terms().commit({ custom_fields: fields })],
-    });
-    expect(answer.status).toBe(status);
-    const [key] = Object.keys(fields);
-    expect(answer.text('message')).toBe(`add_commits[1].custom_fields.${key}: ${problem}`);
-    expect((await answersAbout(contract_id)).map(({ body }) => body)).toEqual(before);
-  });
+  ])(
+    'terms that an edit adds with %s are refused by their place, and nothing changes',
+    async (_, fields, status, problem) => {
+      await addKey(api, 'commit', 'order', { unique: true });
+      const contract_id = await createContract({
+        commits: [terms().commit({ custom_fields: { order: '7' } })],
+      });
+      const before = (await answersAbout(contract_id)).map(({ body }) => body);
+      const answer = await api.send('POST', '/v2/contracts/edit', {
+        customer_id: customer,
+        contract_id,
+        update_contract_name: 'Never',
+        add_commits: [terms().commit(), terms().commit({ custom_fields: fields })],
+      });
+      expect(answer.status).toBe(status);
+      const [key] = Object.keys(fields);
+      expect(answer.text('message')).toBe(`add_commits[1].custom_fields.${key}: ${problem}`);
+      expect((await answersAbout(contract_id)).map(({ body }) => body)).toEqual(before);
+    },
+  );
 });
 
 describe('an amendment', () => {
@@ -128,7 +131,7 @@ describe('an amendment', () => {
       'scheduled_charges[0].custom_fields.tier',
       () => ({ scheduled_charges: [terms().charge(schedule, { custom_fields: { tier: 'x' } })] }),
     ],
-  ])('with the undeclared field %s answers 400', async (field, body) => {
+  ])('an amendment with the undeclared field %s answers 400', async (field, body) => {
     const contract_id = await createContract();
     const answer = await api.send('POST', '/v1/contracts/amend', {
       customer_id: customer,
@@ -183,7 +186,7 @@ describe('a contract created from a package', () => {
     });
   }
 
-  test('has the fields of the templates on its terms, and may change them', async () => {
+  test('a contract created from a package has the fields of the templates on its terms, and may change them', async () => {
     for (const entities of Object.values(lists)) {
       for (const entity of entities) await addKey(api, entity, 'team');
     }
@@ -202,7 +205,7 @@ describe('a contract created from a package', () => {
     }
   });
 
-  test('takes keys along that its own terms do not have, without uniqueness', async () => {
+  test('a contract created from a package takes keys along that its own terms do not have, without uniqueness', async () => {
     for (const [template] of Object.values(lists)) await addKey(api, template, 'team', { unique: true });
     const templates = Object.keys(lists).map((list) => [list, [{ custom_fields: { team: list } }]]);
     const package_id = await createdId(api, PACKAGES, packageWith(catalogue, Object.fromEntries(templates)));
@@ -224,7 +227,7 @@ describe('a contract created from a package', () => {
     expect(again.status).toBe(409);
   });
 
-  test('does not have fields whose key the templates have lost', async () => {
+  test('a contract created from a package does not have fields whose key the templates have lost', async () => {
     await addKey(api, 'package_commit', 'team');
     const custom_fields = { team: 'red' };
     const package_id = await createdId(
@@ -236,7 +239,7 @@ describe('a contract created from a package', () => {
     expect((await provision(package_id)).at('data.commits[0].custom_fields')).toEqual({});
   });
 
-  test('is refused where a copied value has to be unique and is taken', async () => {
+  test('a contract created from a package is refused where a copied value has to be unique and is taken', async () => {
     await addKey(api, 'package_commit', 'order');
     await addKey(api, 'commit', 'order', { unique: true });
     const custom_fields = { order: '7' };

@@ -66,7 +66,7 @@ function postpaid(change: Body = {}): Body {
 }
 
 describe('creation', () => {
-  test('keeps every field of a commit', async () => {
+  test('creation keeps every field of a commit', async () => {
     const id = await createdId(
       api,
       COMMITS,
@@ -140,7 +140,7 @@ describe('creation', () => {
     });
   });
 
-  test('keeps every field of a credit', async () => {
+  test('creation keeps every field of a credit', async () => {
     const id = await createdId(
       api,
       CREDITS,
@@ -256,7 +256,7 @@ describe('creation is refused', () => {
     expect((await api.post(LIST_COMMITS, { customer_id: customer })).list('data')).toEqual([]);
   });
 
-  test('names a contract of another customer, as one that does not exist', async () => {
+  test('creation is refused if it names a contract of another customer, as one that does not exist', async () => {
     const own = customer;
     customer = await createdId(api, '/v1/customers', { name: 'Other' });
     const foreign = await newContract();
@@ -271,7 +271,7 @@ describe('creation is refused', () => {
     }
   });
 
-  test('by an archived contract that would invoice it, and by an archived customer', async () => {
+  test('creation is refused by an archived contract that would invoice it, and by an archived customer', async () => {
     await api.post('/v1/contracts/archive', {
       customer_id: customer,
       contract_id: contract,
@@ -286,7 +286,7 @@ describe('creation is refused', () => {
     expect((await api.send('POST', CREDITS, credit())).status).toBe(400);
   });
 
-  test('for a customer that there is not', async () => {
+  test('creation is refused for a customer that there is not', async () => {
     const answer = await api.send('POST', COMMITS, prepaid({ customer_id: UNKNOWN }));
     expect([answer.status, answer.at('code')]).toEqual([404, 'CustomerNotFound']);
   });
@@ -309,7 +309,7 @@ describe('a uniqueness key', () => {
     expect(listed.list('data')).toHaveLength(1);
   });
 
-  test('has one winner among concurrent requests', async () => {
+  test('a uniqueness key has one winner among concurrent requests', async () => {
     const uniqueness_key = `raced of ${customer}`;
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => api.send('POST', COMMITS, postpaid({ uniqueness_key }))),
@@ -340,7 +340,7 @@ describe('lists', () => {
     return { early, split, gift };
   }
 
-  test('show commits, credits, or both, each in the order of creation', async () => {
+  test('lists of commits and credits show commits, credits, or both, each in the order of creation', async () => {
     const { early, split, gift } = await made();
     expect(await ids(LIST_COMMITS)).toEqual([early, split]);
     expect(await ids(LIST_CREDITS)).toEqual([gift]);
@@ -362,7 +362,7 @@ describe('lists', () => {
     expect(await ids(LIST_COMMITS, { effective_before: day(1) })).toEqual([]);
   });
 
-  test('show those of contracts and archived ones on request', async () => {
+  test('lists of commits and credits show those of contracts and archived ones on request', async () => {
     const own = await createdId(api, COMMITS, prepaid());
     const [ofContract] = [
       await newContract({
@@ -404,7 +404,7 @@ describe('lists', () => {
     ).toHaveLength(3);
   });
 
-  test('leave out what has nothing left', async () => {
+  test('lists of commits and credits leave out what has nothing left', async () => {
     const { early, split, gift } = await made();
     const answer = await on(3).post(LIST_BALANCES, { customer_id: customer, exclude_zero_balances: true });
     expect(answer.list('data')).toMatchObject([{ id: gift }]);
@@ -412,7 +412,7 @@ describe('lists', () => {
     expect([early, split]).not.toContain(gift);
   });
 
-  test('have pages of at most 25, and lose nothing between them', async () => {
+  test('lists of commits and credits have pages of at most 25, and lose nothing between them', async () => {
     const made: string[] = [];
     for (let index = 0; index < 27; index += 1) made.push(await createdId(api, CREDITS, credit()));
     const first = await api.post(LIST_CREDITS, { customer_id: customer });

@@ -47,7 +47,7 @@ async function price(card: string, metric: string): Promise<string> {
 }
 
 describe('the metrics of a customer', () => {
-  it('are all metrics, each with the fields of older clients, in pages', async () => {
+  it('the metrics of a customer are all metrics, each with the fields of older clients, in pages', async () => {
     const customer = await create('/v1/customers', { name: 'All' });
     const made = [await newMetric('One'), await newMetric('Two'), await newMetric('Three')];
     const rows: unknown[] = [];
@@ -73,7 +73,7 @@ describe('the metrics of a customer', () => {
     });
   });
 
-  it('leave out archived ones unless asked for', async () => {
+  it('the metrics of a customer leave out archived ones unless asked for', async () => {
     const customer = await create('/v1/customers', { name: 'Archive' });
     const metric = await newMetric('Archived');
     await service.api.post('/v1/billable-metrics/archive', { id: metric });
@@ -84,7 +84,7 @@ describe('the metrics of a customer', () => {
     expect(all.at(`data[${row}].archived_at`)).toBe('2026-11-10T00:00:00.000Z');
   });
 
-  it('on the current plan are those with rates on the cards of the contracts in force', async () => {
+  it('the metrics of a customer on the current plan are those with rates on the cards of the contracts in force', async () => {
     const customer = await create('/v1/customers', { name: 'Plan' });
     const [now, later, archived] = [await newMetric('Now'), await newMetric('Later'), await newMetric('Old')];
     const card = await create(RATE_CARDS, { name: 'Now' });
@@ -112,12 +112,15 @@ describe('the metrics of a customer', () => {
     expect(idsOf(without)).toEqual(expect.arrayContaining([now, later]));
   });
 
-  it.each([UNKNOWN, 'nobody'])('of an unknown customer (%s) answer 404', async (id) => {
-    expect((await service.api.send('GET', `/v1/customers/${id}/billable-metrics`)).status).toBe(404);
-  });
+  it.each([UNKNOWN, 'nobody'])(
+    'the metrics of an unknown customer (%s) are answered with 404',
+    async (id) => {
+      expect((await service.api.send('GET', `/v1/customers/${id}/billable-metrics`)).status).toBe(404);
+    },
+  );
 
   it.each(['limit=0', 'limit=101', 'next_page=x', 'on_current_plan=yes', 'include_archived=1'])(
-    'with %s answer 400',
+    'the metrics of a customer with %s answer 400',
     async (query) => {
       const customer = await create('/v1/customers', { name: 'Query' });
       const answer = await service.api.send('GET', `/v1/customers/${customer}/billable-metrics?${query}`);
@@ -128,7 +131,7 @@ describe('the metrics of a customer', () => {
 });
 
 describe('an archived metric', () => {
-  it('is refused by new products; products that have it continue to meter', async () => {
+  it('an archived metric is refused by new products; products that have it continue to meter', async () => {
     const customer = await create('/v1/customers', { name: 'Metering', ingest_aliases: ['metering'] });
     const metric = await newMetric('Metering');
     const card = await create(RATE_CARDS, { name: 'Metering' });
@@ -247,7 +250,7 @@ describe('a definition', () => {
       [{ a: { b: { c: true } } }, { a: { b: { c: '0.10' } } }, { a: { b: [] } }, {}],
       '2',
     ],
-  ])('filters by %s', async (_, filters, properties, count) => {
+  ])('a definition filters by %s', async (_, filters, properties, count) => {
     expect(await countOf(filters, properties)).toBe(count);
   });
 
@@ -256,7 +259,7 @@ describe('a definition', () => {
     ['not_in_values', { not_in_values: ['call'] }, 'null'],
     ['both', { in_values: ['call', 'other'], not_in_values: ['other'] }, '1'],
     ['another letter case', { in_values: ['Call'] }, 'null'],
-  ])('filters event types by %s', async (_, event_type_filter, count) => {
+  ])('a definition filters event types by %s', async (_, event_type_filter, count) => {
     expect(await countOf([], [{}], { event_type_filter })).toBe(count);
   });
 });

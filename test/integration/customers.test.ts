@@ -108,7 +108,7 @@ describe('an ingest alias belongs to one customer', () => {
     expect(await pool.db.$count(customers)).toBe(before);
   });
 
-  test('of many customers that race for it exactly one is created', async () => {
+  test('an ingest alias belongs to one customer: of many customers that race for it exactly one is created', async () => {
     const alias = unique('race');
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -144,7 +144,7 @@ describe('an ingest alias belongs to one customer', () => {
 });
 
 describe('setIngestAliases', () => {
-  test('replaces the whole set, in the order given, and is idempotent', async () => {
+  test('setIngestAliases replaces the whole set, in the order given, and is idempotent', async () => {
     const [one, two, three] = [unique('one'), unique('two'), unique('three')];
     const id = await createdId(api, '/v1/customers', { name: 'Renamed', ingest_aliases: [one, two] });
     for (let time = 0; time < 2; time++) {
@@ -226,7 +226,7 @@ describe('listing customers', () => {
     for (const id of created) expect(seen).toContain(id);
   });
 
-  test('filters by ids, by alias and by CRM account under both its names', async () => {
+  test('listing customers filters by ids, by alias and by CRM account under both its names', async () => {
     const alias = unique('findable');
     const a = await createdId(api, '/v1/customers', { name: 'Filter A', ingest_aliases: [alias] });
     const b = await createdId(api, '/v1/customers', { name: 'Filter B' });

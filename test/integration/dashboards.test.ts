@@ -106,7 +106,7 @@ const read = (text: string, path: string, query: Record<string, string> = {}) =>
   });
 
 describe('the address of a dashboard', () => {
-  it('is one of this service, and shows a page that only the named origins may frame', async () => {
+  it('the address of a dashboard is one of this service, and shows a page that only the named origins may frame', async () => {
     const url = await addressOf({});
     expect(url).toMatch(new RegExp(`^${service.url}/dashboards/[\\w-]+[.][\\w-]{43}$`));
     const page = await fetch(url);
@@ -132,7 +132,7 @@ describe('the address of a dashboard', () => {
     ['with something behind it', (text: string) => `${text}.`],
     ['with another last character', (text: string) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')],
     ['that is none', () => 'abc'],
-  ])('is refused %s', async (_how, change) => {
+  ])('the address of a dashboard is refused %s', async (_how, change) => {
     const text = change(textOf(await addressOf({})));
     expect(text).not.toBe('');
     const answers = [await fetch(`${service.url}/dashboards/${text}`), await read(text, 'invoices')];
@@ -142,7 +142,7 @@ describe('the address of a dashboard', () => {
     ).toEqual([403, 403]);
   });
 
-  it('is refused with any other character, the claims of another customer or the signature of another', async () => {
+  it('the address of a dashboard is refused with any other character, the claims of another customer or the signature of another', async () => {
     const [mine, theirs] = [textOf(await addressOf({})), textOf(await addressOf({ customer_id: other.id }))];
     const [claims = '', signature = ''] = mine.split('.');
     const forged = Buffer.from(
@@ -157,7 +157,7 @@ describe('the address of a dashboard', () => {
     }
   });
 
-  it('ends after an hour, or when it says', async () => {
+  it('the address of a dashboard ends after an hour, or when it says', async () => {
     const now = Date.parse((await api.get('/v1/sandbox/clock')).text('data.now'));
     const at = (minutes: number) =>
       createDashboardLinks({ db: service.db, clock: { now: () => now + minutes * 60_000 } });
@@ -169,7 +169,7 @@ describe('the address of a dashboard', () => {
     await expect(at(5).open(short)).rejects.toThrow('has ended');
   });
 
-  it('ends with the token that asked for it', async () => {
+  it('the address of a dashboard ends with the token that asked for it', async () => {
     const issued = await api.post('/v1/tokens/create', { name: 'portal', scope: 'read' });
     const text = textOf(await addressOf({}, issued.text('data.token')));
     expect((await read(text, 'view')).status).toBe(200);
@@ -177,7 +177,7 @@ describe('the address of a dashboard', () => {
     expect((await read(text, 'view')).status).toBe(403);
   });
 
-  it('works in every process of the service, also after a restart', async () => {
+  it('the address of a dashboard works in every process of the service, also after a restart', async () => {
     const text = textOf(await addressOf({}));
     const clock = { now: () => Date.parse('2026-11-10T00:00:00Z') };
     const elsewhere = createDashboardLinks({ db: service.db, clock });
@@ -186,7 +186,7 @@ describe('the address of a dashboard', () => {
     expect((await read(text, 'view')).status).toBe(200);
   });
 
-  it('is given to tokens that read, and to nobody else', async () => {
+  it('the address of a dashboard is given to tokens that read, and to nobody else', async () => {
     const sender = await api.post('/v1/tokens/create', { name: 'gateway', scope: 'ingest' });
     const body = { customer_id: acme.id, dashboard: 'usage' };
     const answers = [null, sender.text('data.token')].map((token) =>
@@ -236,7 +236,7 @@ describe('the address of a dashboard', () => {
       },
       /too long for an address/,
     ],
-  ])('is refused for %s, with the field', async (_what, change, message) => {
+  ])('the address of a dashboard is refused for %s, with the field', async (_what, change, message) => {
     const answer = await api.send('POST', GET_URL, {
       customer_id: acme.id,
       dashboard: 'invoices',
@@ -246,7 +246,7 @@ describe('the address of a dashboard', () => {
     expect(answer.text('message')).toMatch(message);
   });
 
-  it('needs a customer that exists', async () => {
+  it('the address of a dashboard needs a customer that exists', async () => {
     const nobody = { customer_id: 'c0000000-0000-4000-8000-000000000001', dashboard: 'usage' };
     expect((await api.send('POST', GET_URL, nobody)).status).toBe(404);
   });

@@ -88,11 +88,11 @@ describe('a body that is no list of events', () => {
     ['a control character in a string', withProperties('{"n":"\u0001"}')],
     ['a byte order mark', `\uFEFF${JSON.stringify([event('a')])}`],
     ['arrays nested 100,000 deep', '['.repeat(100_000)],
-  ])('is refused: %s', async (_, body) => {
+  ])('a body that is no list of events is refused: %s', async (_, body) => {
     await expectRefused(body, []);
   });
 
-  it('is refused: invalid UTF-8, whichever way it is invalid', async () => {
+  it('a body that is no list of events is refused: invalid UTF-8, whichever way it is invalid', async () => {
     const [head = '', tail = ''] = JSON.stringify([event('utf8', { properties: { n: '|' } })]).split('|');
     for (const bytes of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
       const body = Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from(tail)]);
@@ -115,7 +115,7 @@ async function announce(length: number, sent: string): Promise<number | undefine
 }
 
 describe('a body larger than any request', () => {
-  it('is refused as such, and nothing of it is stored', async () => {
+  it('a body larger than any request is refused as such, and nothing of it is stored', async () => {
     const before = await storedIds();
     const body = JSON.stringify([event('huge')]);
     for (const length of [LIMIT_BYTES + 1, 20_000_000]) expect(await announce(length, body)).toBe(413);
@@ -145,7 +145,7 @@ describe('an event that must not be stored', () => {
     ['a value is a huge string', { properties: { n: 'x'.repeat(2_000_000) } }],
     ['there are 10,000 keys', { properties: Object.fromEntries(numbered(10_000)) }],
     ['a key is huge', { properties: { ['k'.repeat(100_000)]: 1 } }],
-  ])('is refused: %s', async (_, fields) => {
+  ])('an event that must not be stored is refused: %s', async (_, fields) => {
     await expectRefused(JSON.stringify([event('good-1'), event('bad', fields), event('good-2')]), [1]);
   });
 
@@ -159,7 +159,7 @@ describe('an event that must not be stored', () => {
     ['objects nested 17 deep', nested(18)],
     ['objects nested 5,000 deep', nested(5_000)],
     ['an array nested 5,000 deep', `{"n":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
-  ])('is refused: properties with %s', async (_, json) => {
+  ])('an event that must not be stored is refused: properties with %s', async (_, json) => {
     await expectRefused(withProperties(json), [0]);
   });
 
@@ -195,11 +195,11 @@ describe('an event that must not be stored', () => {
     '2026-10-17T11:59:59.999Z',
     '1969-12-31T23:59:59Z',
     '0000-01-01T00:00:00Z',
-  ])('is refused: timestamp %j', async (timestamp) => {
+  ])('an event that must not be stored is refused: timestamp %j', async (timestamp) => {
     await expectRefused(JSON.stringify([event('odd-time', { timestamp })]), [0]);
   });
 
-  it('is named with its position and id, each of them, wherever they stand', async () => {
+  it('an event that must not be stored is named with its position and id, each of them, wherever they stand', async () => {
     const events: unknown[] = Array.from({ length: 100 }, (_, i) => event(`list-${i}`));
     events[0] = null;
     events[7] = event('list-7', { event_type: '' });
@@ -232,7 +232,7 @@ describe('an event at the edge', () => {
     ['1,000 keys', { properties: Object.fromEntries(numbered(1_000)) }],
     ['names of members of every object', { properties: JSON.parse('{"__proto__":"x","constructor":"y"}') }],
     ['no properties', { properties: undefined }],
-  ])('is stored: %s', async (name, fields) => {
+  ])('an event at the edge is stored: %s', async (name, fields) => {
     const sent = event(`edge-${name}`, fields);
     expect(await send(JSON.stringify([sent]))).toMatchObject({ status: 200 });
     expect(await storedIds()).toContain(sent.transaction_id);

@@ -75,14 +75,14 @@ async function usage(customerId: string): Promise<number> {
 }
 
 describe('an id counts once', () => {
-  it('sent twice in one request: the first of them', async () => {
+  it('an id counts once: sent twice in one request: the first of them', async () => {
     const { id, ref } = await newCustomer();
     const events = [event(ref, { customer: ref, n: 1 }), event(ref, { customer: ref, n: 10 })];
     expect(await ingest(events)).toEqual([1, 1]);
     expect(await usage(id)).toBe(1);
   });
 
-  it('sent in many requests at the same time', async () => {
+  it('an id counts once: sent in many requests at the same time', async () => {
     const { id, ref } = await newCustomer();
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, () => ingest([event(ref, { customer: ref, n: 1 })])),
@@ -92,7 +92,7 @@ describe('an id counts once', () => {
     expect(await usage(id)).toBe(1);
   });
 
-  it('sent again with other content, timestamp, event type or customer: nothing changes', async () => {
+  it('an id counts once: sent again with other content, timestamp, event type or customer: nothing changes', async () => {
     const [{ id, ref }, other] = [await newCustomer(), await newCustomer()];
     const first = event(ref, { customer: ref, n: 1 });
     await ingest([first]);
@@ -106,7 +106,7 @@ describe('an id counts once', () => {
     expect([await usage(id), await usage(other.id)]).toEqual([1, 0]);
   });
 
-  it('sent again after a restart', async () => {
+  it('an id counts once: sent again after a restart', async () => {
     const { id, ref } = await newCustomer();
     await ingest([event(ref, { customer: ref, n: 1 })]);
     await service.restart();
@@ -116,7 +116,7 @@ describe('an id counts once', () => {
     expect(await usage(id)).toBe(3);
   });
 
-  it('for 34 days from its acceptance, whatever its timestamp, and then counts again', async () => {
+  it('an id counts once for 34 days from its acceptance, whatever its timestamp, and then counts again', async () => {
     const { id, ref } = await newCustomer();
     await service.moveClock('2026-11-21T00:00:00Z');
     await ingest([event(ref, { customer: ref, n: 1, timestamp: '2026-10-20T00:00:00Z' })]);

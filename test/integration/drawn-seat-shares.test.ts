@@ -74,7 +74,7 @@ async function expectShares(one: SeatCompany, shares: readonly string[]): Promis
 const SHARES = ['ada 50', 'bob 100', 'cleo 70'];
 
 describe('a share that an issued invoice has drawn on', () => {
-  test('is not taken by a removal in the past, which names the field, the seat and the invoice', async () => {
+  test('a share that an issued invoice has drawn on is not taken by a removal in the past, which names the field, the seat and the invoice', async () => {
     const one = company('removal');
     const removed = edit(one, { remove_seat_ids: [{ seat_ids: ['bob', 'ada'], starting_at: START }] });
     expect(outcome(await removed)).toBe(
@@ -83,7 +83,7 @@ describe('a share that an issued invoice has drawn on', () => {
     await expectShares(one, SHARES);
   });
 
-  test('is not given to the seat that replaces it from the start', async () => {
+  test('a share that an issued invoice has drawn on is not given to the seat that replaces it from the start', async () => {
     const one = company('replaced');
     const replaced = edit(one, {
       remove_seat_ids: [{ seat_ids: ['ada'], starting_at: START }],
@@ -96,7 +96,7 @@ describe('a share that an issued invoice has drawn on', () => {
     await expectShares(one, SHARES);
   });
 
-  test('is not given to a seat that is added before it', async () => {
+  test('a share that an issued invoice has drawn on is not given to a seat that is added before it', async () => {
     const one = company('bumped');
     const added = edit(one, {
       remove_seat_ids: [{ seat_ids: ['cleo'], starting_at: day(10) }],
@@ -109,14 +109,14 @@ describe('a share that an issued invoice has drawn on', () => {
     await expectShares(one, SHARES);
   });
 
-  test('is not cut off by an earlier end of the subscription', async () => {
+  test('a share that an issued invoice has drawn on is not cut off by an earlier end of the subscription', async () => {
     const one = company('ended');
     const ended = await editSubscription(api, one, { ending_before: day(8) });
     expect(outcome(ended)).toBe(await refusal(one, 'ending_before', 'cleo'));
     await expectShares(one, SHARES);
   });
 
-  test('can be removed once the invoice is voided, and the balance is then smaller by it', async () => {
+  test('a share that an issued invoice has drawn on can be removed once the invoice is voided, and the balance is then smaller by it', async () => {
     const one = company('voided');
     const removal = { remove_seat_ids: [{ seat_ids: ['ada'], starting_at: START }] };
     expect((await edit(one, removal)).status).toBe(400);

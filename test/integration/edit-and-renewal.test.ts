@@ -182,7 +182,7 @@ describe('a renewal that meets a change which', () => {
     },
   );
 
-  test('archives the commit leaves nothing to roll over', async () => {
+  test('a renewal that meets a change which archives the commit leaves nothing to roll over', async () => {
     for (const isFirst of [true, false]) {
       const older = await olderContract();
       const [changing, renewal] = [() => archive(older), () => renew(older)];

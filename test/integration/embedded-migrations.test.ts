@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const tables = sql`select count(*)::int as count from information_schema.tables where table_schema = 'public'`;
 
 describe('the migrations', () => {
-  test('give one result when several processes run them at the same time, and change nothing when run again', async () => {
+  test('the migrations give one result when several processes run them at the same time, and change nothing when run again', async () => {
     const connection = await createEmptyDatabase();
     await Promise.all(Array.from({ length: 4 }, () => migrateDatabase(connection)));
     const pool = createDatabase(connection);
@@ -54,7 +54,7 @@ describe('the migrations', () => {
     await close();
   });
 
-  test('of a newer version are not touched by an older one', async () => {
+  test('the migrations of a newer version are not touched by an older one', async () => {
     const { db, connection, close } = await createTestDatabase();
     await migrateDatabase(
       connection,
@@ -70,7 +70,7 @@ describe('the migrations', () => {
     await close();
   });
 
-  test('of a newer version that only add something let the version before start, until one of them takes something away', async () => {
+  test('the migrations of a newer version that only add something let the version before start, until one of them takes something away', async () => {
     const { db, connection, close } = await createTestDatabase();
     const added = { '0801_expand_newer': 'create table newer (n int);' };
     await migrateDatabase(connection, await drizzleFolderWith(added));
@@ -112,7 +112,7 @@ describe('the migrations', () => {
     await client.end();
   });
 
-  test('are refused when their text has changed since', async () => {
+  test('the migrations are refused when their text has changed since', async () => {
     const { connection, close } = await createTestDatabase();
     const folder = await drizzleFolderWith({});
     await appendFile(join(folder, '0000_initial.sql'), '-- changed\n');
@@ -122,7 +122,7 @@ describe('the migrations', () => {
     await close();
   });
 
-  test('make exactly the schema that the code declares', async () => {
+  test('the migrations make exactly the schema that the code declares', async () => {
     const { connection, close } = await createTestDatabase();
     const declared = await createEmptyDatabase();
     const client = connectPostgres(declared, { max: 1 });
@@ -175,7 +175,7 @@ async function catalogueOf(connection: PostgresConnection) {
 }
 
 describe('the database', () => {
-  test('ends a statement that runs too long, and a transaction is all or nothing', async () => {
+  test('the database ends a statement that runs too long, and a transaction is all or nothing', async () => {
     const database = await createTestDatabase();
     const limits = await database.db.execute(sql`select current_setting('statement_timeout') as timeout`);
     expect(limits[0]).toEqual({ timeout: '30s' });
@@ -190,7 +190,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  test('of one test file is not that of another', async () => {
+  test('the database of one test file is not that of another', async () => {
     const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     await one.db.execute(sql`create table only_here (n int)`);
     await expect(two.db.execute(sql`select * from only_here`)).rejects.toThrow();

@@ -60,7 +60,7 @@ async function parentOf(pid: number): Promise<number> {
 }
 
 describe('an embedded PostgreSQL', () => {
-  test('keeps its data from one start to the next', async () => {
+  test('an embedded PostgreSQL keeps its data from one start to the next', async () => {
     const first = await startEmbeddedPostgres({ directory });
     await run(first.connection, 'CREATE TABLE kept AS SELECT 7 AS n');
     await first.stop();
@@ -70,7 +70,7 @@ describe('an embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  test('is durable, in UTC and UTF-8, and listens on no port', async () => {
+  test('an embedded PostgreSQL is durable, in UTC and UTF-8, and listens on no port', async () => {
     const server = await startEmbeddedPostgres({ directory });
     const names = [
       'fsync',
@@ -98,13 +98,13 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('can be found by a tool beside it', async () => {
+  test('an embedded PostgreSQL can be found by a tool beside it', async () => {
     const server = await startEmbeddedPostgres({ directory });
     expect(await runningPostgres(directory)).toEqual(server.connection);
     await server.stop();
   });
 
-  test('stops by itself when the process that started it is killed, and starts again on its data', async () => {
+  test('an embedded PostgreSQL stops by itself when the process that started it is killed, and starts again on its data', async () => {
     const holder = runProgram(HOLDER, [directory]);
     await holder.said('held');
     const postmaster = await readPostmaster(join(directory, 'data'));
@@ -119,7 +119,7 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('is refused, in one line, while another one serves the same directory', async () => {
+  test('an embedded PostgreSQL is refused, in one line, while another one serves the same directory', async () => {
     const server = await startEmbeddedPostgres({ directory });
     const refusal = startEmbeddedPostgres({ directory });
     await expect(refusal).rejects.toBeInstanceOf(EmbeddedPostgresError);
@@ -127,7 +127,7 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('starts although a killed one left its file with a number that another process has now', async () => {
+  test('an embedded PostgreSQL starts although a killed one left its file with a number that another process has now', async () => {
     const first = await startEmbeddedPostgres({ directory });
     await first.stop();
     const lines = [
@@ -146,7 +146,7 @@ describe('an embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  test('starts although a killed one left a lock of its socket with such a number', async () => {
+  test('an embedded PostgreSQL starts although a killed one left a lock of its socket with such a number', async () => {
     const account = await postgresAccount();
     const other = spawn('sleep', ['60'], { ...account });
     try {
@@ -168,7 +168,7 @@ describe('an embedded PostgreSQL', () => {
     }
   });
 
-  test('that is killed starts again on its data, and its clients connect again', async () => {
+  test('an embedded PostgreSQL that is killed starts again on its data, and its clients connect again', async () => {
     const server = await startEmbeddedPostgres({ directory });
     const client = connectPostgres(server.connection, { max: 1 });
     await client`CREATE TABLE kept AS SELECT 7 AS n`;
@@ -179,7 +179,7 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('that is killed starts again once a process of it, busy with a statement, has ended', async () => {
+  test('an embedded PostgreSQL that is killed starts again once a process of it, busy with a statement, has ended', async () => {
     const server = await startEmbeddedPostgres({ directory, restartWaitsMs: Array(200).fill(50) });
     const client = connectPostgres(server.connection, { max: 1 });
     const [{ pid }] = await client<[{ pid: number }]>`SELECT pg_backend_pid() AS pid`;
@@ -195,7 +195,7 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('of which the process above it is killed starts again', async () => {
+  test('an embedded PostgreSQL of which the process above it is killed starts again', async () => {
     const server = await startEmbeddedPostgres({ directory });
     const first = await pidOfServer();
     process.kill(await parentOf(first), 'SIGKILL');
@@ -206,7 +206,7 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('that ends again and again is given up, with what it said last', async () => {
+  test('an embedded PostgreSQL that ends again and again is given up, with what it said last', async () => {
     const server = await startEmbeddedPostgres({ directory, restartWaitsMs: [0, 0] });
     let reason = '';
     void server.lost.then((last) => {
@@ -224,7 +224,7 @@ describe('an embedded PostgreSQL', () => {
     expect(await runningPostgres(directory)).toBeNull();
   });
 
-  test('that cannot start again is given up, with the reason', async () => {
+  test('an embedded PostgreSQL that cannot start again is given up, with the reason', async () => {
     const server = await startEmbeddedPostgres({ directory, restartWaitsMs: [0, 10] });
     await rm(join(directory, 'data', 'PG_VERSION'));
     await killServer();
@@ -232,7 +232,7 @@ describe('an embedded PostgreSQL', () => {
     await server.stop();
   });
 
-  test('stops at any moment while it is started again', async () => {
+  test('an embedded PostgreSQL stops at any moment while it is started again', async () => {
     for (const ms of [0, 5, 20, 50, 100, 200]) {
       const server = await startEmbeddedPostgres({ directory });
       await killServer();
@@ -242,14 +242,14 @@ describe('an embedded PostgreSQL', () => {
     }
   });
 
-  test('stops while it waits for the next attempt', async () => {
+  test('an embedded PostgreSQL stops while it waits for the next attempt', async () => {
     const server = await startEmbeddedPostgres({ directory, restartWaitsMs: [600_000] });
     await killServer();
     await server.stop();
     expect(await runningPostgres(directory)).toBeNull();
   });
 
-  test('does an interrupted creation again', async () => {
+  test('an embedded PostgreSQL does an interrupted creation again', async () => {
     const first = await startEmbeddedPostgres({ directory });
     await first.stop();
     await rename(join(directory, 'data'), join(directory, 'new-half'));
@@ -258,14 +258,14 @@ describe('an embedded PostgreSQL', () => {
     expect((await readdir(directory)).sort()).toEqual(['data', 'socket']);
   });
 
-  test('works where its directory is too long for a socket', async () => {
+  test('an embedded PostgreSQL works where its directory is too long for a socket', async () => {
     const long = join(directory, '..', 'x'.repeat(120));
     const server = await startEmbeddedPostgres({ directory: long });
     expect(await run(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await server.stop();
   });
 
-  test('that cannot start says why in one line and leaves nothing running', async () => {
+  test('an embedded PostgreSQL that cannot start says why in one line and leaves nothing running', async () => {
     const refusal = startEmbeddedPostgres({ directory, settings: { shared_buffers: 'nonsense' } });
     await expect(refusal).rejects.toThrow(/^the embedded PostgreSQL did not start in .*shared_buffers.*$/);
     expect(await runningPostgres(directory)).toBeNull();

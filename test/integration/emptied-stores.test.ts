@@ -29,7 +29,7 @@ const addChange = ({ db }: TestDatabase) =>
   );
 
 describe('a PostgreSQL database', () => {
-  test('is handed on without rows, and numbers its rows from the first on', async () => {
+  test('a PostgreSQL database is handed on without rows, and numbers its rows from the first on', async () => {
     const { isSame, second } = await afterDatabase(addChange);
     expect(isSame).toBe(true);
     expect(await second.db.execute(sql`select from customer_changes`)).toHaveLength(0);
@@ -46,13 +46,13 @@ describe('a PostgreSQL database', () => {
       'many rows',
       'insert into customer_changes (customer_id) select gen_random_uuid() from generate_series(1, 6000)',
     ],
-  ])('is not handed on with %s', async (_, statement) => {
+  ])('a PostgreSQL database is not handed on with %s', async (_, statement) => {
     const { isSame, second } = await afterDatabase(({ db }) => db.execute(sql.raw(statement)));
     expect(isSame).toBe(false);
     await second.close();
   });
 
-  test('is not handed on while another session has a transaction', async () => {
+  test('a PostgreSQL database is not handed on while another session has a transaction', async () => {
     let end = (): void => {};
     let other: Promise<unknown> = Promise.resolve();
     const { isSame, second } = await afterDatabase(async ({ connection }) => {
@@ -72,7 +72,7 @@ describe('a PostgreSQL database', () => {
     await second.close();
   });
 
-  test('is not used any more by those who have closed it', async () => {
+  test('a PostgreSQL database is not used any more by those who have closed it', async () => {
     const { db, close } = await createTestDatabase();
     await close();
     expect(() => db.execute(sql`select 1`)).toThrow('revoked');
@@ -115,7 +115,7 @@ async function afterClickHouse(use: (clickhouse: ClickHouse) => Promise<unknown>
 }
 
 describe('a ClickHouse database', () => {
-  test('is handed on without events, and with the record of its migrations', async () => {
+  test('a ClickHouse database is handed on without events, and with the record of its migrations', async () => {
     const { isSame, second } = await afterClickHouse(async () => undefined);
     expect(isSame).toBe(true);
     const rows = await second.query({
@@ -135,13 +135,13 @@ describe('a ClickHouse database', () => {
     ['another column', 'ALTER TABLE usage_events ADD COLUMN another UInt8'],
     ['events that were removed', "ALTER TABLE usage_events DELETE WHERE customer_ref = 'ada'"],
     ['a part set aside', 'ALTER TABLE usage_events DETACH PARTITION ALL'],
-  ])('is not handed on with %s', async (_, statement) => {
+  ])('a ClickHouse database is not handed on with %s', async (_, statement) => {
     const { isSame, second } = await afterClickHouse((clickhouse) => clickhouse.command(statement));
     expect(isSame).toBe(false);
     await second.close();
   });
 
-  test('is not handed on when its queries were ended', async () => {
+  test('a ClickHouse database is not handed on when its queries were ended', async () => {
     const { isSame, second } = await afterClickHouse((clickhouse) => clickhouse.cancelQueries());
     expect(isSame).toBe(false);
     await second.close();

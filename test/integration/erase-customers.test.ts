@@ -90,7 +90,7 @@ function withoutName(invoice: unknown) {
 }
 
 describe('erasing a customer', () => {
-  it('removes what identifies it, and leaves its issued invoices and what explains them', async () => {
+  it('erasing a customer removes what identifies it, and leaves its issued invoices and what explains them', async () => {
     const invoiceId = await invoiced();
     const path = `/v1/customers/${customerId}/invoices/${invoiceId}`;
     const before = (await api.get(path)).at('data');
@@ -147,7 +147,7 @@ describe('erasing a customer', () => {
     expect(JSON.stringify(rows)).not.toContain(alias);
   });
 
-  it('leaves usage without a rate explained, which an issued invoice warns of', async () => {
+  it('erasing a customer leaves usage without a rate explained, which an issued invoice warns of', async () => {
     const filter = { event_type_filter: { in_values: ['use'] } };
     const billable_metric_id = await createdId(api, METRICS, {
       ...{ name: 'Plans', aggregation_type: 'COUNT', ...filter, group_keys: [['plan']] },
@@ -184,7 +184,7 @@ describe('erasing a customer', () => {
     expect(await storedProperties()).toEqual(['{"tokens":"5"}', '{}']);
   });
 
-  it('is refused while something is not invoiced, and for a customer that does not exist', async () => {
+  it('erasing a customer is refused while something is not invoiced, and for a customer that does not exist', async () => {
     expect(await message(erase())).toMatch(/^400 .*contract .* has not ended: end or archive it first/);
     const { at } = await api.post('/v2/contracts/get', { customer_id: customerId, contract_id: contractId });
     await service.moveClock(String(at('data.ending_before')));
@@ -193,7 +193,7 @@ describe('erasing a customer', () => {
     expect(await message(erase())).toMatch(/^404 /);
   });
 
-  it('keeps nothing of events for void invoices, which are not regenerated any more', async () => {
+  it('erasing a customer keeps nothing of events for void invoices, which are not regenerated any more', async () => {
     const id = await invoiced();
     await api.post('/v1/invoices/void', { id });
     await erase();

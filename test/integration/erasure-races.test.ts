@@ -26,7 +26,7 @@ describe('an evaluation that meets an erasure', async () => {
   }
 
   test.each(['evaluation', 'erasure'] as const)(
-    'leaves nothing of the customer, if the %s is first',
+    'an evaluation that meets an erasure leaves nothing of the customer, if the %s is first',
     async (first) => {
       await createEndpoint(
         { db, clock, allowPrivate: true },

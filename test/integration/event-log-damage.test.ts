@@ -75,7 +75,7 @@ const DAMAGES: readonly (readonly [string, (path: string) => Promise<void>])[] =
 ];
 
 describe('a log of a process that was killed', () => {
-  it('has every record that ClickHouse does not have, in their order, however many files they are in', async () => {
+  it('a log of a process that was killed has every record that ClickHouse does not have, in their order, however many files they are in', async () => {
     await killed();
     expect((await segments()).length).toBe(3);
     expect((await findLog(dataDir, recordedAt(25, 3))).damage).toBeNull();
@@ -89,7 +89,7 @@ describe('a log of a process that was killed', () => {
     await log.close();
   });
 
-  it('takes no notice of what was written last and not acknowledged, whole or in part', async () => {
+  it('a log of a process that was killed takes no notice of what was written last and not acknowledged, whole or in part', async () => {
     await killed();
     const last = (await segments()).at(-1) ?? '';
     const before = await readFile(join(dataDir, POSITION));
@@ -112,7 +112,7 @@ describe('a log of a process that was killed', () => {
 
   for (const index of [0, 1, 2]) {
     it.each(DAMAGES)(
-      `says how many events are missing where file ${index + 1} %s, and continues with the others`,
+      `a log of a process that was killed says how many events are missing where file ${index + 1} %s, and continues with the others`,
       async (_, damage) => {
         await killed();
         await damage((await segments())[index] ?? '');
@@ -134,7 +134,7 @@ describe('a log of a process that was killed', () => {
     );
   }
 
-  it('notices every changed bit of a record that ClickHouse does not have', async () => {
+  it('a log of a process that was killed notices every changed bit of a record that ClickHouse does not have', async () => {
     await killed();
     const path = (await segments())[1] ?? '';
     const bytes = await readFile(path);
@@ -148,7 +148,7 @@ describe('a log of a process that was killed', () => {
     }
   });
 
-  it('is not taken for new where all of it is gone, with its position or without', async () => {
+  it('a log of a process that was killed is not taken for new where all of it is gone, with its position or without', async () => {
     await killed();
     await rm(join(dataDir, 'event-log'), { recursive: true });
     expect((await findLog(dataDir, recordedAt(25, 3))).damage).toEqual({ name: '6-30', rows: 25 });
@@ -162,7 +162,7 @@ describe('a log of a process that was killed', () => {
     await log.close();
   });
 
-  it('is not taken for whole where it is an older copy, with its position or without', async () => {
+  it('a log of a process that was killed is not taken for whole where it is an older copy, with its position or without', async () => {
     const log = await openLog(dataDir);
     await append(log, 1, 10);
     const copy = await createTestDirectory();
@@ -176,17 +176,20 @@ describe('a log of a process that was killed', () => {
     expect((await findLog(dataDir, recordedAt(15))).damage).toEqual({ name: 'from-1', rows: null });
   });
 
-  it.each(DAMAGES)('is not trusted where its position %s, and its events are kept', async (_, damage) => {
-    await killed();
-    await damage(join(dataDir, POSITION));
-    const found = await findLog(dataDir, recordedAt(25, 3));
-    if (found.damage !== null) expect(found.damage).toMatchObject({ rows: null });
-    const log = await openLog(dataDir, recordedAt(25, 3));
-    expect(numbersIn(log)).toEqual(expect.arrayContaining(upTo(30, 6)));
-    await log.close();
-  });
+  it.each(DAMAGES)(
+    'a log of a process that was killed is not trusted where its position %s, and its events are kept',
+    async (_, damage) => {
+      await killed();
+      await damage(join(dataDir, POSITION));
+      const found = await findLog(dataDir, recordedAt(25, 3));
+      if (found.damage !== null) expect(found.damage).toMatchObject({ rows: null });
+      const log = await openLog(dataDir, recordedAt(25, 3));
+      expect(numbersIn(log)).toEqual(expect.arrayContaining(upTo(30, 6)));
+      await log.close();
+    },
+  );
 
-  it('keeps its position where one of the two places of it is damaged', async () => {
+  it('a log of a process that was killed keeps its position where one of the two places of it is damaged', async () => {
     await killed();
     const bytes = await readFile(join(dataDir, POSITION));
     for (let bit = 0; bit < bytes.length * 8; bit += 13) {
@@ -199,7 +202,7 @@ describe('a log of a process that was killed', () => {
     }
   });
 
-  it('keeps what a damaged one had in a directory beside it', async () => {
+  it('a log of a process that was killed keeps what a damaged one had in a directory beside it', async () => {
     await killed();
     const [first = ''] = await segments();
     await truncate(first, 100);
@@ -211,7 +214,7 @@ describe('a log of a process that was killed', () => {
 });
 
 describe('a log that was closed', () => {
-  it('may be gone when ClickHouse has all of it, and must not be otherwise', async () => {
+  it('a log that was closed may be gone when ClickHouse has all of it, and must not be otherwise', async () => {
     await killed();
     const closed = { ...recordedAt(30, 5), isOpen: false };
     await rm(join(dataDir, 'event-log'), { recursive: true });
@@ -224,7 +227,7 @@ describe('a log that was closed', () => {
     await log.close();
   });
 
-  it('has no bytes of events when ClickHouse has all of them', async () => {
+  it('a log that was closed has no bytes of events when ClickHouse has all of them', async () => {
     const log = await openLog(dataDir);
     await append(log, 1, 20);
     await log.removeUpTo(20);
@@ -234,7 +237,7 @@ describe('a log that was closed', () => {
 });
 
 describe('a failed append', () => {
-  it('leaves nothing that counts: the next record has its number', async () => {
+  it('a failed append leaves nothing that counts: the next record has its number', async () => {
     const log = await openLog(dataDir);
     await append(log, 1, 3);
     // No file can be opened in a directory that is gone.
@@ -264,7 +267,7 @@ describe('a log of an earlier version', () => {
     await writeFile(join(dataDir, 'event-log', 'lock.mdb'), Buffer.alloc(100));
   });
 
-  it('is taken up in whole and in order, and is no longer there', async () => {
+  it('a log of an earlier version is taken up in whole and in order, and is no longer there', async () => {
     const log = await openLog(dataDir);
     expect([...log.entries()].map(({ count }) => count)).toEqual(COUNTS);
     expect(Buffer.concat([...log.entries()].map(({ rows }) => rows)).length).toBe(54_787);
@@ -273,7 +276,7 @@ describe('a log of an earlier version', () => {
     expect((await findLog(dataDir)).damage).toBeNull();
   });
 
-  it('is taken up again where the process was killed before it was', async () => {
+  it('a log of an earlier version is taken up again where the process was killed before it was', async () => {
     const copy = await createTestDirectory();
     await cp(dataDir, copy, { recursive: true });
     await (await openLog(dataDir)).close();
@@ -286,17 +289,20 @@ describe('a log of an earlier version', () => {
   });
 
   // Without the file, nothing tells that a log of an earlier version was there.
-  it.each(DAMAGES.slice(1))('is whole, or damaged, where it %s', async (how, damage) => {
-    await damage(older());
-    const found = await findLog(dataDir);
-    // Its last page is a free one.
-    const isWhole = how === 'is shorter by a byte' || how === 'is shorter by a page';
-    if (isWhole && found.damage === null) expect(found.older.map(({ count }) => count)).toEqual(COUNTS);
-    else expect(found.damage).toEqual({ name: 'data.mdb', rows: null });
-    await (await openLog(dataDir)).close();
-  });
+  it.each(DAMAGES.slice(1))(
+    'a log of an earlier version is whole, or damaged, where it %s',
+    async (how, damage) => {
+      await damage(older());
+      const found = await findLog(dataDir);
+      // Its last page is a free one.
+      const isWhole = how === 'is shorter by a byte' || how === 'is shorter by a page';
+      if (isWhole && found.damage === null) expect(found.older.map(({ count }) => count)).toEqual(COUNTS);
+      else expect(found.damage).toEqual({ name: 'data.mdb', rows: null });
+      await (await openLog(dataDir)).close();
+    },
+  );
 
-  it('is read to an end, and never with an event that is none, whatever bytes of it are changed', async () => {
+  it('a log of an earlier version is read to an end, and never with an event that is none, whatever bytes of it are changed', async () => {
     const whole = await readFile(older());
     let noticed = 0;
     for (let at = 5; at < whole.length; at += 257) {

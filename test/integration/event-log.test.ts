@@ -101,7 +101,7 @@ describe('a block of acknowledged events', () => {
     await log.close();
   }
 
-  it('is in ClickHouse when a read of its customers has waited for it, at once rather than after a second', async () => {
+  it('a block of acknowledged events is in ClickHouse when a read of its customers has waited for it, at once rather than after a second', async () => {
     const blocks = createEventBlocks({ clickhouse: store.clickhouse, log });
     await blocks.append(row('a'), 1);
     expect(await ids()).toEqual([]);
@@ -113,7 +113,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('does not hold up reads of other customers', async () => {
+  it('a block of acknowledged events does not hold up reads of other customers', async () => {
     const { clickhouse, control } = controlled();
     const blocks = createEventBlocks({ clickhouse, log });
     const held = gate();
@@ -129,7 +129,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('is inserted whenever it is closed, also at the moment at which the one before has left the log', async () => {
+  it('a block of acknowledged events is inserted whenever it is closed, also at the moment at which the one before has left the log', async () => {
     // The read begins this number of microtasks after that moment.
     for (let turns = 0; turns < 12; turns += 1) {
       let read: Promise<void> | undefined;
@@ -161,7 +161,7 @@ describe('a block of acknowledged events', () => {
     await log.close();
   }, 120_000);
 
-  it('goes to ClickHouse by itself after a second, and leaves the log', async () => {
+  it('a block of acknowledged events goes to ClickHouse by itself after a second, and leaves the log', async () => {
     const blocks = createEventBlocks({ clickhouse: store.clickhouse, log });
     await blocks.append(row('a'), 1);
     await expect.poll(ids, { timeout: 10_000 }).toEqual(['a']);
@@ -170,7 +170,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('is tried again until ClickHouse takes it; a read that waited meanwhile is refused, not wrong', async () => {
+  it('a block of acknowledged events is tried again until ClickHouse takes it; a read that waited meanwhile is refused, not wrong', async () => {
     const { clickhouse, control } = controlled();
     control.failures = 2;
     const failures: number[] = [];
@@ -183,7 +183,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('is stored once where a failed insert had stored some of it', async () => {
+  it('a block of acknowledged events is stored once where a failed insert had stored some of it', async () => {
     const { clickhouse, control } = controlled();
     const rows = [row('a'), row('b', 'acme', NOW - MONTH_MS), row('c')];
     const partly: ClickHouse = {
@@ -204,7 +204,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('stays in the log when the service ends while ClickHouse refuses it, and is stored at the next start', async () => {
+  it('a block of acknowledged events stays in the log when the service ends while ClickHouse refuses it, and is stored at the next start', async () => {
     const { clickhouse, control } = controlled();
     control.failures = 1;
     const first = createEventBlocks({ clickhouse, log });
@@ -218,7 +218,7 @@ describe('a block of acknowledged events', () => {
     expect(await store.rowCount()).toBe(1);
   });
 
-  it('makes later events wait while two blocks are waiting, in their order, and refuses none of them', async () => {
+  it('a block of acknowledged events makes later events wait while two blocks are waiting, in their order, and refuses none of them', async () => {
     const { clickhouse, control } = controlled();
     const blocks = createEventBlocks({ clickhouse, log });
     const held = gate();
@@ -235,7 +235,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('makes later events wait as well where reads have closed many small blocks meanwhile', async () => {
+  it('a block of acknowledged events makes later events wait as well where reads have closed many small blocks meanwhile', async () => {
     const { clickhouse, control } = controlled();
     const blocks = createEventBlocks({ clickhouse, log });
     const held = gate();

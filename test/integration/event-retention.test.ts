@@ -68,7 +68,7 @@ const figure = async ({ url }: TestService, name: string) => {
 };
 
 describe('events of old months', () => {
-  it('go when they are invoiced, and usage of them is refused in words instead of counted as zero', async () => {
+  it('events of old months go when they are invoiced, and usage of them is refused in words instead of counted as zero', async () => {
     const { service, card, customer, invoiceId } = await company({ eventRetentionMonths: 1 });
     const { api } = service;
     const invoicePath = `/v1/customers/${customer.customerId}/invoices/${invoiceId}`;
@@ -125,7 +125,7 @@ describe('events of old months', () => {
     expect(await message(api.send('POST', '/v1/usage', body))).toMatch(removed);
   });
 
-  it('stay while an invoice of them is void, and go when it is regenerated', async () => {
+  it('events of old months stay while an invoice of them is void, and go when it is regenerated', async () => {
     const { service, invoiceId } = await company({ eventRetentionMonths: 1 });
     const { api } = service;
     await api.post('/v1/invoices/void', { id: invoiceId });
@@ -137,7 +137,7 @@ describe('events of old months', () => {
     await expect.poll(() => figure(service, 'tallyhouse_events_retention_held')).toBe('0');
   });
 
-  it('that were announced go in the end, whenever a process was killed, and are no loss', async () => {
+  it('events of old months that were announced go in the end, whenever a process was killed, and are no loss', async () => {
     const { service } = await company({});
     await service.moveClock('2027-03-20T00:00:00Z');
     const { db, clickhouse } = service;

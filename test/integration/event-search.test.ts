@@ -96,14 +96,14 @@ describe('an accepted event', () => {
     expect((await search([id])).at('[0].id')).toBe(answer.at('[0].id'));
   });
 
-  it('is found in the order of the ids asked for; unknown ids are left out', async () => {
+  it('an accepted event is found in the order of the ids asked for; unknown ids are left out', async () => {
     const [first, second] = [await send(), await send()];
     const answer = await search([second, 'unknown', first, second]);
     expect(column(answer, 'transaction_id')).toEqual([second, first]);
     expect((await search(['unknown'])).list('')).toEqual([]);
   });
 
-  it('belongs to a customer as soon as one has its alias, and to whom the alias is moved', async () => {
+  it('an accepted event belongs to a customer as soon as one has its alias, and to whom the alias is moved', async () => {
     const id = await send({ customer_id: 'later' });
     const before = await search([id], { include_unmatched: true });
     expect(before.at('[0].matched_customer')).toBeNull();
@@ -116,7 +116,7 @@ describe('an accepted event', () => {
     expect((await search([id])).at('[0].matched_customer.id')).toBe(other);
   });
 
-  it('can be sent under the id of its customer', async () => {
+  it('an accepted event can be sent under the id of its customer', async () => {
     const customer = await newCustomer('by-id');
     const id = await send({ customer_id: customer });
     expect((await search([id])).at('[0].matched_customer.id')).toBe(customer);
@@ -124,14 +124,14 @@ describe('an accepted event', () => {
     expect((await search([upper])).at('[0].matched_customer.id')).toBe(customer);
   });
 
-  it('keeps odd names and texts of properties', async () => {
+  it('an accepted event keeps odd names and texts of properties', async () => {
     const properties = JSON.parse('{"constructor":"x","a.b":"1","":"e","q\\"":"\\u00e9\\n\\\\"}');
     const id = await send({ properties });
     const answer = await search([id]);
     expect(JSON.stringify(answer.at('[0].properties'))).toBe(JSON.stringify(properties));
   });
 
-  it('is no longer found when the window in which its id is remembered has passed', async () => {
+  it('an accepted event is no longer found when the window in which its id is remembered has passed', async () => {
     const own = await ownService();
     const id = await send({ transaction_id: 'window' }, own);
     await own.moveClock('2026-12-13T23:59:59Z');
@@ -250,7 +250,7 @@ describe('a search that is refused', () => {
     expect(answer.text('message')).toMatch(message);
   });
 
-  it('takes ids of 128 characters of any kind', async () => {
+  it('a search that is refused takes ids of 128 characters of any kind', async () => {
     const id = '𝄞'.repeat(128);
     await send({ transaction_id: id });
     expect((await search([id])).list('')).toHaveLength(1);
@@ -258,7 +258,7 @@ describe('a search that is refused', () => {
 });
 
 describe('a metric that is a query', () => {
-  it('is listed with its text and the aggregation custom_sql, and elsewhere without one', async () => {
+  it('a metric that is a query is listed with its text and the aggregation custom_sql, and elsewhere without one', async () => {
     const own = await ownService();
     const { api } = own;
     const sql = 'SELECT COUNT(*) FROM events';

@@ -146,7 +146,7 @@ test('pages of lines are the whole, and a cursor of another list is refused', as
 });
 
 describe('usage', () => {
-  test('by group values is explained with those values, its filter and its own events', async () => {
+  test('usage by group values is explained with those values, its filter and its own events', async () => {
     const { alias, customerId } = await customerNamed('grouped');
     // Before the contract, whose invoice may be due as soon as it exists.
     await use(alias, ['03T10', 5, 'a'], ['04T10', 6, 'a'], ['04T10', 7, 'b'], ['04T10', 8, 'c']);
@@ -192,7 +192,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('continues over a change of the metric from its value then', async () => {
+  test('usage continues over a change of the metric from its value then', async () => {
     const { alias, customerId } = await customerNamed('swapped');
     // Before the contract, whose invoice may be due as soon as it exists.
     await use(alias, ['03T10', 4], ['04T10', 6], ['12T10', 100], ['12T11', 100], ['12T12', 100]);
@@ -222,7 +222,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('of a SQL metric is explained with its text and the events that it reads', async () => {
+  test('usage of a SQL metric is explained with its text and the events that it reads', async () => {
     const { alias, customerId } = await customerNamed('sql');
     // Before the contract, whose invoice may be due as soon as it exists.
     await use(alias, ['03T10', 4], ['04T10', 6]);

@@ -65,7 +65,7 @@ const OLD = Array.from({ length: 20_000 }, (_, index) => `old-${index}`);
 const NEW = Array.from({ length: 50 }, (_, index) => `new-${index}`);
 
 describe('an event', () => {
-  it('is found once, the first copy of it, before and after merges, beside parts that no merge has seen', async () => {
+  it('an event is found once, the first copy of it, before and after merges, beside parts that no merge has seen', async () => {
     await ingestTwice(OLD, OLD.slice(0, 10));
     const firstCopies = OLD.map((id) => `${id} 0`).sort();
     expect(await found(OLD)).toEqual(firstCopies);
@@ -80,11 +80,11 @@ describe('an event', () => {
     expect(await found(['old-20000'])).toEqual([]);
   });
 
-  it('is searched for in the projection that merges build', async () => {
+  it('an event is searched for in the projection that merges build', async () => {
     expect(await planFor('old-7')).toMatch(/Name: by_id\s/);
   });
 
-  it('is not found any more once it was deleted', async () => {
+  it('an event is not found any more once it was deleted', async () => {
     await clickhouse.command("DELETE FROM usage_events WHERE transaction_id = 'old-1'");
     expect(await found(['old-1', 'old-2', 'new-1'])).toEqual(['new-1 0', 'old-2 0']);
     await clickhouse.command('OPTIMIZE TABLE usage_events FINAL');

@@ -91,7 +91,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 describe('the comparison of answers', () => {
-  test('takes added members, and nothing else, for the same answer', () => {
+  test('the comparison of answers takes added members, and nothing else, for the same answer', () => {
     const then = { id: 'a', list: [{ n: 1 }], none: null };
     expect(differences(then, { ...then, list: [{ n: 1, added: true }], added: 2 })).toEqual([]);
     expect(differences(then, { ...then, list: [] })).toHaveLength(1);

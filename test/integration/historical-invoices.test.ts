@@ -73,7 +73,7 @@ const invoices = async () =>
   );
 
 describe('a historical invoice', () => {
-  test('is issued with the prices of the contract, its date and its custom fields', async () => {
+  test('a historical invoice is issued with the prices of the contract, its date and its custom fields', async () => {
     const { data } = await client.v1.contracts.createHistoricalInvoices({
       preview: false,
       invoices: [
@@ -124,7 +124,7 @@ describe('a historical invoice', () => {
     expect(read).not.toHaveProperty('unbilled_late_usage');
   });
 
-  test('has a breakdown by its subtotals, which add up to it', async () => {
+  test('a historical invoice has a breakdown by its subtotals, which add up to it', async () => {
     const subtotals = [day('03', 10), day('04', 0), day('20', 20)];
     await create([
       invoice({
@@ -146,7 +146,7 @@ describe('a historical invoice', () => {
     expect((await invoices())[0]).toMatchObject({ total: 60, line_items: [{ quantity: 30 }] });
   });
 
-  test('has a line for each price of its subtotals, and tiers continue over all lines of a key', async () => {
+  test('a historical invoice has a line for each price of its subtotals, and tiers continue over all lines of a key', async () => {
     const contract = { customer_id, contract_id };
     await api.post('/v2/contracts/edit', {
       ...contract,
@@ -222,7 +222,7 @@ describe('a historical invoice', () => {
     expect(data.filter(({ total }) => total !== 0).map((one) => one.total)).toEqual([30]);
   });
 
-  test('does not move the start of billing from events', async () => {
+  test('a historical invoice does not move the start of billing from events', async () => {
     await api.post('/v1/ingest', [
       completion(`c${people}`, { id: `a${people}`, at: '2026-05-02T10:00:00Z', tokens: 1 }),
       completion(`c${people}`, { id: `b${people}`, at: '2026-04-20T10:00:00Z', tokens: 1 }),
@@ -236,7 +236,7 @@ describe('a historical invoice', () => {
     expect(data[1]?.line_items.find(({ name }) => name === 'Requests')?.quantity).toBe(1);
   });
 
-  test('never changes when prices do; it can be voided and created again, but not regenerated', async () => {
+  test('a historical invoice never changes when prices do; it can be voided and created again, but not regenerated', async () => {
     await create([invoice()]);
     // It has its number.
     await service.moveClock('2026-05-10T00:00:00Z');
@@ -382,7 +382,7 @@ describe('it is refused, and nothing is stored,', () => {
       () => ({ custom_fields: { nobody: 'x' } }),
       'custom_fields.nobody: is not a declared custom field',
     ],
-  ])('with %s', async (_, change, message) => {
+  ])('it is refused, and nothing is stored, with %s', async (_, change, message) => {
     const refused = await create([
       invoice({ ...FEBRUARY, usage_line_items: [requests(FEBRUARY)] }),
       invoice(change()),
@@ -393,7 +393,7 @@ describe('it is refused, and nothing is stored,', () => {
     expect(await invoices()).toEqual([]);
   });
 
-  test('where the price changes within a quantity', async () => {
+  test('it is refused, and nothing is stored, where the price changes within a quantity', async () => {
     await api.post('/v2/contracts/edit', {
       customer_id,
       contract_id,
@@ -413,19 +413,19 @@ describe('it is refused, and nothing is stored,', () => {
     ]);
   });
 
-  test('where the contract invoices all its usage from events, or is archived', async () => {
+  test('it is refused, and nothing is stored, where the contract invoices all its usage from events, or is archived', async () => {
     const other = { customer_id: card.customerId, contract_id: card.contractId };
     expect((await create([invoice(other)])).text('message')).toContain('has no start of invoice generation');
     await api.post('/v1/contracts/archive', { customer_id, contract_id, void_invoices: false });
     expect((await create([invoice()])).text('message')).toContain('is archived');
   });
 
-  test('with an unknown contract or customer, which answers 404', async () => {
+  test('it is refused, and nothing is stored, with an unknown contract or customer, which answers 404', async () => {
     expect((await create([invoice({ contract_id: newId() })])).status).toBe(404);
     expect((await create([invoice({ customer_id: newId() })])).status).toBe(404);
   });
 
-  test('where its time overlaps that of another one', async () => {
+  test('it is refused, and nothing is stored, where its time overlaps that of another one', async () => {
     const half = {
       inclusive_start_date: '2026-01-15T00:00:00Z',
       usage_line_items: [requests({ inclusive_start_date: '2026-01-15T00:00:00Z' })],
@@ -441,7 +441,7 @@ describe('it is refused, and nothing is stored,', () => {
     expect(await invoices()).toHaveLength(1);
   });
 
-  test('with a unique custom field that another invoice has, which answers 409', async () => {
+  test('it is refused, and nothing is stored, with a unique custom field that another invoice has, which answers 409', async () => {
     const custom_fields = { old_number: `TAKEN-${people}` };
     await create([invoice({ custom_fields })]);
     const taken = await create([

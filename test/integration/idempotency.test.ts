@@ -20,7 +20,7 @@ const customers = async (name: string) =>
 const keys = () => createIdempotency({ db, clock: { now: () => Date.UTC(2026, 10, 10) } });
 
 describe('a repeated request with an idempotency key', () => {
-  it('is carried out once and answered as the first time', async () => {
+  it('a repeated request with an idempotency key is carried out once and answered as the first time', async () => {
     const key = newKey();
     const first = await create('once', key);
     const again = await create('once', key);
@@ -30,7 +30,7 @@ describe('a repeated request with an idempotency key', () => {
     expect(await customers('once')).toHaveLength(1);
   });
 
-  it('gets its answer after a restart too', async () => {
+  it('a repeated request with an idempotency key gets its answer after a restart too', async () => {
     const key = newKey();
     const first = await create('restarted', key);
     await service.restart();
@@ -38,7 +38,7 @@ describe('a repeated request with an idempotency key', () => {
     expect(await customers('restarted')).toHaveLength(1);
   });
 
-  it('gets the same refusal, although it would be carried out now', async () => {
+  it('a repeated request with an idempotency key gets the same refusal, although it would be carried out now', async () => {
     const [alias, key] = ['taken-for-a-while', newKey()];
     const holder = await create('holder', newKey(), { ingest_aliases: [alias] });
     expect((await create('late', key, { ingest_aliases: [alias] })).status).toBe(409);
@@ -48,7 +48,7 @@ describe('a repeated request with an idempotency key', () => {
     expect((await create('late', newKey(), { ingest_aliases: [alias] })).status).toBe(200);
   });
 
-  it('is refused with another body', async () => {
+  it('a repeated request with an idempotency key is refused with another body', async () => {
     const key = newKey();
     await create('one', key);
     const other = await create('other', key);
@@ -57,7 +57,7 @@ describe('a repeated request with an idempotency key', () => {
     expect(await customers('other')).toEqual([]);
   });
 
-  it('is refused for another resource of the same operation, and free for another operation', async () => {
+  it('a repeated request with an idempotency key is refused for another resource of the same operation, and free for another operation', async () => {
     const key = newKey();
     const [a, b] = [await create('a', newKey()), await create('b', newKey())];
     const rename = (id: string) => post(`/v1/customers/${id}/setName`, { name: 'renamed' }, key);
@@ -66,7 +66,7 @@ describe('a repeated request with an idempotency key', () => {
     expect((await create('renamed', key)).status).toBe(200);
   });
 
-  it('works for answers without a body, and for operations that only read', async () => {
+  it('a repeated request with an idempotency key works for answers without a body, and for operations that only read', async () => {
     const key = newKey();
     const { id } = { id: (await create('aliases', newKey())).text('data.id') };
     for (let time = 0; time < 2; time += 1) {
@@ -76,7 +76,7 @@ describe('a repeated request with an idempotency key', () => {
     }
   });
 
-  it('is carried out again a day later, by the clock of the service', async () => {
+  it('a repeated request with an idempotency key is carried out again a day later, by the clock of the service', async () => {
     const key = newKey();
     await create('daily', key);
     await service.moveClock('2026-11-10T23:59:59.999Z');
@@ -87,13 +87,19 @@ describe('a repeated request with an idempotency key', () => {
     expect(await customers('daily')).toHaveLength(2);
   });
 
-  it.each(['', ' ', 'ä', 'x'.repeat(256), 'two words'])('refuses the key %j', async (key) => {
-    const headers = { 'idempotency-key': Buffer.from(key).toString('latin1') };
-    const refused = await api.send('POST', '/v1/customers', { name: 'x' }, { headers });
-    expect([refused.status, refused.at('message')]).toEqual([400, expect.stringMatching(/Idempotency-Key/)]);
-  });
+  it.each(['', ' ', 'ä', 'x'.repeat(256), 'two words'])(
+    'a repeated request with an idempotency key refuses the key %j',
+    async (key) => {
+      const headers = { 'idempotency-key': Buffer.from(key).toString('latin1') };
+      const refused = await api.send('POST', '/v1/customers', { name: 'x' }, { headers });
+      expect([refused.status, refused.at('message')]).toEqual([
+        400,
+        expect.stringMatching(/Idempotency-Key/),
+      ]);
+    },
+  );
 
-  it('never replays a secret, and says that it was carried out', async () => {
+  it('a repeated request with an idempotency key never replays a secret, and says that it was carried out', async () => {
     const key = newKey();
     const body = { name: 'ci', scope: 'read' };
     const token = (await post('/v1/tokens/create', body, key)).text('data.token');
@@ -102,7 +108,7 @@ describe('a repeated request with an idempotency key', () => {
     expect(JSON.stringify(await db.select().from(idempotencyKeys))).not.toContain(token);
   });
 
-  it('is repeated by the official client with the header', async () => {
+  it('a repeated request with an idempotency key is repeated by the official client with the header', async () => {
     const client = new Metronome({ baseURL: service.url, bearerToken: service.token });
     const options = { headers: { 'Idempotency-Key': newKey() } };
     const first = await client.v1.customers.create({ name: 'by the client' }, options);
@@ -111,7 +117,7 @@ describe('a repeated request with an idempotency key', () => {
 });
 
 describe('requests at the same time with one key', () => {
-  it('give one winner in every round: the others are asked to wait, or get its answer', async () => {
+  it('requests at the same time with one key give one winner in every round: the others are asked to wait, or get its answer', async () => {
     for (let round = 0; round < 4; round += 1) {
       const [name, key] = [`round ${round}`, newKey()];
       const answers = await Promise.all(Array.from({ length: 50 }, () => create(name, key)));
@@ -126,7 +132,7 @@ describe('requests at the same time with one key', () => {
     }
   });
 
-  it('are refused by other processes while one is running, and answered by them afterwards', async () => {
+  it('requests at the same time with one key are refused by other processes while one is running, and answered by them afterwards', async () => {
     const of = { operation: 'createCustomer', key: newKey() };
     const claim = await keys().claim(of, ['body']);
     await expect(keys().claim(of, ['body'])).rejects.toThrow(/is being carried out/);
@@ -141,7 +147,7 @@ describe('the claim of a key', () => {
   const expire = () =>
     db.update(idempotencyKeys).set({ claimedUntil: sql`clock_timestamp() - interval '1 second'` });
 
-  it('whose process has died is taken over, and cannot be used by the first one any more', async () => {
+  it('the claim of a key whose process has died is taken over, and cannot be used by the first one any more', async () => {
     const of = { operation: 'createCustomer', key: newKey() };
     const first = await keys().claim(of, ['body']);
     await expire();
@@ -152,7 +158,7 @@ describe('the claim of a key', () => {
     expect(await keys().claim(of, ['body'])).toMatchObject({ body: 'second' });
   });
 
-  it('is free again after a failure of the service', async () => {
+  it('the claim of a key is free again after a failure of the service', async () => {
     const of = { operation: 'createCustomer', key: newKey() };
     const claim = await keys().claim(of, ['body']);
     if ('status' in claim) throw new Error('nothing is stored');

@@ -219,7 +219,7 @@ describe('the balances of seats', () => {
     });
   });
 
-  test('have the credits and the entries of each seat alone', async () => {
+  test('the balances of seats have the credits and the entries of each seat alone', async () => {
     const answer = await list({
       ...{ ...covered, seat_ids: ['bob'], include_credits_and_commits: true, include_ledgers: true },
     });
@@ -243,7 +243,7 @@ describe('the balances of seats', () => {
     ]);
   });
 
-  test('of an increase begin with an adjustment', async () => {
+  test('the balances of seats of an increase begin with an adjustment', async () => {
     const answer = await list({
       ...{ ...covered, seat_ids: ['cleo'], include_credits_and_commits: true, include_ledgers: true },
     });
@@ -251,7 +251,7 @@ describe('the balances of seats', () => {
     expect(answer.text('data[0].credits[0].start_date')).toBe(october(10));
   });
 
-  test('have an entry by hand of the seat that it names', async () => {
+  test('the balances of seats have an entry by hand of the seat that it names', async () => {
     const byHand = (amount: number) =>
       api.post('/v1/contracts/addManualBalanceLedgerEntry', {
         ...{ customer_id: customer, id: credit.id, segment_id: credit.segment, reason: 'Goodwill' },
@@ -263,7 +263,7 @@ describe('the balances of seats', () => {
     expect(balancesIn(await list(covered))[1]).toBe('bob 60 of 100');
   });
 
-  test('come page by page, each seat once', async () => {
+  test('the balances of seats come page by page, each seat once', async () => {
     const first = await list({ ...covered, limit: 3 });
     expect(first.at('pagination')).toMatchObject({ seats_included: 3, seats_available_for_next_page: 1 });
     const rest = await list({ ...covered, limit: 3, cursor: first.text('pagination.next_page') });
@@ -271,7 +271,7 @@ describe('the balances of seats', () => {
     expect([...balancesIn(first), ...balancesIn(rest)]).toEqual(balancesIn(await list(covered)));
   });
 
-  test('without a date are of what is open now, however many periods have been and are to come', async () => {
+  test('the balances of seats without a date are of what is open now, however many periods have been and are to come', async () => {
     const now = '2026-10-15T00:00:00Z';
     const open = balancesIn(await list());
     expect(open).toEqual(balancesIn(await list({ covering_date: now })));
@@ -280,7 +280,7 @@ describe('the balances of seats', () => {
     for (const seat of open) expect(seat).toMatch(/^\w+ \d+ of 100$|^\w+$/);
   });
 
-  test('are of the commits and credits whose access the filters let through', async () => {
+  test('the balances of seats are of the commits and credits whose access the filters let through', async () => {
     const before = { effective_before: october(9) };
     expect(balancesIn(await list(before))).toEqual(['ada 0 of 100', 'bob 60 of 100', 'cleo', 'dan']);
     expect(balancesIn(await list({ starting_at: october(40) }))).not.toContain('bob 60 of 100');
@@ -292,17 +292,17 @@ describe('the balances of seats', () => {
     ['a date with a range', { ...covered, starting_at: october(1) }, /^covering_date: cannot be combined/],
     ['more than 100 seats', { limit: 101 }, /^limit: must be a whole number from 1 to 100/],
     ['a cursor of another list', { cursor: 'e30' }, /^cursor: must be the next_page/],
-  ])('are refused for %s', async (_, more, message) => {
+  ])('the balances of seats are refused for %s', async (_, more, message) => {
     expect(await refused(more)).toEqual([400, expect.stringMatching(message)]);
   });
 
-  test('of unknown seats are left out where the request says so', async () => {
+  test('the balances of seats of unknown seats are left out where the request says so', async () => {
     const answer = await list({ ...covered, seat_ids: ['eve', 'cleo'], skip_missing_seat_ids: true });
     expect(balancesIn(answer)).toEqual(['cleo 70 of 100']);
   });
 
   test.each(['contract_id', 'customer_id', 'subscription_ids'])(
-    'of an unknown %s are not found',
+    'the balances of seats of an unknown %s are not found',
     async (name) => {
       const id = '00000000-0000-4000-8000-000000000000';
       expect((await refused({ [name]: name === 'subscription_ids' ? [id] : id }))[0]).toBe(404);

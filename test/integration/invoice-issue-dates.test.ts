@@ -48,7 +48,7 @@ const texts = async () =>
   (await invoices()).map(({ issued_at, status, total }) => `${issued_at?.slice(0, 10)} ${status} ${total}`);
 
 describe('a draft that is given a later date', () => {
-  test('keeps its id and lines, moves in the list with its due date, and is issued then', async () => {
+  test('a draft that is given a later date keeps its id and lines, moves in the list with its due date, and is issued then', async () => {
     await contractWith([
       ['2026-02-01T00:00:00Z', 10],
       ['2026-03-01T00:00:00Z', 20],
@@ -72,7 +72,7 @@ describe('a draft that is given a later date', () => {
     });
   });
 
-  test('takes charges that are added to its date', async () => {
+  test('a draft that is given a later date takes charges that are added to its date', async () => {
     const contract_id = await contractWith([['2027-02-01T00:00:00Z', 10]]);
     const [draft] = await invoices();
     await move(draft?.id ?? '', '2027-02-05T00:00:00Z');
@@ -84,7 +84,7 @@ describe('a draft that is given a later date', () => {
     expect(await texts()).toEqual(['2027-02-05 DRAFT 15']);
   });
 
-  test('stays apart from a purchase of the same date that waits for its payment', async () => {
+  test('a draft that is given a later date stays apart from a purchase of the same date that waits for its payment', async () => {
     const contract_id = await contractWith([['2028-02-01T00:00:00Z', 10]]);
     const [draft] = await invoices();
     await move(draft?.id ?? '', '2028-03-01T00:00:00Z');
@@ -146,7 +146,7 @@ test('a date is not after the end of the contract, also if that is set later', a
 });
 
 describe('a date is refused', () => {
-  test('for an issued invoice, a usage invoice, and an unknown one', async () => {
+  test('a date is refused for an issued invoice, a usage invoice, and an unknown one', async () => {
     await contractWith([['2026-01-05T00:00:00Z', 10]]);
     await settle();
     const [issued] = await invoices();
@@ -170,7 +170,7 @@ describe('a date is refused', () => {
       'issue_date',
     ],
     ['an id that is none', { invoice_id: 'x', issue_date: '2032-01-01T00:00:00Z' }, 'invoice_id'],
-  ])('with %s', async (_, body, field) => {
+  ])('a date is refused with %s', async (_, body, field) => {
     const answer = await api.send('POST', MOVE, body);
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toContain(field);

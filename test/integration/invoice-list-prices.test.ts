@@ -67,20 +67,20 @@ const SMALL = {
 };
 
 describe('list prices', () => {
-  test('are those of the card, before overrides', () => {
+  test('list prices are those of the card, before overrides', () => {
     const lines = 'data[0].line_items';
     expect(column(draft, lines, 'unit_price').map(String)).toEqual(['2', '1', '0.03', '0.02', '0.005']);
     expect(column(draft, lines, 'list_price')).toEqual([REQUESTS, REQUESTS, LARGE, LARGE, SMALL]);
   });
 
-  test('of an issued invoice do not change with the card', () => {
+  test('list prices of an issued invoice do not change with the card', () => {
     expect(issued.text('data.status')).toBe('FINALIZED');
     expect(column(issued, 'data.line_items', 'list_price')).toEqual(
       column(draft, 'data[0].line_items', 'list_price'),
     );
   });
 
-  test('are on the lines of breakdowns, of the list of all customers and in CSV', async () => {
+  test('list prices are on the lines of breakdowns, of the list of all customers and in CSV', async () => {
     const breakdowns = await service.api.get(`${invoices}/breakdowns`, { query: { ...RANGE, ...PRICES } });
     expect(column(breakdowns, 'data[2].line_items', 'list_price')).toEqual([REQUESTS, LARGE, LARGE]);
     const all = await service.api.get('/v1/invoices', { query: PRICES });
@@ -94,7 +94,7 @@ describe('list prices', () => {
     );
   });
 
-  test('are absent unless asked for', async () => {
+  test('list prices are absent unless asked for', async () => {
     const plain = await service.api.get(`${invoices}/${issued.text('data.id')}`);
     expect(column(plain, 'data.line_items', 'list_price')).toEqual(Array(5).fill(undefined));
   });

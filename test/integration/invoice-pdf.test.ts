@@ -102,7 +102,7 @@ test('a draft is marked as one', async () => {
 describe('a finalized invoice', () => {
   beforeAll(() => service.moveClock('2026-12-10T00:00:00Z'));
 
-  test('has parties, dates, number, all 500 lines and the amount due', async () => {
+  test('a finalized invoice has parties, dates, number, all 500 lines and the amount due', async () => {
     const invoice = await invoiceOf(contractId, 'FINALIZED');
     const { pages, response } = await pdfOf(invoice.id);
     const [first = ''] = pages;
@@ -131,12 +131,12 @@ describe('a finalized invoice', () => {
       expect(page).toContain(`Page ${index + 1} of ${pages.length}`);
   });
 
-  test('has the same bytes every time', async () => {
+  test('a finalized invoice has the same bytes every time', async () => {
     const { id } = await invoiceOf(contractId, 'FINALIZED');
     expect(Buffer.compare((await pdfOf(id)).bytes, (await pdfOf(id)).bytes)).toBe(0);
   });
 
-  test('is not handed out before it has its number', async () => {
+  test('a finalized invoice is not handed out before it has its number', async () => {
     const { id } = await invoiceOf(scenario.contractId, 'FINALIZED');
     await service.db.execute(sql`
       create table kept as select * from invoice_numbers where invoice_id = ${id};`);
@@ -149,7 +149,7 @@ describe('a finalized invoice', () => {
     expect((await pdfOf(id)).pages[0]).toContain('INV-2026-00000');
   });
 
-  test('is marked when it is voided, and keeps its number', async () => {
+  test('a finalized invoice is marked when it is voided, and keeps its number', async () => {
     const { id } = await invoiceOf(contractId, 'FINALIZED');
     const before = (await pdfOf(id)).pages[0]?.match(/INV-\d+-\d+/)?.[0];
     await service.api.post('/v1/contracts/archive', {

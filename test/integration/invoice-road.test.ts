@@ -104,7 +104,7 @@ describe('the path from an event to an invoice', () => {
     return invoiceSums(service.api, customerId, await onlyInvoiceId(service.api, customerId, 'DRAFT'));
   };
 
-  it('shows an acknowledged event in usage and in the draft invoice of the very next request', async () => {
+  it('the path from an event to an invoice shows an acknowledged event in usage and in the draft invoice of the very next request', async () => {
     const usage = await service.api.post('/v1/usage/groups', {
       customer_id: scenario.customerId,
       billable_metric_id: scenario.tokensMetricId,
@@ -135,7 +135,7 @@ describe('the path from an event to an invoice', () => {
     });
   });
 
-  it('breaks the draft down into hours and days that add up to it', async () => {
+  it('the path from an event to an invoice breaks the draft down into hours and days that add up to it', async () => {
     const draft = await draftSums();
     const days = await breakdownSums(service.api, scenario.customerId, 'DAY');
     const hours = await breakdownSums(service.api, scenario.customerId, 'HOUR');
@@ -143,7 +143,7 @@ describe('the path from an event to an invoice', () => {
     expect(hours).toEqual({ windows: 720, ...draft });
   });
 
-  it('counts a retried event once, whatever the retry says', async () => {
+  it('the path from an event to an invoice counts a retried event once, whatever the retry says', async () => {
     const retry = EVENTS('road', 'road').map((event) => ({ ...event, properties: { tokens: 1 } }));
     const answer = await service.api.post('/v1/ingest', retry);
     expect(answer.body).toEqual({ accepted: 0, duplicates: 5 });
@@ -161,7 +161,7 @@ describe('a finalized invoice', () => {
     await moving.api.post('/v1/ingest', EVENTS('road', 'road'));
   });
 
-  it('is the draft at the end of the period plus the grace period, and the next period opens', async () => {
+  it('a finalized invoice is the draft at the end of the period plus the grace period, and the next period opens', async () => {
     const { api } = moving;
     const { customerId } = scenario;
     const draftId = await onlyInvoiceId(api, customerId, 'DRAFT');
@@ -178,7 +178,7 @@ describe('a finalized invoice', () => {
     expect(next.at('data[0].start_timestamp')).toBe('2026-12-01T00:00:00.000Z');
   });
 
-  it('never changes, nor does its breakdown: not by late events, new prices, aliases or a restart', async () => {
+  it('a finalized invoice never changes, nor does its breakdown: not by late events, new prices, aliases or a restart', async () => {
     const { api } = moving;
     const { customerId, rateCardId, requestsProductId } = scenario;
     await moving.moveClock(ISSUED_AT);
@@ -215,7 +215,7 @@ describe('a finalized invoice', () => {
 });
 
 describe('late binding', () => {
-  it('gives a customer the usage that came under its alias before the alias, or the customer, existed', async () => {
+  it('late binding gives a customer the usage that came under its alias before the alias, or the customer, existed', async () => {
     await service.api.post('/v1/ingest', [
       completion('early', { id: 'early-1', at: '2026-11-01T10:00:00Z', tokens: 500 }),
     ]);
@@ -236,7 +236,7 @@ describe('a contract that starts in the past', () => {
     await moving.moveClock('2026-12-03T00:00:00Z');
   });
 
-  it('gets every elapsed period finalized in order, once', async () => {
+  it('a contract that starts in the past gets every elapsed period finalized in order, once', async () => {
     const invoices = await moving.api.get(path);
     const periods = invoices
       .list('data')
@@ -254,7 +254,7 @@ describe('a contract that starts in the past', () => {
     ]);
   });
 
-  it('pages through invoices in both directions without a gap', async () => {
+  it('a contract that starts in the past pages through invoices in both directions without a gap', async () => {
     const starts = async (sort: string) =>
       (await allPages(moving.api, path, { limit: 2, sort })).flatMap((page) =>
         page.list('data').map((_, index) => page.text(`data[${index}].start_timestamp`)),
@@ -266,7 +266,7 @@ describe('a contract that starts in the past', () => {
 });
 
 describe('refusals', () => {
-  it('answers 404 for unknown customers and invoices, malformed ids included', async () => {
+  it('the API answers 404 for unknown customers and invoices, malformed ids included', async () => {
     const unknown = '00000000-0000-4000-8000-000000000000';
     for (const path of [
       `/v1/customers/${unknown}/invoices`,
@@ -277,12 +277,12 @@ describe('refusals', () => {
     }
   });
 
-  it('answers 401 without a token', async () => {
+  it('the API answers 401 without a token', async () => {
     const answer = await service.api.send('GET', '/v1/customers', undefined, { token: null });
     expect(answer.status).toBe(401);
   });
 
-  it('refuses to move the sandbox clock back', async () => {
+  it('the API refuses to move the sandbox clock back', async () => {
     const answer = await service.api.send('POST', '/v1/sandbox/clock', { now: '2026-11-01T00:00:00Z' });
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(/^now: must not be before/);

@@ -86,7 +86,7 @@ describe('a job that fails', () => {
     ]);
   });
 
-  test('is done once its cause is gone, and the jobs that waited for it after it, in their order', async () => {
+  test('a job that fails is done once its cause is gone, and the jobs that waited for it after it, in their order', async () => {
     const { bad, onJob } = poison('b1');
     await queuePlanned(pool.db, [job('b3', 'b', 2), job('b1', 'b'), job('b2', 'b', 1, 'other')]);
     const runner = runnerOf(recordingKind('work', 10, { onJob }), recordingKind('other', 10));
@@ -98,7 +98,7 @@ describe('a job that fails', () => {
     expect(await done()).toEqual(['b1', 'b2', 'b3']);
   });
 
-  test('is tried again after a pause that doubles from a second to five minutes', async () => {
+  test('a job that fails is tried again after a pause that doubles from a second to five minutes', async () => {
     await queuePlanned(pool.db, [job('b1', 'b')]);
     const runner = runnerOf(recordingKind('work', 10, poison('b1')));
     let next: () => Promise<unknown> = () => runner.runDue(NOON);
@@ -113,7 +113,7 @@ describe('a job that fails', () => {
     }
   });
 
-  test('is in the figures by its kind and age', async () => {
+  test('a job that fails is in the figures by its kind and age', async () => {
     await queuePlanned(pool.db, [
       job('a1', 'a', -1),
       job('b1', 'b', -2),
@@ -155,7 +155,7 @@ describe('a job that fails', () => {
     });
   });
 
-  test('does not stop the sandbox clock, and the log says what it holds up', async () => {
+  test('a job that fails does not stop the sandbox clock, and the log says what it holds up', async () => {
     const { bad, onJob } = poison('b1');
     await queuePlanned(pool.db, [job('a1', 'a', 1), job('b1', 'b', 1), job('b2', 'b', 2), job('a2', 'a', 3)]);
     const clock = await createServiceClock(pool.db, NOON);
@@ -181,7 +181,7 @@ describe('a job that fails', () => {
 });
 
 describe('a job that another transaction holds', () => {
-  test('is waited for, does not count as failed, and nothing of a later instant begins', async () => {
+  test('a job that another transaction holds is waited for, does not count as failed, and nothing of a later instant begins', async () => {
     await queuePlanned(pool.db, [job('a1', 'a', 1), job('b1', 'b', 1), job('a2', 'a', 2), job('c1', 'c', 3)]);
     const clock = await createServiceClock(pool.db, NOON);
     const runner = runnerOf(recordingKind('work', 10));
@@ -199,7 +199,7 @@ describe('a job that another transaction holds', () => {
 });
 
 describe('a runner that is killed in the middle of a batch', () => {
-  test('leaves the batch as it was: another does each job once', async () => {
+  test('a runner that is killed in the middle of a batch leaves the batch as it was: another does each job once', async () => {
     const keys = ['a1', 'b1', 'c1', 'd1', 'e1'];
     await queuePlanned(
       pool.db,
@@ -249,7 +249,7 @@ describe('connections to PostgreSQL that are lost', () => {
 });
 
 describe('failures while the sandbox clock gets on', () => {
-  test('do not end the move, however long it has taken, and those without any progress do', async () => {
+  test('failures while the sandbox clock gets on do not end the move, however long it has taken, and those without any progress do', async () => {
     const keys = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1'];
     await queuePlanned(
       pool.db,
@@ -276,7 +276,7 @@ describe('failures while the sandbox clock gets on', () => {
 });
 
 describe('a store that does not answer', () => {
-  test('fails no job, and the work continues when it does', async () => {
+  test('a store that does not answer fails no job, and the work continues when it does', async () => {
     await queuePlanned(pool.db, [job('a1', 'a'), job('b1', 'b'), job('c1', 'c', 1)]);
     let isDown = true;
     const onPrepare = () => {
@@ -299,7 +299,7 @@ describe('a store that does not answer', () => {
 });
 
 describe('several batches at once', () => {
-  test('are prepared while another is written, and take turns where they have to', async () => {
+  test('several batches at once are prepared while another is written, and take turns where they have to', async () => {
     const keys = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1'];
     await queuePlanned(
       pool.db,
@@ -359,7 +359,7 @@ describe('several batches at once', () => {
 });
 
 describe('a preparation that is not valid any more', () => {
-  test('is repeated for its job only, and the later jobs of its subject wait for it', async () => {
+  test('a preparation that is not valid any more is repeated for its job only, and the later jobs of its subject wait for it', async () => {
     await queuePlanned(pool.db, [job('a1', 'a'), job('b1', 'b'), job('c1', 'c'), job('b2', 'b', 1)]);
     const batches: string[][] = [];
     const kind = recordingKind('work', 10, {

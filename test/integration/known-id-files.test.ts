@@ -51,7 +51,7 @@ function withoutReads(clickhouse: ClickHouse): ClickHouse {
 }
 
 describe('the files of known ids', () => {
-  it('hold what memory does not, and answer for it', async () => {
+  it('the files of known ids hold what memory does not, and answer for it', async () => {
     const ids = await fill(store);
     const { recent, filtered, runs } = store.ingest().stats().knownIds;
     expect(recent.ids).toBeLessThanOrEqual(5);
@@ -65,7 +65,7 @@ describe('the files of known ids', () => {
     expect(await copies()).toEqual({ rows: 80, ids: 80 });
   });
 
-  it('are read back at the next start, which reads from ClickHouse only what is newer', async () => {
+  it('the files of known ids are read back at the next start, which reads from ClickHouse only what is newer', async () => {
     const ids = await fill(store);
     const files = await store.files();
     await store.stop();
@@ -77,7 +77,7 @@ describe('the files of known ids', () => {
     expect(store.logged).toEqual([]);
   });
 
-  it('are counted in the figures of the service, with the lookups that they cost', async () => {
+  it('the files of known ids are counted in the figures of the service, with the lookups that they cost', async () => {
     const ids = await fill(store);
     const registry = new Registry();
     knownIdMeasures(registry, store.ingest());
@@ -98,7 +98,7 @@ describe('the files of known ids', () => {
     expect(lookups.known).toBeGreaterThan(50);
   });
 
-  it('are built at each start of a process without a durable disk, part after part, as the log says', async () => {
+  it('the files of known ids are built at each start of a process without a durable disk, part after part, as the log says', async () => {
     Object.assign(store.olderIds, { record: NO_RECORD });
     const ids = await fill(store);
     for (let start = 0; start < 2; start += 1) {
@@ -120,7 +120,7 @@ describe('the files of known ids', () => {
     }
   });
 
-  it('go when all of their ids are past the window', async () => {
+  it('the files of known ids go when all of their ids are past the window', async () => {
     const ids = await fill(store);
     store.clock.at += 60 * DAY_MS;
     await store.send('later');
@@ -132,28 +132,31 @@ describe('the files of known ids', () => {
     await expectNew(ids);
   });
 
-  it.each([34, 400])('know an id up to the last second of a window of %i days', async (windowDays) => {
-    const windowed = await openKnownIdsStore({ windowDays });
-    try {
-      const [first = '', ...others] = await fill(windowed);
-      const end = (await acceptedAt(windowed.clickhouse, first)) + windowDays * DAY_MS;
-      windowed.clock.at = end - 10 * SECOND_MS - 1;
-      await windowed.stop();
-      await windowed.start();
-      await expectKnown([first, ...others], windowed);
-      windowed.clock.at = end - 1;
-      expect(await windowed.sendAt(first, windowed.clock.at)).toEqual({ accepted: 0, duplicates: 1 });
-      windowed.clock.at = end;
-      expect(await windowed.sendAt(first, windowed.clock.at)).toEqual({ accepted: 1, duplicates: 0 });
-      expect(windowed.ingest().stats().knownIds.filtered.ids).toBeGreaterThan(50);
-      // As old as an event may be, and no older.
-      const oldest: Instant = windowed.clock.at - windowDays * DAY_MS;
-      await expect(windowed.sendAt('too-old', oldest - HOUR_MS)).rejects.toMatchObject({ kind: 'invalid' });
-      expect(await windowed.sendAt('old', oldest)).toEqual({ accepted: 1, duplicates: 0 });
-    } finally {
-      await windowed.close();
-    }
-  });
+  it.each([34, 400])(
+    'the files of known ids know an id up to the last second of a window of %i days',
+    async (windowDays) => {
+      const windowed = await openKnownIdsStore({ windowDays });
+      try {
+        const [first = '', ...others] = await fill(windowed);
+        const end = (await acceptedAt(windowed.clickhouse, first)) + windowDays * DAY_MS;
+        windowed.clock.at = end - 10 * SECOND_MS - 1;
+        await windowed.stop();
+        await windowed.start();
+        await expectKnown([first, ...others], windowed);
+        windowed.clock.at = end - 1;
+        expect(await windowed.sendAt(first, windowed.clock.at)).toEqual({ accepted: 0, duplicates: 1 });
+        windowed.clock.at = end;
+        expect(await windowed.sendAt(first, windowed.clock.at)).toEqual({ accepted: 1, duplicates: 0 });
+        expect(windowed.ingest().stats().knownIds.filtered.ids).toBeGreaterThan(50);
+        // As old as an event may be, and no older.
+        const oldest: Instant = windowed.clock.at - windowDays * DAY_MS;
+        await expect(windowed.sendAt('too-old', oldest - HOUR_MS)).rejects.toMatchObject({ kind: 'invalid' });
+        expect(await windowed.sendAt('old', oldest)).toEqual({ accepted: 1, duplicates: 0 });
+      } finally {
+        await windowed.close();
+      }
+    },
+  );
 
   const damages: readonly { what: string; damage: (path: string) => Promise<void> }[] = [
     { what: 'missing', damage: (path) => rm(path) },
@@ -189,7 +192,7 @@ describe('the files of known ids', () => {
     },
   );
 
-  it('that cannot be read later are no answer: ClickHouse is asked', async () => {
+  it('the files of known ids that cannot be read later are no answer: ClickHouse is asked', async () => {
     const ids = await fill(store);
     for (const file of await store.files()) await flip(store.path(file), 4_096 + 5);
     await expectKnown(ids);
@@ -197,7 +200,7 @@ describe('the files of known ids', () => {
     expect(store.logged).toContain('a file of known ids cannot be read; ClickHouse is asked instead');
   });
 
-  it('refuse a request as a whole where neither they nor ClickHouse answer, and take it later', async () => {
+  it('the files of known ids refuse a request as a whole where neither they nor ClickHouse answer, and take it later', async () => {
     const ids = await fill(store);
     await store.stop();
     let isDown = false;
@@ -219,7 +222,7 @@ describe('the files of known ids', () => {
     expect(await store.send('new-1', known, 'new-2')).toEqual({ accepted: 2, duplicates: 1 });
   });
 
-  it('of another data directory are not read', async () => {
+  it('the files of known ids of another data directory are not read', async () => {
     const ids = await fill(store);
     const other = await openKnownIdsStore();
     try {
@@ -235,7 +238,7 @@ describe('the files of known ids', () => {
     }
   });
 
-  it('of an earlier time are not enough', async () => {
+  it('the files of known ids of an earlier time are not enough', async () => {
     const ids = await fill(store);
     await store.stop();
     const earlier = await store.copyFiles();
@@ -248,7 +251,7 @@ describe('the files of known ids', () => {
     await expectNew(idsFrom(1_000, 20));
   });
 
-  it('of a later time than the stored events, which were restored, do not know what is not stored', async () => {
+  it('the files of known ids of a later time than the stored events, which were restored, do not know what is not stored', async () => {
     const ids = await fill(store);
     await store.stop();
     const backup = await backUp(store.clickhouse);
@@ -273,7 +276,7 @@ describe('the files of known ids', () => {
     await expectKnown(ids);
   });
 
-  it('know the ids of a backfill that was dated before what they cover', async () => {
+  it('the files of known ids know the ids of a backfill that was dated before what they cover', async () => {
     const ids = await fill(store);
     await store.stop();
     const earlier = store.clock.at - 20 * DAY_MS;
@@ -295,7 +298,7 @@ describe('the files of known ids', () => {
     await expectKnown([...idsFrom(500, 10), ...ids]);
   });
 
-  it('cannot be written: the ids stay in memory, and go into files when they can', async () => {
+  it('the files of known ids cannot be written: the ids stay in memory, and go into files when they can', async () => {
     await store.stop();
     await rm(store.olderIds.directory, { recursive: true });
     await store.start();

@@ -203,13 +203,16 @@ describe('the size of a metric', () => {
     ['group_keys', { group_keys: texts(31, 9).map((name) => [name]) }],
     ['group_keys[0]', { group_keys: [texts(13, 9)] }],
     ['group_keys[0][0]', { group_keys: [['p'.repeat(257)]] }],
-  ])('beyond the limit of %s it answers 400, names the field and stores nothing', async (field, change) => {
-    const before = await pool.db.$count(billableMetrics);
-    const answer = await api.send('POST', METRICS, { ...LARGEST, ...change });
-    expect(answer.status).toBe(400);
-    expect(answer.text('message').startsWith(`${field}: `)).toBe(true);
-    expect(await pool.db.$count(billableMetrics)).toBe(before);
-  });
+  ])(
+    'the size of a metric: beyond the limit of %s it answers 400, names the field and stores nothing',
+    async (field, change) => {
+      const before = await pool.db.$count(billableMetrics);
+      const answer = await api.send('POST', METRICS, { ...LARGEST, ...change });
+      expect(answer.status).toBe(400);
+      expect(answer.text('message').startsWith(`${field}: `)).toBe(true);
+      expect(await pool.db.$count(billableMetrics)).toBe(before);
+    },
+  );
 
   test('a metric cannot be given a longer name later', async () => {
     const id = await createdId(api, METRICS, TOKENS_METRIC);
@@ -225,7 +228,7 @@ describe('reading and changing metrics', () => {
     expect((await api.send('PUT', `/v1/billable-metrics/${id}`, { name: 'x' })).status).toBe(404);
   });
 
-  test('only the name changes', async () => {
+  test('reading and changing metrics: only the name changes', async () => {
     const id = await createdId(api, METRICS, TOKENS_METRIC);
     await api.put(`/v1/billable-metrics/${id}`, { name: 'Renamed' });
     const metric = await api.get(`/v1/billable-metrics/${id}`);

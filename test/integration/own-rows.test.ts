@@ -48,7 +48,7 @@ describe('a statement on a connection', () => {
     }
   });
 
-  it('has its own rows also as lists, and none where it finds none', async () => {
+  it('a statement on a connection has its own rows also as lists, and none where it finds none', async () => {
     await answers(failsBehindRows);
     const counted = await answers(() => pool.db.select({ count: sql<string>`count(*)` }).from(jobs));
     expect(new Set(counted.map((rows) => JSON.stringify(rows)))).toEqual(new Set(['[{"count":"0"}]']));
@@ -56,7 +56,7 @@ describe('a statement on a connection', () => {
     for (const rows of await answers(() => pool.db.select().from(jobs))) expect(rows).toHaveLength(0);
   });
 
-  it('has its own rows while connections are ended again and again', async () => {
+  it('a statement on a connection has its own rows while connections are ended again and again', async () => {
     let isOver = false;
     const ending = (async () => {
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -210,20 +210,23 @@ describe('a package that no contract could have', () => {
       }),
       'spend_threshold_configuration.discount_configuration.cap.spend_tracker_alias: ',
     ],
-  ])('with %s answers 400, names the field and stores nothing', async (_, change, message) => {
-    const before = await pool.db.$count(packages);
-    const body = { name: 'Bad', rate_card_id: catalogue.card, ...change(catalogue) };
-    const answer = await api.send('POST', PACKAGES, body);
-    expect(answer.status).toBe(400);
-    expect(answer.text('message')).toContain(message);
-    expect(answer.text('message').startsWith(message.split(':')[0] ?? '')).toBe(true);
-    expect(await pool.db.$count(packages)).toBe(before);
-  });
+  ])(
+    'a package that no contract could have with %s answers 400, names the field and stores nothing',
+    async (_, change, message) => {
+      const before = await pool.db.$count(packages);
+      const body = { name: 'Bad', rate_card_id: catalogue.card, ...change(catalogue) };
+      const answer = await api.send('POST', PACKAGES, body);
+      expect(answer.status).toBe(400);
+      expect(answer.text('message')).toContain(message);
+      expect(answer.text('message').startsWith(message.split(':')[0] ?? '')).toBe(true);
+      expect(await pool.db.$count(packages)).toBe(before);
+    },
+  );
 
   test.each([
     ['card', { rate_card_id: UNKNOWN }],
     ['alias of a card', { rate_card_id: undefined, rate_card_alias: 'nobody' }],
-  ])('for an unknown %s answers 404', async (_, change) => {
+  ])('a package that no contract could have for an unknown %s answers 404', async (_, change) => {
     const answer = await api.send('POST', PACKAGES, { ...onePrepaidCommit(catalogue), ...change });
     expect(answer.status).toBe(404);
   });

@@ -48,7 +48,7 @@ describe('a package', () => {
     expect(answer.at(config)).toBe(answer.at('data.subscriptions[0].id'));
   });
 
-  test('of a name alone is a package; statements are monthly on the first unless said otherwise', async () => {
+  test('a package of a name alone is a package; statements are monthly on the first unless said otherwise', async () => {
     const created = await createdId(api, PACKAGES, { name: 'Bare' });
     expect((await get(created)).at('data')).toEqual({
       id: created,
@@ -63,7 +63,7 @@ describe('a package', () => {
     });
   });
 
-  test('may name a provider, an alias of a card, and amounts of any number of digits', async () => {
+  test('a package may name a provider, an alias of a card, and amounts of any number of digits', async () => {
     await createdId(api, RATE_CARDS, { name: 'Aliased', aliases: [{ name: 'public' }] });
     const body = {
       ...onePrepaidCommit(catalogue),
@@ -94,7 +94,7 @@ describe('a package', () => {
     });
   });
 
-  test('takes a purchase as an amount too', async () => {
+  test('a package takes a purchase as an amount too', async () => {
     const answer = await get(
       await createdId(api, PACKAGES, {
         name: 'Amount',
@@ -112,7 +112,7 @@ describe('a package', () => {
     });
   });
 
-  test('is described by a valid OpenAPI document', async () => {
+  test('a package is described by a valid OpenAPI document', async () => {
     const document = openApiDocument(packageRoutes({ db: pool.db, clock: { now: () => 0 } }), '1');
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors ?? []).toEqual([]);
@@ -121,7 +121,7 @@ describe('a package', () => {
 });
 
 describe('a uniqueness key of packages', () => {
-  test('of parallel requests with one key exactly one creates a package, and its aliases', async () => {
+  test('a uniqueness key of packages: of parallel requests with one key exactly one creates a package, and its aliases', async () => {
     const body = { name: 'Race', uniqueness_key: 'race', aliases: [{ name: 'racer' }] };
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.send('POST', PACKAGES, body)));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(7).fill(409)]);
@@ -133,7 +133,7 @@ describe('a uniqueness key of packages', () => {
     expect((await api.send('POST', PACKAGES, body)).status).toBe(409);
   });
 
-  test('stays used when its package is archived', async () => {
+  test('a uniqueness key of packages stays used when its package is archived', async () => {
     const body = { name: 'Gone', uniqueness_key: 'gone' };
     await api.post(ARCHIVE, { package_id: await createdId(api, PACKAGES, body) });
     expect((await api.send('POST', PACKAGES, body)).status).toBe(409);
@@ -141,7 +141,7 @@ describe('a uniqueness key of packages', () => {
 });
 
 describe('an alias of packages', () => {
-  test('shows its end on the earlier package once a later one takes it over', async () => {
+  test('an alias of packages shows its end on the earlier package once a later one takes it over', async () => {
     const first = await createdId(api, PACKAGES, { name: 'One', aliases: [{ name: 'pro' }] });
     const second = await createdId(api, PACKAGES, {
       name: 'Two',
@@ -159,7 +159,7 @@ describe('an alias of packages', () => {
     expect((await get(third)).at('data.aliases')).toEqual([{ name: 'pro' }]);
   });
 
-  test('has one holder, whichever of several packages created at once is the last', async () => {
+  test('an alias of packages has one holder, whichever of several packages created at once is the last', async () => {
     const ids = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         createdId(api, PACKAGES, { name: `Rival ${index}`, aliases: [{ name: 'contested' }] }),
@@ -171,7 +171,7 @@ describe('an alias of packages', () => {
 });
 
 describe('lists of packages', () => {
-  test('go page after page, ten at a time unless said otherwise, without archived ones', async () => {
+  test('lists of packages go page after page, ten at a time unless said otherwise, without archived ones', async () => {
     const own = await createTestDatabase();
     try {
       const fresh = createCatalogueApi(own.db);
@@ -204,7 +204,7 @@ describe('lists of packages', () => {
 });
 
 describe('archiving a package', () => {
-  test('is final, and done once', async () => {
+  test('archiving a package is final, and done once', async () => {
     const package_id = await createdId(api, PACKAGES, { name: 'Old' });
     expect((await api.post(ARCHIVE, { package_id })).at('data')).toEqual({ id: package_id });
     expect((await get(package_id)).at('data.archived_at')).toBe('2026-11-20T12:34:56.789Z');

@@ -75,7 +75,7 @@ async function pages(read: (next: string | null) => Promise<z.infer<typeof page>
 }
 
 describe('limit and next_page', () => {
-  test('of a list that pages by its query are taken from the body as well', async () => {
+  test('limit and next_page of a list that pages by its query are taken from the body as well', async () => {
     const all = await listed(PRODUCTS, {});
     const inBody = await pages((next) => listed(PRODUCTS, { limit: 1, next_page: next }));
     const inQuery = await pages((next) => {
@@ -86,7 +86,7 @@ describe('limit and next_page', () => {
     expect([inBody, inQuery, mixed]).toEqual([1, 2, 3].map(() => all.data.map(({ id }) => id)));
   });
 
-  test('of a list that pages by its body are taken from the query as well', async () => {
+  test('limit and next_page of a list that pages by its body are taken from the query as well', async () => {
     const body = { customer_id: customer };
     const all = await listed(BALANCES, body);
     const inQuery = await pages((next) => {
@@ -96,7 +96,7 @@ describe('limit and next_page', () => {
     expect(inQuery).toEqual(all.data.map(({ id }) => id));
   });
 
-  test('with the same value in both places are taken, and refused with different ones', async () => {
+  test('limit and next_page with the same value in both places are taken, and refused with different ones', async () => {
     const same = await api.post(`${PRODUCTS}?limit=2`, { limit: 2 });
     expect(page.parse(same.body).data).toHaveLength(2);
     const differs = await api.send('POST', `${PRODUCTS}?limit=2`, { limit: 3 });
@@ -108,7 +108,7 @@ describe('limit and next_page', () => {
     expect(ofBody.status).toBe(400);
   });
 
-  test('that are out of range or malformed are refused in either place', async () => {
+  test('limit and next_page that are out of range or malformed are refused in either place', async () => {
     for (const [path, body] of [
       [PRODUCTS, { limit: 0 }],
       [PRODUCTS, { limit: 1.5 }],
@@ -147,14 +147,14 @@ describe('limit and next_page', () => {
 });
 
 describe('lists of balances', () => {
-  test('have those of contracts unless they are left out', async () => {
+  test('lists of balances have those of contracts unless they are left out', async () => {
     const all = await listed(BALANCES, { customer_id: customer });
     const own = await listed(BALANCES, { customer_id: customer, include_contract_balances: false });
     expect(all.data).toHaveLength(5);
     expect(own.data).toHaveLength(3);
   });
 
-  test('are in the order of priorities where that is asked for, page by page', async () => {
+  test('lists of balances are in the order of priorities where that is asked for, page by page', async () => {
     const names = new Map([...ids].map(([name, id]) => [id, name]));
     const body = { customer_id: customer, sort_by_priority: true };
     const all = await listed(BALANCES, body);
@@ -164,13 +164,13 @@ describe('lists of balances', () => {
     expect(single).toEqual(all.data.map(({ id }) => id));
   });
 
-  test('refuse the position of a list in another order', async () => {
+  test('lists of balances refuse the position of a list in another order', async () => {
     const { next_page } = await listed(BALANCES, { customer_id: customer, sort_by_priority: true, limit: 1 });
     const { status, body } = await api.send('POST', BALANCES, { customer_id: customer, next_page });
     expect([status, body]).toEqual([400, { message: 'next_page: does not belong to this request' }]);
   });
 
-  test('find a commit of a contract by its id', async () => {
+  test('lists of balances find a commit of a contract by its id', async () => {
     const { data } = await listed(BALANCES, { customer_id: customer, include_contract_balances: true });
     const ofCustomer = await listed(COMMITS, { customer_id: customer });
     expect(ofCustomer.data).toEqual([]);

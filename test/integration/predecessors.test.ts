@@ -15,7 +15,7 @@ async function configurations(customerId: string) {
 }
 
 describe('lists of plans and credit grants', () => {
-  test('are empty', async () => {
+  test('lists of plans and credit grants are empty', async () => {
     expect((await api.get('/v1/plans?limit=10')).body).toEqual(EMPTY);
     expect((await api.get(`/v1/customers/${customer}/plans`)).body).toEqual(EMPTY);
     expect((await api.post('/v1/credits/listGrants', { customer_ids: [customer], limit: 5 })).body).toEqual(
@@ -24,7 +24,7 @@ describe('lists of plans and credit grants', () => {
     expect((await api.post('/v1/credits/listEntries?sort=desc', {})).body).toEqual(EMPTY);
   });
 
-  test('refuse a customer that does not exist, and a position that they never gave', async () => {
+  test('lists of plans and credit grants refuse a customer that does not exist, and a position that they never gave', async () => {
     expect((await api.send('GET', `/v1/customers/${UNKNOWN}/plans`)).status).toBe(404);
     expect((await api.send('GET', '/v1/plans?next_page=abc')).status).toBe(400);
   });
@@ -33,7 +33,7 @@ describe('lists of plans and credit grants', () => {
 describe('the configuration of a customer for one provider', () => {
   const path = (provider: string, of = customer) => `/v1/customers/${of}/billing-config/${provider}`;
 
-  test('is one of its configurations, is read back, replaced and archived', async () => {
+  test('the configuration of a customer for one provider is one of its configurations, is read back, replaced and archived', async () => {
     const sent = { billing_provider_customer_id: 'cus_1', stripe_collection_method: 'send_invoice' };
     await api.post(path('stripe'), sent);
     await api.post(path('stripe'), sent);
@@ -56,13 +56,13 @@ describe('the configuration of a customer for one provider', () => {
     expect((await api.send('DELETE', path('stripe'))).status).toBe(404);
   });
 
-  test('has the settings of a marketplace', async () => {
+  test('the configuration of a customer for one provider has the settings of a marketplace', async () => {
     const sent = { billing_provider_customer_id: 'aws-1', aws_product_code: 'p', aws_region: 'eu-west-1' };
     await api.post(path('aws_marketplace'), sent);
     expect((await api.get(path('aws_marketplace'))).at('data')).toEqual(sent);
   });
 
-  test('may be given with a new customer', async () => {
+  test('the configuration of a customer for one provider may be given with a new customer', async () => {
     const made = await createdId(api, '/v1/customers', {
       name: 'With a configuration',
       billing_config: { billing_provider_type: 'stripe', billing_provider_customer_id: 'cus_3' },
@@ -70,7 +70,7 @@ describe('the configuration of a customer for one provider', () => {
     expect((await api.get(path('stripe', made))).at('data.billing_provider_customer_id')).toBe('cus_3');
   });
 
-  test('refuses unknown customers, providers and methods', async () => {
+  test('the configuration of a customer for one provider refuses unknown customers, providers and methods', async () => {
     const sent = { billing_provider_customer_id: 'cus_1' };
     expect((await api.send('POST', path('stripe', UNKNOWN), sent)).status).toBe(404);
     expect((await api.send('POST', path('paypal'), sent)).status).toBe(404);

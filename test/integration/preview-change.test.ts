@@ -69,7 +69,7 @@ function totals(answer: ApiAnswer, path = 'data[0].invoices[0]'): (string | unde
 }
 
 describe('an edit', () => {
-  test('that changes no price gives the draft', async () => {
+  test('an edit that changes no price gives the draft', async () => {
     const [draft] = (await drafts()) as unknown[];
     const answer = await preview({ edit: edit({ update_contract_name: 'new' }), include_invoices: true });
     expect(totals(answer)).toEqual(['7', '7', '0']);
@@ -88,7 +88,7 @@ describe('an edit', () => {
     expect(await drafts()).toEqual([answer.at('data[0].invoices[0].invoice')]);
   });
 
-  test('shows scheduled invoices that come and drafts that go', async () => {
+  test('an edit shows scheduled invoices that come and drafts that go', async () => {
     const productId = await createdId(service.api, '/v1/contract-pricing/products/create', {
       name: 'Setup',
       type: 'FIXED',
@@ -108,7 +108,7 @@ describe('an edit', () => {
     expect(totals(await preview({ edit: edit(ended), ...NOVEMBER }))).toEqual(['7', '0', '-7']);
   });
 
-  test('is refused as it would be, and its fields are named where they stand', async () => {
+  test('an edit is refused as it would be, and its fields are named where they stand', async () => {
     const [override] = halfPrice().add_overrides;
     const wrong = { add_overrides: [{ ...override, starting_at: '2026-10-01T00:00:00Z', multiplier: -1 }] };
     const refused = await service.api.send('POST', PATH, { edit: edit(wrong) });
@@ -129,7 +129,7 @@ describe('an edit', () => {
 });
 
 describe('rates', () => {
-  test('give what each customer of the card would be billed, page by page', async () => {
+  test('rates give what each customer of the card would be billed, page by page', async () => {
     const alias = 'bob';
     const bob = await createdId(service.api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
     await createdId(service.api, '/v1/contracts/create', {
@@ -167,7 +167,7 @@ describe('rates', () => {
     expect(JSON.stringify(rates.at('data'))).not.toContain('"price":3,');
   });
 
-  test('are compared with what was billed for past periods, and are what regenerating bills', async () => {
+  test('rates are compared with what was billed for past periods, and are what regenerating bills', async () => {
     await service.moveClock('2026-12-10T00:00:00Z');
     const answer = await preview({ add_rates: rate(3), ...NOVEMBER });
     expect(totals(answer)).toEqual(['7', '8', '1']);
@@ -180,7 +180,7 @@ describe('rates', () => {
     expect((await service.api.get(path)).digits('data.total')).toBe('8');
   });
 
-  test('are refused as they would be', async () => {
+  test('rates are refused as they would be', async () => {
     const refused = await service.api.send('POST', PATH, { add_rates: rate(3), edit: edit({}) });
     expect(refused.text('message')).toBe('either edit or add_rates is required');
     expect((await service.api.send('POST', PATH, {})).status).toBe(400);

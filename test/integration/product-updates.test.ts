@@ -36,7 +36,7 @@ async function refusalOf(path: string, body: object): Promise<string> {
 }
 
 describe('updating a product', () => {
-  test('shows the state at creation, the state now, and only what each update changed', async () => {
+  test('updating a product shows the state at creation, the state now, and only what each update changed', async () => {
     const id = await usage({
       tags: ['ai'],
       quantity_rounding: { rounding_method: 'ROUND_UP', decimal_places: 0 },
@@ -86,7 +86,7 @@ describe('updating a product', () => {
     expect((await api.post(GET, { id })).at('data.current')).toMatchObject({ name: 'May', tags: ['x'] });
   });
 
-  test('of updates at one instant the last one wins, term by term', async () => {
+  test('updating a product: of updates at one instant the last one wins, term by term', async () => {
     const id = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
     const starting_at = '2026-05-01T00:00:00Z';
     await api.post(UPDATE, { product_id: id, starting_at, name: 'First', tags: ['kept'] });
@@ -184,7 +184,7 @@ describe('composite products', () => {
     expect(await refusalOf(UPDATE, { product_id: middle, starting_at, tags: ['t-leaf'] })).toMatch(/^tags: /);
   });
 
-  test('may name composites whose spend they do not count', async () => {
+  test('composite products may name composites whose spend they do not count', async () => {
     const inner = await composite({ composite_tags: ['u-leaf'], tags: ['u-inner'] });
     const outer = await composite({ composite_tags: ['u-inner'], tags: ['u-leaf'], ...nested });
     expect((await api.post(GET, { id: outer })).at('data.current')).toMatchObject({
@@ -217,7 +217,7 @@ describe('composite products', () => {
 });
 
 describe('archiving a product', () => {
-  test('cannot be repeated or undone; the product stays readable, rate cards continue without new rates', async () => {
+  test('archiving a product cannot be repeated or undone; the product stays readable, rate cards continue without new rates', async () => {
     const id = await usage();
     const card = await createdId(api, RATE_CARDS, { name: 'Card' });
     const rate = {
@@ -243,7 +243,7 @@ describe('archiving a product', () => {
     expect((await api.send('POST', ARCHIVE, { product_id: UNKNOWN })).status).toBe(404);
   });
 
-  test('of calls that race one succeeds', async () => {
+  test('archiving a product: of calls that race one succeeds', async () => {
     const id = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
     const answers = await Promise.all([1, 2, 3].map(() => api.send('POST', ARCHIVE, { product_id: id })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);

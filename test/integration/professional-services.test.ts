@@ -63,7 +63,7 @@ const totals = async () =>
   (await invoices()).map(({ issued_at, status, total }) => `${issued_at?.slice(0, 10)} ${status} ${total}`);
 
 describe('a professional service', () => {
-  test('is shown by v1 and v2, and is invoiced only on request', async () => {
+  test('a professional service is shown by v1 and v2, and is invoiced only on request', async () => {
     const shown = {
       product_id: consulting,
       description: 'Onboarding',
@@ -79,7 +79,7 @@ describe('a professional service', () => {
     expect(await invoices()).toEqual([]);
   });
 
-  test('is added by an edit and by an amendment, and the history shows it', async () => {
+  test('a professional service is added by an edit and by an amendment, and the history shows it', async () => {
     const term = { product_id: consulting, unit_price: 1, quantity: 2, max_amount: 3 };
     const { data } = await client.v2.contracts.edit({
       customer_id,
@@ -108,7 +108,7 @@ describe('a professional service', () => {
     ['an unknown product', () => ({ product_id: customer_id }), 'product_id: product'],
     ['a negative maximum', () => ({ max_amount: -1 }), 'max_amount: must be at least 0'],
     ['a negative price', () => ({ unit_price: -1 }), 'unit_price: must be at least 0'],
-  ])('is refused with %s, and nothing is stored', async (_, change, message) => {
+  ])('a professional service is refused with %s, and nothing is stored', async (_, change, message) => {
     const refused = await api.send('POST', '/v2/contracts/edit', {
       customer_id,
       contract_id,
@@ -170,13 +170,13 @@ describe('an invoice of professional services', () => {
     expect(issued).toMatchObject({ ...data[0], status: 'FINALIZED', invoice_number: expect.anything() });
   });
 
-  test('of the past is issued at once', async () => {
+  test('an invoice of professional services of the past is issued at once', async () => {
     await request('2026-01-05T00:00:00Z', [{ amount: 10 }]);
     await settle();
     expect(await totals()).toEqual(['2026-01-05 FINALIZED 10']);
   });
 
-  test('is in the history, and an earlier end of the contract takes back what is not issued', async () => {
+  test('an invoice of professional services is in the history, and an earlier end of the contract takes back what is not issued', async () => {
     const answer = await request('2028-02-01T00:00:00Z', [{ amount: 600 }]);
     const id = answer.text('data[0].id');
     const history = await api.post('/v2/contracts/getEditHistory', { customer_id, contract_id });
@@ -190,7 +190,7 @@ describe('an invoice of professional services', () => {
     expect((await request('2027-12-01T00:00:00Z', [{ amount: 1000 }])).status).toBe(200);
   });
 
-  test('is regenerated after it was voided, and its amounts count towards the maximum all the time', async () => {
+  test('an invoice of professional services is regenerated after it was voided, and its amounts count towards the maximum all the time', async () => {
     await request('2026-01-05T00:00:00Z', [{ amount: 900, metadata: 'kept' }]);
     await settle();
     const [first] = await invoices();
@@ -218,14 +218,17 @@ describe('an invoice of professional services', () => {
     ['an amount and a quantity', [{ amount: 1, quantity: 1 }], 'line_items[0].'],
     ['a negative amount', [{ amount: -1 }], 'line_items[0].amount: must be at least 0'],
     ['no lines', [], 'line_items'],
-  ])('is refused with %s, and nothing is invoiced', async (_, lines, message) => {
-    const refused = await request('2027-01-01T00:00:00Z', lines);
-    expect(refused.status).toBe(400);
-    expect(refused.text('message')).toContain(message);
-    expect(await invoices()).toEqual([]);
-  });
+  ])(
+    'an invoice of professional services is refused with %s, and nothing is invoiced',
+    async (_, lines, message) => {
+      const refused = await request('2027-01-01T00:00:00Z', lines);
+      expect(refused.status).toBe(400);
+      expect(refused.text('message')).toContain(message);
+      expect(await invoices()).toEqual([]);
+    },
+  );
 
-  test('answers 404 for an unknown contract, customer or service', async () => {
+  test('an invoice of professional services answers 404 for an unknown contract, customer or service', async () => {
     const id = newId();
     const unknownService = await request('2027-01-01T00:00:00Z', [
       { professional_service_id: id, amount: 1 },
@@ -245,7 +248,7 @@ describe('an invoice of professional services', () => {
     expect(await invoices()).toEqual([]);
   });
 
-  test('of requests at the same time, through two services, no more are accepted than the maximum allows', async () => {
+  test('an invoice of professional services: of requests at the same time, through two services, no more are accepted than the maximum allows', async () => {
     const other = createCatalogueApi(service.db);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>

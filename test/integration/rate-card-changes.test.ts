@@ -295,7 +295,7 @@ describe('the order of products', () => {
       ],
       'cebad',
     ],
-  ])('after the moves %j it is %s', async (moves, expected) => {
+  ])('the order of products: after the moves %j it is %s', async (moves, expected) => {
     const id = await cardWithAll();
     await api.post(`${BASE}/moveRateCardProducts`, {
       rate_card_id: id,

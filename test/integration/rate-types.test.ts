@@ -87,7 +87,7 @@ describe('a rate is returned as it was sent', () => {
     ]);
   });
 
-  test('with every digit, also in tiers, commit rates and minimums', async () => {
+  test('a rate is returned as it was sent with every digit, also in tiers, commit rates and minimums', async () => {
     const rate_card_id = await newCard();
     const exact = '0.123456789012345678901';
     const post = (body: object) =>
@@ -118,7 +118,7 @@ describe('a rate is returned as it was sent', () => {
     }
   });
 
-  test('in a custom unit that the card converts, with a tiered commit rate in the same unit', async () => {
+  test('a rate is returned as it was sent in a custom unit that the card converts, with a tiered commit rate in the same unit', async () => {
     const body = {
       ...entry,
       rate_card_id: await newCard(),
@@ -225,7 +225,7 @@ describe('a rate is refused with 400 that names the field, and nothing is stored
 describe('the pricing unit of a product on a card', () => {
   const flat = { ...entry, rate_type: 'FLAT', price: 1 };
 
-  test('must be one that the card can convert; it can once the conversion is there', async () => {
+  test('the pricing unit of a product on a card must be one that the card can convert; it can once the conversion is there', async () => {
     const rate_card_id = await newCard();
     const body = { ...flat, rate_card_id, product_id: products.usage, credit_type_id: unconverted };
     const answer = await api.send('POST', ADD_RATE, body);
@@ -238,7 +238,7 @@ describe('the pricing unit of a product on a card', () => {
     await api.post(ADD_RATE, body);
   });
 
-  test('is fixed by its first rate, in one call as over many', async () => {
+  test('the pricing unit of a product on a card is fixed by its first rate, in one call as over many', async () => {
     const rate_card_id = await newCard();
     const product_id = products.usage;
     await api.post(ADD_RATE, { ...flat, rate_card_id, product_id, credit_type_id: credits });
@@ -261,7 +261,7 @@ describe('the pricing unit of a product on a card', () => {
     expect(mixed.text('message')).toMatch(/^rates\[1\]\.credit_type_id: .*cannot change/);
   });
 
-  test('goes to one of many calls that race for it, and all others with that unit', async () => {
+  test('the pricing unit of a product on a card goes to one of many calls that race for it, and all others with that unit', async () => {
     const rate_card_id = await newCard();
     const wanted = [credits, USD_CENTS.id, credits, USD_CENTS.id, credits, USD_CENTS.id];
     const answers = await Promise.all(
@@ -275,7 +275,7 @@ describe('the pricing unit of a product on a card', () => {
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(3);
   });
 
-  test('means nothing for percentages: any unit is accepted and none is returned', async () => {
+  test('the pricing unit of a product on a card means nothing for percentages: any unit is accepted and none is returned', async () => {
     const body = { ...entry, rate_card_id: await newCard(), product_id: products.support };
     const percentage = { rate_type: 'PERCENTAGE', price: 0.1 };
     await api.post(ADD_RATE, { ...body, ...percentage, credit_type_id: EUR });

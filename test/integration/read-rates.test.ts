@@ -90,7 +90,7 @@ const pricesAt = async (hour: number, selectors?: object[]) =>
   (await all('getRates', { rate_card_id: card, at: at(hour), selectors })).map(priceOf);
 
 describe('the rates at an instant', () => {
-  test('are those in force, entitled or not, with the time in which they are', async () => {
+  test('the rates at an instant are those in force, entitled or not, with the time in which they are', async () => {
     const rows = await all('getRates', { rate_card_id: card, at: at(22) });
     expect(rows.map(priceOf)).toEqual([1, 2, 3, 4, 6, 7, 8]);
     expect(rows.map(({ entitled }) => entitled)).toEqual([true, true, false, true, true, true, true]);
@@ -162,7 +162,7 @@ describe('the rates at an instant', () => {
 });
 
 describe('the schedule of rates', () => {
-  test('shows every segment that meets the range, with its own start and end', async () => {
+  test('the schedule of rates shows every segment that meets the range, with its own start and end', async () => {
     const segments = async (range: object) =>
       (
         await all('getRateSchedule', { rate_card_id: card, ...range, selectors: [{ product_id: plain }] })
@@ -221,7 +221,7 @@ describe('rates that were added in any order', () => {
     return holder?.price;
   }
 
-  test('are in force hour by hour as a naive model says, read at an instant or as a schedule', async () => {
+  test('rates that were added in any order are in force hour by hour as a naive model says, read at an instant or as a schedule', async () => {
     await fc.assert(
       fc.asyncProperty(added, async (given) => {
         const rates = given.map(({ model, from, length }, price) => ({

@@ -68,11 +68,11 @@ describe('an issued invoice', () => {
     invoice = await invoiceOf(customer);
   });
 
-  test('that nobody has changed agrees with everything', async () => {
+  test('an issued invoice that nobody has changed agrees with everything', async () => {
     expect(await check(customer)).toMatchObject({ ...nothing, invoices: 1 });
   });
 
-  test('is named with the line whose total was changed', async () => {
+  test('an issued invoice is named with the line whose total was changed', async () => {
     await db.execute(sql`
       update invoice_line_items set total = total + 1 where invoice_id = ${invoice} and position = 1`);
     expect((await check(customer)).differences).toEqual([
@@ -83,7 +83,7 @@ describe('an issued invoice', () => {
     ]);
   });
 
-  test('is named with the line whose quantity and total were changed alike', async () => {
+  test('an issued invoice is named with the line whose quantity and total were changed alike', async () => {
     await db.execute(sql`
       update invoice_line_items set quantity = quantity + 100, total = total + 3
       where invoice_id = ${invoice} and position = 1`);
@@ -97,12 +97,12 @@ describe('an issued invoice', () => {
     ]);
   });
 
-  test('is named when its total was changed', async () => {
+  test('an issued invoice is named when its total was changed', async () => {
     await db.execute(sql`update invoices set total = 1 where id = ${invoice}`);
     expect((await check(customer)).differences).toEqual(['invoice_total total 38.035 → 1']);
   });
 
-  test('is named when a line was removed, or another added', async () => {
+  test('an issued invoice is named when a line was removed, or another added', async () => {
     await db.execute(sql`delete from invoice_line_items where invoice_id = ${invoice} and position = 3`);
     const { differences } = await check(customer);
     expect(differences).toContain('recomputed_line total 0.035 → none');
@@ -116,7 +116,7 @@ describe('an issued invoice', () => {
     expect((await check(customer)).differences).toContain('recomputed_line total none → 30, line 4 "Extra"');
   });
 
-  test('is named with the hour that was changed', async () => {
+  test('an issued invoice is named with the hour that was changed', async () => {
     const [row] = await db.execute<{ breakdown_id: string }>(
       sql`select breakdown_id from invoices where id = ${invoice}`,
     );
@@ -133,7 +133,7 @@ describe('an issued invoice', () => {
     ]);
   });
 
-  test('is named with the hours between which usage was moved, though they add up', async () => {
+  test('an issued invoice is named with the hours between which usage was moved, though they add up', async () => {
     const [row] = await db.execute<{ breakdown_id: string }>(
       sql`select breakdown_id from invoices where id = ${invoice}`,
     );
@@ -153,7 +153,7 @@ describe('an issued invoice', () => {
     ]);
   });
 
-  test('is named when the frozen rows of its terms have other prices', async () => {
+  test('an issued invoice is named when the frozen rows of its terms have other prices', async () => {
     const [terms] = await db.execute<{ id: string }>(
       sql`select card_terms_id as id from invoices where id = ${invoice}`,
     );
@@ -166,7 +166,7 @@ describe('an issued invoice', () => {
     ]);
   });
 
-  test('shows usage that came later with what it would have added, and that is no difference', async () => {
+  test('an issued invoice shows usage that came later with what it would have added, and that is no difference', async () => {
     await api.post('/v1/ingest', [event(customer.alias, '2026-11-05T10:00:00Z', 100)]);
     expect(await check(customer)).toMatchObject({
       differences: [],
@@ -174,7 +174,7 @@ describe('an issued invoice', () => {
     });
   });
 
-  test('is checked for its sums when it is voided, and its regenerated one for everything', async () => {
+  test('an issued invoice is checked for its sums when it is voided, and its regenerated one for everything', async () => {
     await api.post('/v1/invoices/void', { id: invoice });
     await api.post('/v1/invoices/regenerate', { id: invoice });
     expect(await check(customer)).toMatchObject({ ...nothing, invoices: 2 });

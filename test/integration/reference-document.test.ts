@@ -61,7 +61,7 @@ const QUANTITY = /quantity|amount|price|total|balance$|_days$|_hours$|event_coun
 describe('the document', () => {
   const members = membersOf(document, 'openapi');
 
-  it('says the unit of every number that is no count of rows', () => {
+  it('the document says the unit of every number that is no count of rows', () => {
     expect(members.length).toBeGreaterThan(1_000);
     const numbers = members.filter(
       // Those of spans are of the protocol that sends them.
@@ -74,20 +74,20 @@ describe('the document', () => {
     expect(silent.map(({ place }) => place)).toEqual([]);
   });
 
-  it('says the unit of decimals that are sent as text', () => {
+  it('the document says the unit of decimals that are sent as text', () => {
     const tier = members.filter(({ place }) => /TierMetadata\.(?:size|starting_at)$/.test(place));
     expect(tier.map(({ name }) => name).sort()).toEqual(['size', 'starting_at']);
     for (const { schema } of tier) expect(schema.description).toMatch(SAYS_UNIT);
   });
 
-  it('has its groups in the order of work, and all of them', () => {
+  it('the document has its groups in the order of work, and all of them', () => {
     expect(document.tags.map(({ name }) => name)).toEqual(TAGS.map(({ name }) => name));
     for (const { description } of document.tags) expect(description).toBeTruthy();
   });
 });
 
 describe('/llms.txt', () => {
-  it('has every operation on a line, with the way to the page and the document', async () => {
+  it('/llms.txt has every operation on a line, with the way to the page and the document', async () => {
     const text = String((await service.api.get('/llms.txt', { token: null })).body);
     expect(text.startsWith('# tallyhouse\n\n> ')).toBe(true);
     expect(text).toContain('(/openapi.json)');
@@ -101,7 +101,7 @@ describe('/llms.txt', () => {
 });
 
 describe('the page', () => {
-  it('runs the file of the vendored viewer and our own, and speaks to this service alone', async () => {
+  it('the page runs the file of the vendored viewer and our own, and speaks to this service alone', async () => {
     const page = await fetch(`${service.url}/docs`);
     const html = await page.text();
     const policy = page.headers.get('content-security-policy') ?? '';
@@ -123,7 +123,7 @@ describe('the page', () => {
     expect(start).not.toMatch(/https?:|proxy/);
   });
 
-  it('has the vendored file as it was released, compressed and kept by browsers', async () => {
+  it('the page has the vendored file as it was released, compressed and kept by browsers', async () => {
     const folder = new URL('../../vendor/api-reference/', import.meta.url);
     const record: unknown = JSON.parse(await readFile(new URL('vendored.json', folder), 'utf8'));
     expect(record).toMatchObject({

@@ -57,7 +57,7 @@ const commit = (change: Body = {}) => ({
 });
 
 describe('a renewal in the hour in which the older contract starts', () => {
-  test('bills everything; the older one ends at its start and stays readable', async () => {
+  test('a renewal in the hour in which the older contract starts bills everything; the older one ends at its start and stays readable', async () => {
     await use(3, '2026-11-10T10:05:00Z');
     const older = await create({ credits: [{ ...commit(), type: undefined }] });
     const newer = await renew(older, { starting_at: HOUR });
@@ -71,7 +71,7 @@ describe('a renewal in the hour in which the older contract starts', () => {
     expect(billed).toMatchObject([{ contract_id: newer, total: 93 }]);
   });
 
-  test('rolls over what the older one was given', async () => {
+  test('a renewal in the hour in which the older contract starts rolls over what the older one was given', async () => {
     const older = await create({ commits: [commit({ rollover_fraction: 0.5 })] });
     const newer = await renew(older, { starting_at: HOUR });
     expect(await read(newer)).toMatchObject({
@@ -79,7 +79,7 @@ describe('a renewal in the hour in which the older contract starts', () => {
     });
   });
 
-  test('of a contract with terms of every kind leaves all reads working', async () => {
+  test('a renewal in the hour in which the older contract starts of a contract with terms of every kind leaves all reads working', async () => {
     const older = await create({ ...everyTerm(ids, customer_id), starting_at: '2026-10-01T00:00:00Z' });
     const newer = await renew(older, { starting_at: '2026-10-01T00:00:00Z' });
     for (const contract_id of [older, newer]) {
@@ -106,7 +106,7 @@ describe('a renewal in the hour in which the older contract starts', () => {
 });
 
 describe('archiving a renewal', () => {
-  test('reopens the older contract with the terms that its end had cut, and it can be renewed again', async () => {
+  test('archiving a renewal reopens the older contract with the terms that its end had cut, and it can be renewed again', async () => {
     const { uniqueness_key: _, ...terms } = everyTerm(ids, customer_id) as Body;
     const older = await create({ ...terms, starting_at: '2026-10-01T00:00:00Z' });
     await service.moveClock('2026-11-10T10:25:00Z');
@@ -120,7 +120,7 @@ describe('archiving a renewal', () => {
     expect((await read(await renew(older))).transitions).toHaveLength(1);
   });
 
-  test('gives back what had rolled over, and keeps what was changed since the renewal', async () => {
+  test('archiving a renewal gives back what had rolled over, and keeps what was changed since the renewal', async () => {
     const older = await create({ commits: [commit({ rollover_fraction: 0.5 }), commit({ name: 'Other' })] });
     const newer = await renew(older);
     const [, other] = (await read(older)).commits as { id: string }[];
@@ -154,7 +154,7 @@ describe('archiving a renewal', () => {
     expect(await read(moved)).toMatchObject({ ending_before, transitions: [] });
   });
 
-  test('of a contract that was renewed itself changes nothing else', async () => {
+  test('archiving a renewal of a contract that was renewed itself changes nothing else', async () => {
     const first = await create();
     const second = await renew(first);
     await renew(second, { starting_at: '2027-01-15T00:00:00.000Z' });
@@ -162,7 +162,7 @@ describe('archiving a renewal', () => {
     expect(await read(first)).toMatchObject({ ending_before: RENEWED_AT });
   });
 
-  test('reopens the older contract when the time has begun, but not once something was invoiced', async () => {
+  test('archiving a renewal reopens the older contract when the time has begun, but not once something was invoiced', async () => {
     const purchase = { schedule_items: [{ timestamp: '2026-11-10T10:00:00Z', amount: 900 }] };
     const charge = [{ product_id: ids.fee, schedule: purchase }];
     const same = { starting_at: '2026-11-11T00:00:00Z' };
@@ -182,7 +182,7 @@ describe('archiving a renewal', () => {
     expect(await read(charged)).toMatchObject({ ending_before: '2026-11-11T00:00:00.000Z' });
   });
 
-  test('whose invoices are voided with it reopens the older contract', async () => {
+  test('archiving a renewal whose invoices are voided with it reopens the older contract', async () => {
     const charge = [
       {
         product_id: ids.fee,

@@ -24,7 +24,7 @@ function logAt(start: number, store: ClickHouse = clickhouse) {
 }
 
 describe('the log of repeats', () => {
-  it('can be read once it is flushed, in the order in which they came', async () => {
+  it('the log of repeats can be read once it is flushed, in the order in which they came', async () => {
     const { log } = logAt(0);
     log.note(
       repeat('a', [
@@ -52,7 +52,7 @@ describe('the log of repeats', () => {
     await log.close();
   });
 
-  it('keeps a burst of 1,000 and then 100 a second, and counts what it forgets', async () => {
+  it('the log of repeats keeps a burst of 1,000 and then 100 a second, and counts what it forgets', async () => {
     const { log, time } = logAt(0);
     const many = (count: number) => {
       for (let index = 0; index < count; index += 1) log.note(repeat('burst'), NOW);
@@ -66,7 +66,7 @@ describe('the log of repeats', () => {
     await log.close();
   });
 
-  it('holds no more than 2 MB, however large the events are', async () => {
+  it('the log of repeats holds no more than 2 MB, however large the events are', async () => {
     const { log } = logAt(0);
     const large: [string, string][] = [['text', ';'.repeat(65_000)]];
     for (let index = 0; index < 100; index += 1) log.note(repeat('large', large), NOW);

@@ -38,7 +38,7 @@ describe('a unit', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('lets the request read what it has written, in snapshots too', async () => {
+  it('a unit lets the request read what it has written, in snapshots too', async () => {
     const unit = openUnit(db);
     const read = await unit.run(async () => {
       await db.transaction(add('change'));
@@ -49,14 +49,14 @@ describe('a unit', () => {
     await unit.commit(async () => {});
   });
 
-  it('rolls everything back', async () => {
+  it('a unit rolls everything back', async () => {
     const unit = openUnit(db);
     await unit.run(() => db.transaction(add('change')));
     await unit.rollBack();
     expect(await names()).toEqual([]);
   });
 
-  it('passes the failure of a transaction on, and can record that', async () => {
+  it('a unit passes the failure of a transaction on, and can record that', async () => {
     const unit = openUnit(db);
     const failure = unit.run(() =>
       db.transaction(async (tx) => {
@@ -85,7 +85,7 @@ describe('a unit', () => {
     expect(await names()).toEqual(['first', 'record', 'third']);
   });
 
-  it('keeps requests at the same time apart', async () => {
+  it('a unit keeps requests at the same time apart', async () => {
     await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
         const unit = openUnit(db);
@@ -110,7 +110,7 @@ describe('a unit', () => {
     expect(seen).toEqual(['committed', 'outside']);
   });
 
-  it('writes the record alone where the request wrote nothing', async () => {
+  it('a unit writes the record alone where the request wrote nothing', async () => {
     const unit = openUnit(db);
     await unit.run(async () => undefined);
     await unit.commit(add('record'));

@@ -66,7 +66,7 @@ async function invoices(query = ''): Promise<Shown[]> {
 const texts = async (query?: string) => (await invoices(query)).map(({ text }) => text);
 
 describe('a scheduled charge', () => {
-  test('is a draft from the moment its schedule exists, and is issued on its date under the same id', async () => {
+  test('a scheduled charge is a draft from the moment its schedule exists, and is issued on its date under the same id', async () => {
     await contractWith({
       net_payment_terms_days: 30,
       scheduled_charges: [
@@ -117,7 +117,7 @@ describe('a scheduled charge', () => {
     expect(Object.keys(one.body && Object(one.body).data)).not.toContain('start_timestamp');
   });
 
-  test('of the past is issued at once, each date on a separate invoice', async () => {
+  test('a scheduled charge of the past is issued at once, each date on a separate invoice', async () => {
     await contractWith({
       scheduled_charges: [charge([at('2026-01-02T00:00:00Z', 10), at('2026-01-03T12:00:00Z', 20)])],
     });
@@ -157,7 +157,7 @@ describe('a scheduled charge', () => {
     expect(await texts('&type=USAGE')).toEqual([]);
   });
 
-  test('joins the usage invoice of the period that ends on its day where the contract says so', async () => {
+  test('a scheduled charge joins the usage invoice of the period that ends on its day where the contract says so', async () => {
     const scenario = await createScenario(api, { alias: `u${people}` });
     customer = scenario.customerId;
     await contractWith({
@@ -247,7 +247,7 @@ describe('changes of a contract', () => {
     ]);
   });
 
-  test('that add a charge at a date whose invoice is issued make a further invoice of that date', async () => {
+  test('changes of a contract that add a charge at a date whose invoice is issued make a further invoice of that date', async () => {
     const contract = await contractWith({ scheduled_charges: [charge([at('2026-01-05T00:00:00Z', 10)])] });
     await settle();
     const [first] = await invoices();
@@ -266,7 +266,7 @@ describe('changes of a contract', () => {
     expect(both.map(({ id }) => id).sort()).toEqual([first?.id, draft?.id].sort());
   });
 
-  test('that end it earlier remove the drafts beyond its end, and archiving removes all drafts', async () => {
+  test('changes of a contract that end it earlier remove the drafts beyond its end, and archiving removes all drafts', async () => {
     const contract = await contractWith({
       scheduled_charges: [charge([at('2027-06-01T00:00:00Z', 10), at('2027-09-01T00:00:00Z', 20)])],
     });

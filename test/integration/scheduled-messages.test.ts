@@ -80,7 +80,7 @@ async function scheduled() {
 }
 
 describe('starts and ends', () => {
-  it('of contracts and segments are reported in the order of their instants when the clock moves over all of them', async () => {
+  it('starts and ends of contracts and segments are reported in the order of their instants when the clock moves over all of them', async () => {
     for (const type of ['contract.start', 'contract.end', 'credit.segment.start', 'credit.segment.end']) {
       await switchOn(type);
     }
@@ -128,7 +128,7 @@ describe('starts and ends', () => {
     expect(await told()).toEqual([['credit.segment.end', '02-01']]);
   });
 
-  it('of a contract that is created in the hour of its start is reported at once, and only once', async () => {
+  it('starts and ends of a contract that is created in the hour of its start is reported at once, and only once', async () => {
     await switchOn('contract.start');
     await createContract({ starting_at: day('01-09') });
     const contract = await createContract({ starting_at: day('01-10') });
@@ -181,7 +181,7 @@ describe('starts and ends', () => {
     expect(await told()).toEqual([['credit.segment.start', '02-01']]);
   });
 
-  it('of children of recurring credits are reported, with the id of their term', async () => {
+  it('starts and ends of children of recurring credits are reported, with the id of their term', async () => {
     await switchOn('credit.segment.start');
     await createContract({ ending_before: day('05-10'), recurring_credits: [recurring()] });
     await moveTo('06-01');
@@ -189,7 +189,7 @@ describe('starts and ends', () => {
     expect((await messages())[0]?.parent_recurring_credit_id).toEqual(expect.any(String));
   });
 
-  it('have one message each though several processes tell them at the same time', async () => {
+  it('starts and ends have one message each though several processes tell them at the same time', async () => {
     await switchOn('contract.end');
     const ends = ['02-01', '02-02', '02-03', '02-04', '02-05'];
     for (const ending_before of ends.map(day)) await createContract({ ending_before });
@@ -200,7 +200,7 @@ describe('starts and ends', () => {
     expect(await scheduled()).toEqual([['contract.end', '02-05']]);
   });
 
-  it('of an erased customer are not reported', async () => {
+  it('starts and ends of an erased customer are not reported', async () => {
     await switchOn('contract.end');
     const contract_id = await createContract({ ending_before: day('02-01') });
     await archiveContract(contract_id);
@@ -219,7 +219,7 @@ const recurring = () => ({
 });
 
 describe('an offset notification', () => {
-  it('tells before and after events, with their instant, its id and its duration, in the order of all instants', async () => {
+  it('an offset notification tells before and after events, with their instant, its id and its duration, in the order of all instants', async () => {
     const [before, after, created] = [
       await createOffset('contract.end', '-P7D'),
       await createOffset('contract.end', 'P1M'),
@@ -246,7 +246,7 @@ describe('an offset notification', () => {
     for (const id of [before, after, created]) await api.post('/v2/notifications/archive', { id });
   });
 
-  it('tells what is still to come of the terms that there are, at the same instants as of those that come later', async () => {
+  it('an offset notification tells what is still to come of the terms that there are, at the same instants as of those that come later', async () => {
     const ends = ['02-28', '03-01', '03-30', '03-31', '05-31', '12-31'];
     const offsets = ['-P1M', '-P1M1DT1H', 'P1M', 'P1Y', '-P12D', '-PT1S'];
     const offsetted = async () =>
@@ -266,7 +266,7 @@ describe('an offset notification', () => {
     for (const id of late) await api.post('/v2/notifications/archive', { id });
   });
 
-  it('does not tell what is past when it is created or edited, and nothing once it is archived', async () => {
+  it('an offset notification does not tell what is past when it is created or edited, and nothing once it is archived', async () => {
     await createContract({ ending_before: day('01-15') });
     await createContract({ ending_before: day('02-20') });
     const id = await createOffset('contract.end', '-P7D');
@@ -287,7 +287,7 @@ describe('an offset notification', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('tells of children that are created later than their lead, unless that was due before it', async () => {
+  it('an offset notification tells of children that are created later than their lead, unless that was due before it', async () => {
     const id = await createOffset('credit.segment.start', '-P80D');
     await createContract({ ending_before: day('06-10'), recurring_credits: [recurring()] });
     await moveTo('12-01');
@@ -295,7 +295,7 @@ describe('an offset notification', () => {
     await api.post('/v2/notifications/archive', { id });
   });
 
-  it('tells of children that are created after several of its instants at each of these', async () => {
+  it('an offset notification tells of children that are created after several of its instants at each of these', async () => {
     const ids = [];
     for (const offset of ['-P60D', '-P70D', '-P65D'])
       ids.push(await createOffset('credit.segment.start', offset));
@@ -313,7 +313,7 @@ describe('an offset notification', () => {
     for (const id of ids) await api.post('/v2/notifications/archive', { id });
   });
 
-  it('tells of a change unless what was changed is archived meanwhile', async () => {
+  it('an offset notification tells of a change unless what was changed is archived meanwhile', async () => {
     const ids = [await createOffset('contract.edit', 'P10D'), await createOffset('contract.archive', 'P10D')];
     const [kept, archived] = [await createContract(), await createContract()];
     for (const contract of [kept, archived]) await endContract(contract, '12-01');
@@ -326,7 +326,7 @@ describe('an offset notification', () => {
     for (const id of ids) await api.post('/v2/notifications/archive', { id });
   });
 
-  it('is created, read, listed by pages, and archived', async () => {
+  it('an offset notification is created, read, listed by pages, and archived', async () => {
     const ids = [];
     for (const offset of ['P1D', 'P2D', 'P3D']) ids.push(await createOffset('commit.create', offset));
     const shown = (await api.post('/v2/notifications/get', { id: ids[0] })).at('data');
@@ -363,7 +363,7 @@ describe('an offset notification', () => {
     ['contract.create', '-P1D', 'policy.offset: must not be negative'],
     ['commit.edit', '-PT1S', 'policy.offset: must not be negative'],
     ['credit.archive', '-P1D', 'policy.offset: must not be negative'],
-  ])('is refused: %s %s', async (type, offset, problem) => {
+  ])('an offset notification is refused: %s %s', async (type, offset, problem) => {
     const answer = await api.send('POST', '/v2/notifications/create', {
       name: 'x',
       policy: { type, offset },
@@ -372,7 +372,7 @@ describe('an offset notification', () => {
     expect(answer.text('message')).toContain(problem);
   });
 
-  it('refuses a key that was used, ids that it does not know, and another type', async () => {
+  it('an offset notification refuses a key that was used, ids that it does not know, and another type', async () => {
     const id = await createOffset('contract.end', 'P1D', { uniqueness_key: `key ${year}` });
     const policy = { type: 'contract.end', offset: 'P2D' };
     const again = await api.send('POST', '/v2/notifications/create', {

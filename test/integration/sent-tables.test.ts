@@ -27,7 +27,7 @@ const text = fc.oneof(
 const row = fc.tuple(fc.option(text), fc.option(text));
 
 describe('a table that is sent with a statement', () => {
-  it('has the texts that were sent, every character of them', async () => {
+  it('a table that is sent with a statement has the texts that were sent, every character of them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
         const byText = (one: unknown, other: unknown) =>
@@ -39,7 +39,7 @@ describe('a table that is sent with a statement', () => {
     );
   });
 
-  it('may be empty, and stand beside another one and beside parameters', async () => {
+  it('a table that is sent with a statement may be empty, and stand beside another one and beside parameters', async () => {
     expect(await read([])).toEqual([]);
     const rows = await clickhouse.query({
       sql: 'SELECT l.a AS a, r.b AS b FROM sent_left AS l INNER JOIN sent_right AS r ON l.a = r.a WHERE l.b = {b:String}',
@@ -59,14 +59,14 @@ describe('a table that is sent with a statement', () => {
     expect(rows).toEqual([{ a: '1', b: 'one' }]);
   });
 
-  it('is not there for the next statement', async () => {
+  it('a table that is sent with a statement is not there for the next statement', async () => {
     await read([['1', '2']]);
     await expect(clickhouse.query({ sql: 'SELECT a, b FROM sent_texts', schema })).rejects.toThrow(
       /sent_texts/,
     );
   });
 
-  it('is read by many statements at once, each its own', async () => {
+  it('a table that is sent with a statement is read by many statements at once, each its own', async () => {
     const counts = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         clickhouse.query({

@@ -347,7 +347,7 @@ describe('true-ups', () => {
     await expectReconciled(parent, child);
   });
 
-  test('are held until the invoices of children are issued', async () => {
+  test('true-ups are held until the invoices of children are issued', async () => {
     const hierarchy = await family(
       { commits: [minimum(20)] },
       {
@@ -398,7 +398,7 @@ describe('archiving', () => {
 });
 
 describe('charges of subscriptions', () => {
-  test('of a parent come before those of its children on the same date', async () => {
+  test('charges of subscriptions of a parent come before those of its children on the same date', async () => {
     const seats = await createdId(api, '/v1/contract-pricing/products/create', {
       name: `Seats ${month}`,
       type: 'SUBSCRIPTION',

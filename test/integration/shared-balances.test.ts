@@ -205,7 +205,7 @@ test('hierarchies that share a customer are drawn down together', async () => {
 });
 
 describe('invoices', () => {
-  test('keep what they took, and a voided one gives it back', async () => {
+  test('invoices keep what they took, and a voided one gives it back', async () => {
     const hierarchy = await family({ commits: [shared(10)] });
     const { parent } = hierarchy;
     const child = member(hierarchy);

@@ -11,7 +11,7 @@ const { api } = service;
 const EUR = FIAT_CREDIT_TYPES[1]?.id ?? '';
 
 describe('a spend limit as a term', () => {
-  test('it is created, shown, changed, taken away, and in the history', async () => {
+  test('a spend limit as a term: it is created, shown, changed, taken away, and in the history', async () => {
     const { customerId: customer_id, contractId: contract_id } = await createLimited(api, {
       spend_limit: { amount: 500 },
     });
@@ -93,7 +93,7 @@ describe('a spend limit as a term', () => {
 });
 
 describe('a spend limit as a judge of holds', () => {
-  test('of a hundred requests at once as many are granted as the limit has room for', async () => {
+  test('a spend limit as a judge of holds: of a hundred requests at once as many are granted as the limit has room for', async () => {
     const one = await createLimited(api, { spend_limit: { amount: 1000 } });
     await one.use(100, '2026-11-09T12:00:00Z');
     const answers = await Promise.all(
@@ -106,7 +106,7 @@ describe('a spend limit as a judge of holds', () => {
     });
   });
 
-  test('without a limit everything is granted, and what costs nothing is granted beyond one', async () => {
+  test('a spend limit as a judge of holds: without a limit everything is granted, and what costs nothing is granted beyond one', async () => {
     const free = await createLimited(api, {});
     expect(await reserve(api, free.hold(`${free.customerId} a`, 1_000_000_000))).toMatchObject([
       { granted: true, remaining: null },

@@ -61,7 +61,7 @@ describe('the time', () => {
     expect(await cellOf(expression)).toEqual(expected);
   });
 
-  test('is that of the sandbox clock, also after it was moved', async () => {
+  test('the time is that of the sandbox clock, also after it was moved', async () => {
     const other = await queryRows(
       { ...service, gracePeriodHours: 24, clock: { now: () => Date.parse('2027-01-01T00:00:00Z') } },
       { sql: 'SELECT now() AS v' },
@@ -71,14 +71,14 @@ describe('the time', () => {
     expect(rows).toEqual([['2027-01-01T00:00:00.000Z']]);
   });
 
-  test('goes with columns', async () => {
+  test('the time goes with columns', async () => {
     expect(
       await rowsOf(`SELECT transaction_id, toHour(timestamp, 'America/New_York') AS h, timestamp + INTERVAL 1 DAY AS later
         FROM events WHERE timestamp >= now() - INTERVAL 2 DAY`),
     ).toEqual([{ transaction_id: 'a-1', h: 22, later: '2026-11-10T03:30:00.000Z' }]);
   });
 
-  test('is not for metrics, whose usage stays the same', async () => {
+  test('the time is not for metrics, whose usage stays the same', async () => {
     for (const text of ['now()', 'CURRENT_DATE', 'today()']) {
       const answer = await api.send('POST', '/v1/billable-metrics/create', {
         name: 'Recent',
@@ -114,13 +114,13 @@ describe('truth', () => {
 describe('a ratio of two queries', () => {
   const tokens = (where: string) => `(SELECT SUM(properties.tokens) FROM events WHERE ${where})`;
 
-  test('needs no FROM', async () => {
+  test('a ratio of two queries needs no FROM', async () => {
     const ratio = `${tokens("timestamp >= '2026-11-05'")} / ${tokens("timestamp < '2026-11-05'")}`;
     expect(await cellOf(ratio)).toBe(2);
     expect(await cellOf(`${tokens("event_type = 'nothing'")} / ${tokens('TRUE')}`)).toBe(null);
   });
 
-  test('is a metric too', async () => {
+  test('a ratio of two queries is a metric too', async () => {
     const preview = await api.post('/v1/billable-metrics/preview', {
       customer_id: scenario.customerId,
       sql: `SELECT ${tokens("timestamp >= '2026-11-05'")} / ${tokens("timestamp < '2026-11-05'")} AS value`,
@@ -203,7 +203,7 @@ describe('the views', () => {
     ]);
   });
 
-  test('on PostgreSQL itself times are timestamps and amounts are numerics', async () => {
+  test('the views: on PostgreSQL itself times are timestamps and amounts are numerics', async () => {
     for (let time = 0; time < 2; time += 1) await applyPostgresScript(service.connection);
     const types = await service.db.execute(sql`
       select table_name, column_name, data_type from information_schema.columns

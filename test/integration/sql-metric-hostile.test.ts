@@ -34,11 +34,11 @@ describe.each(Object.entries(REFUSED_QUERIES))('%s', (_, queries) => {
 
 describe('a query with one construct inside itself', () => {
   // A query that doubles with every level is planned for hours, and no limit of time ends that.
-  it.each(NESTED_QUERIES)('is planned: %s', async (_, sql) => {
+  it.each(NESTED_QUERIES)('a query with one construct inside itself is planned: %s', async (_, sql) => {
     expect(await checkSqlMetric(clickhouse, sql)).toMatchObject({ sql });
   });
 
-  it.each(DOUBLING_QUERIES)('is refused: %s', async (_, sql) => {
+  it.each(DOUBLING_QUERIES)('a query with one construct inside itself is refused: %s', async (_, sql) => {
     await expect(checkSqlMetric(clickhouse, sql)).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
@@ -59,7 +59,7 @@ describe('a query that is allowed', () => {
     'SELECT COUNT(*) AS value, x FROM (SELECT DISTINCT properties.user, CAST(properties.tokens AS VARCHAR) AS x FROM events) GROUP BY x',
     "SELECT COUNT(*) AS value, 'refs' AS \"refs:Array(String)}' OR 1=1 --\" FROM events",
     "SELECT COUNT(*) AS value, '{refs:Array(String)}' AS x, properties.\"') OR (1=1\" AS y FROM events GROUP BY x, y",
-  ])('reads no row of another customer, month or copy: %s', async (sql) => {
+  ])('a query that is allowed reads no row of another customer, month or copy: %s', async (sql) => {
     const metric = await checkSqlMetric(clickhouse, sql);
     const { rows } = await readSqlUsage(clickhouse, {
       ...everything,
@@ -97,19 +97,22 @@ describe('a query that is allowed', () => {
       `SELECT COUNT(*) * 1${times(16, '0')} / 0.${times(29, '0')}1 FROM events`,
       /more than 36 digits/,
     ],
-  ])('is stopped at its limit on %s, with a refusal that names it', async (_, change, sql, message) => {
-    const metric = await checkSqlMetric(clickhouse, sql);
-    const asked = {
-      ...everything,
-      metric,
-      groupKey: metric.groupColumns.length === 0 ? null : metric.groupColumns,
-      cursor: null,
-    };
-    await expect(readSqlUsage(clickhouse, asked, { ...ANALYSIS_LIMITS, ...change })).rejects.toMatchObject({
-      kind: 'invalid',
-      message: expect.stringMatching(message),
-    });
-  });
+  ])(
+    'a query that is allowed is stopped at its limit on %s, with a refusal that names it',
+    async (_, change, sql, message) => {
+      const metric = await checkSqlMetric(clickhouse, sql);
+      const asked = {
+        ...everything,
+        metric,
+        groupKey: metric.groupColumns.length === 0 ? null : metric.groupColumns,
+        cursor: null,
+      };
+      await expect(readSqlUsage(clickhouse, asked, { ...ANALYSIS_LIMITS, ...change })).rejects.toMatchObject({
+        kind: 'invalid',
+        message: expect.stringMatching(message),
+      });
+    },
+  );
 });
 
 describe('the second lock', () => {
@@ -137,7 +140,7 @@ describe('the second lock', () => {
     "SELECT count() FROM (SELECT 1 AS a FROM usage_events WHERE customer_ref IN ['a']) AS x JOIN (SELECT name FROM system.users) AS y ON 1 = 1",
     "SELECT count() FROM usage_events WHERE customer_ref IN ['a'] UNION ALL SELECT count() FROM usage_events WHERE timestamp > 1",
     "SELECT (SELECT count() FROM usage_events) FROM usage_events WHERE customer_ref IN ['a']",
-  ])('stops a statement that should never have been written: %s', async (sql) => {
+  ])('the second lock stops a statement that should never have been written: %s', async (sql) => {
     await expect(verifyStatement(clickhouse, sql, {})).rejects.toThrow(/^assertion failed/);
   });
 });

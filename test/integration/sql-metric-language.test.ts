@@ -73,13 +73,13 @@ describe.each(Object.entries(ANALYST_QUERIES))('%s', (_, queries) => {
 describe('a query that is evaluated again at every hour', () => {
   const median = 'SELECT MEDIAN(properties.latency) AS value, properties.user FROM events GROUP BY user';
 
-  it('has at each hour the value over the events before it', async () => {
+  it('a query that is evaluated again at every hour has at each hour the value over the events before it', async () => {
     const period = { start: MONTH.start, end: MONTH.start + 48 * HOUR_MS };
     const hoursWithEvents = [1, 10, 47, 48].map((hour) => period.start + hour * HOUR_MS);
     expect(await seriesOf(median, 'hour', period)).toEqual(await seriesOf(median, hoursWithEvents, period));
   });
 
-  it('may go down, and says so by its steps', async () => {
+  it('a query that is evaluated again at every hour may go down, and says so by its steps', async () => {
     const [u1] = await seriesOf(median, 'hour');
     expect(u1?.steps.map(({ at, value }) => [(at - MONTH.start) / HOUR_MS, value.toString()])).toEqual([
       [1, '120'],
@@ -87,7 +87,7 @@ describe('a query that is evaluated again at every hour', () => {
     ]);
   });
 
-  it('counts nothing as its first value where no event is', async () => {
+  it('a query that is evaluated again at every hour counts nothing as its first value where no event is', async () => {
     const sql =
       "SELECT GREATEST(COUNT(*), 100) + (SELECT COUNT(*) FROM events WHERE event_type = 'x') FROM events";
     expect(endOf(await seriesOf(sql, 'hour'))).toEqual(['{} 100']);
@@ -95,7 +95,7 @@ describe('a query that is evaluated again at every hour', () => {
 });
 
 describe('the table of functions', () => {
-  it.each(CLOCK_FUNCTIONS)('has %s() for queries across customers only', (name) => {
+  it.each(CLOCK_FUNCTIONS)('the table of functions has %s() for queries across customers only', (name) => {
     const one = documentedFunctions().find((documented) => documented.name === name);
     expect(one?.note).toContain('only in POST /v1/sql');
     expect(isRead(`SELECT COUNT(*) AS value, ${one?.example} AS x FROM events GROUP BY x`)).toBe(false);
@@ -107,7 +107,7 @@ describe('the table of functions', () => {
     return [isValue ? `SELECT 1 AS value, ${example} AS x FROM events` : example] as const;
   });
 
-  it('has examples that can be read', () => {
+  it('the table of functions has examples that can be read', () => {
     const read = examples.map(([example]) =>
       example.startsWith('SELECT')
         ? example
@@ -120,7 +120,7 @@ describe('the table of functions', () => {
     }
   });
 
-  it('has functions that pass the second check, in every evaluation', async () => {
+  it('the table of functions has functions that pass the second check, in every evaluation', async () => {
     for (const sql of [
       "SELECT SUM(POWER(SQRT(properties.a), 0.5) + LOG2(properties.b) + EXP(properties.c)) AS value, FORMATDATETIME(timestamp, '%Y') AS y FROM events GROUP BY y",
       'SELECT BIT_AND(properties.a) + BIT_XOR(properties.a) + BIT_OR(properties.b) + STDDEV(properties.c) FROM events',

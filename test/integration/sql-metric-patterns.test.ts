@@ -75,12 +75,15 @@ describe('a pattern that cannot be read is refused when the metric is created', 
       "SELECT COUNT(*) AS value FROM events CROSS JOIN (SELECT REGEXP_REPLACE(properties.a, '(', 'x') AS k FROM events) AS b",
     ],
     ["SELECT 1 AS value FROM events UNION ALL SELECT REGEXP_EXTRACT(properties.a, '(') AS value FROM events"],
-  ])('wherever it stands: %s', async (sql) => {
-    const column = sql.indexOf("'('") + 1;
-    await expect(checkSqlMetric(clickhouse, sql)).rejects.toMatchObject({
-      message: `sql: line 1, column ${column}: the pattern '(' cannot be read: missing )`,
-    });
-  });
+  ])(
+    'a pattern that cannot be read is refused when the metric is created wherever it stands: %s',
+    async (sql) => {
+      const column = sql.indexOf("'('") + 1;
+      await expect(checkSqlMetric(clickhouse, sql)).rejects.toMatchObject({
+        message: `sql: line 1, column ${column}: the pattern '(' cannot be read: missing )`,
+      });
+    },
+  );
 
   it('names the place of the wrong one among right ones', async () => {
     const right = Array.from({ length: 40 }, (_, index) => `REGEXP_MATCHES(properties.a, '^${index}')`);
@@ -90,7 +93,7 @@ describe('a pattern that cannot be read is refused when the metric is created', 
     );
   });
 
-  it('takes every pattern that can be read', async () => {
+  it('a pattern that cannot be read is refused when the metric is created takes every pattern that can be read', async () => {
     const sql = where(
       String.raw`REGEXP_MATCHES(properties.a, '^(a|b)+\d{2}$') AND properties.a LIKE '10\%%'
         AND REGEXP_REPLACE(properties.a, '(a)(b)', '\2\1') = 'x' AND REGEXP_REPLACE(properties.a, 'a', 'b\') = 'x'`,

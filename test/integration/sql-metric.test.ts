@@ -167,7 +167,7 @@ describe('a SQL metric', () => {
     expect((await rowsOf(sql)).sort()).toEqual([...rows].sort());
   });
 
-  it.each(sample(SAME))('means the same written out: %s', async (short, long) => {
+  it.each(sample(SAME))('a SQL metric means the same written out: %s', async (short, long) => {
     const query = (expression: string) =>
       `SELECT COUNT(*) AS value, ${expression} AS x, properties.tokens FROM events GROUP BY x, tokens`;
     const rows = await rowsOf(query(short));
@@ -175,7 +175,7 @@ describe('a SQL metric', () => {
     expect(new Set(rows.map((row) => row?.split(', ')[0])).size).toBeGreaterThan(1);
   });
 
-  it('is evaluated in each window on its own', async () => {
+  it('a SQL metric is evaluated in each window on its own', async () => {
     const days = { start: MONTH.start, end: MONTH.start + 4 * DAY_MS };
     expect(await rowsOf(of('MAX(properties.tokens)'), { range: days, windowSize: 'DAY' })).toEqual([
       ...['100', '0.003', null, null],
@@ -189,7 +189,7 @@ describe('a SQL metric', () => {
     ).toEqual(['mini: 1', 'mini: 1']);
   });
 
-  it('gives its rows page by page, and no page sees what came after the first', async () => {
+  it('a SQL metric gives its rows page by page, and no page sees what came after the first', async () => {
     const metric = readSqlMetric('SELECT COUNT(*) AS value, properties.user FROM events GROUP BY user');
     const request: SqlUsageRequest = {
       ...{ metric, refs: ['paged'], range: MONTH, groupKey: ['user'], groupFilters: {} },
@@ -275,7 +275,7 @@ describe('a SQL metric on an invoice', () => {
     });
   });
 
-  it('is the same read in slices of its lines, each of which has every line once', async () => {
+  it('a SQL metric on an invoice is the same read in slices of its lines, each of which has every line once', async () => {
     const sql = 'SELECT properties.model, COUNT(*) AS value FROM events GROUP BY model';
     for (const evaluatedAt of ['hour', [MONTH.end]] as const) {
       const whole = await seriesOf(sql, { evaluatedAt, groupBy: ['model'] });
@@ -291,7 +291,7 @@ describe('a SQL metric on an invoice', () => {
     }
   });
 
-  it('has one step at the end of the period when it is evaluated there only', async () => {
+  it('a SQL metric on an invoice has one step at the end of the period when it is evaluated there only', async () => {
     const sql = 'SELECT properties.model, COUNT(*) AS value FROM events GROUP BY model';
     const change = { evaluatedAt: [MONTH.end], groupBy: ['model'] };
     expect(await seriesOf(sql, change)).toEqual({
@@ -304,7 +304,7 @@ describe('a SQL metric on an invoice', () => {
     });
   });
 
-  it('sums the rows of columns that are not asked for', async () => {
+  it('a SQL metric on an invoice sums the rows of columns that are not asked for', async () => {
     const sql =
       'SELECT properties.model, properties.region, MAX(properties.tokens) AS value FROM events GROUP BY 1, 2';
     expect((await seriesOf(sql, { groupBy: ['region'] })).acme).toEqual([
@@ -313,12 +313,12 @@ describe('a SQL metric on an invoice', () => {
     ]);
   });
 
-  it('counts only events that pass the usage filter, also where the query does not read the property', async () => {
+  it('a SQL metric on an invoice counts only events that pass the usage filter, also where the query does not read the property', async () => {
     const usageFilter = { property: 'region', values: ['us'] };
     expect((await seriesOf(of('COUNT(*)'), { usageFilter })).acme).toEqual([['1h 1', '25h 2']]);
   });
 
-  it('moves a quantity from one line to another when a group column changes', async () => {
+  it('a SQL metric on an invoice moves a quantity from one line to another when a group column changes', async () => {
     const sql = 'SELECT COUNT(*) AS value, COUNT(DISTINCT properties.user) AS users FROM events';
     expect((await seriesOf(sql, { groupBy: ['users'] })).acme).toEqual([
       ['2', '1h 2', '6h 0'],
@@ -326,7 +326,7 @@ describe('a SQL metric on an invoice', () => {
     ]);
   });
 
-  it('bills what a query says about nothing at all', async () => {
+  it('a SQL metric on an invoice bills what a query says about nothing at all', async () => {
     const { nobody } = await seriesOf(of('GREATEST(COUNT(*), 3)'));
     expect(nobody).toEqual([['1h 3']]);
     expect((await seriesOf(of('GREATEST(COUNT(*), 3)'), { evaluatedAt: [MONTH.end] })).nobody).toEqual([
@@ -344,16 +344,19 @@ describe('a SQL metric on an invoice', () => {
     'SELECT COUNT(b) AS value, b FROM (SELECT COUNT(*) > 1 AS b FROM events GROUP BY event_type) GROUP BY b',
     'SELECT SUM(x) AS value FROM (SELECT DISTINCT m AS x FROM (SELECT MAX(properties.tokens) AS m FROM events GROUP BY event_type))',
     'SELECT AVG(CASE WHEN n > 1 THEN NULL ELSE n END) AS value, n FROM (SELECT event_type, COUNT(*) AS n FROM events GROUP BY 1) GROUP BY n',
-  ])('ends at the value of the whole period, whatever its columns are: %s', async (sql) => {
-    const groupBy = readSqlMetric(sql).groupColumns;
-    const lastValues = async (evaluatedAt: SqlSeriesRequest['evaluatedAt']) =>
-      ((await seriesOf(sql, { evaluatedAt, groupBy })).acme ?? [])
-        .filter((line) => line.length > groupBy.length)
-        .map((line) => [...line.slice(0, groupBy.length), line.at(-1)?.replace(/^\d+h /, '')].join(', '))
-        .filter((line) => !line.endsWith(' 0'))
-        .sort();
-    const whole = await lastValues([MONTH.end]);
-    expect(await lastValues('hour')).toEqual(whole);
-    expect(whole).not.toEqual([]);
-  });
+  ])(
+    'a SQL metric on an invoice ends at the value of the whole period, whatever its columns are: %s',
+    async (sql) => {
+      const groupBy = readSqlMetric(sql).groupColumns;
+      const lastValues = async (evaluatedAt: SqlSeriesRequest['evaluatedAt']) =>
+        ((await seriesOf(sql, { evaluatedAt, groupBy })).acme ?? [])
+          .filter((line) => line.length > groupBy.length)
+          .map((line) => [...line.slice(0, groupBy.length), line.at(-1)?.replace(/^\d+h /, '')].join(', '))
+          .filter((line) => !line.endsWith(' 0'))
+          .sort();
+      const whole = await lastValues([MONTH.end]);
+      expect(await lastValues('hour')).toEqual(whole);
+      expect(whole).not.toEqual([]);
+    },
+  );
 });

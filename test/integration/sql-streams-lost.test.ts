@@ -77,7 +77,7 @@ describe('an embedded engine that stops', () => {
     return found;
   }
 
-  test.each(FORMS)('breaks the answer off: %s', async (accept) => {
+  test.each(FORMS)('an embedded engine that stops breaks the answer off: %s', async (accept) => {
     const service = await serviceOn();
     const directory = await answersOf(service);
     const answer = await ask(service, accept);
@@ -106,7 +106,7 @@ describe('a connection to a server that is cut', () => {
     return { service: await serviceOn(clickhouse), proxy };
   }
 
-  test('breaks the answer off or has it refused, whatever its form', async () => {
+  test('a connection to a server that is cut breaks the answer off or has it refused, whatever its form', async () => {
     const { service, proxy } = await behindProxy();
     for (const ending of ['closed', 'reset'] as const satisfies readonly Ending[]) {
       for (const accept of FORMS) {

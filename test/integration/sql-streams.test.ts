@@ -55,7 +55,7 @@ const content = z.object({
 });
 
 describe('Parquet', () => {
-  test('has the names, types and digits of the answer', async () => {
+  test('Parquet has the names, types and digits of the answer', async () => {
     const sql = `SELECT transaction_id AS "odd name", properties.tokens + 0 AS tokens, timestamp AS at,
         properties.tokens > 1 AS many, properties.nothing, NULL AS none
       FROM events ORDER BY tokens`;
@@ -83,7 +83,7 @@ describe('Parquet', () => {
     ]);
   });
 
-  test('has the rows of the JSON answer in its order, and without rows its columns', async () => {
+  test('Parquet has the rows of the JSON answer in its order, and without rows its columns', async () => {
     const sql = 'SELECT name, LENGTH(name) AS letters FROM customers ORDER BY letters DESC, name DESC';
     const json = (await api.post('/v1/sql', { sql })).list('data') as Array<Record<string, unknown>>;
     const { rows } = await contentOf(await ask(sql, PARQUET));
@@ -104,7 +104,7 @@ describe('Parquet', () => {
       'names that hide their columns',
       'SELECT LOWER(name) AS name, customer_id || name AS customer_id FROM customers',
     ],
-  ])('keeps its columns apart where %s', async (_, select) => {
+  ])('Parquet keeps its columns apart where %s', async (_, select) => {
     const sql = `${select} WHERE name = 'customer 7'`;
     const [json] = (await api.post('/v1/sql', { sql })).list('data');
     const { rows } = await contentOf(await ask(sql, PARQUET));
@@ -115,7 +115,7 @@ describe('Parquet', () => {
     expect(rows.map(times)).toEqual([times(json)]);
   });
 
-  test('is refused like the other forms', async () => {
+  test('Parquet is refused like the other forms', async () => {
     const answer = await ask('SELECT nam FROM customers', PARQUET);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ message: expect.stringContaining('did you mean name') });
@@ -126,12 +126,12 @@ describe('a long answer', () => {
   test.each([
     ['application/json', (text: string) => JSON.parse(text).data.length],
     ['text/csv', (text: string) => text.trim().split('\r\n').length - 1],
-  ])('has all of its rows: %s', async (accept, count) => {
+  ])('a long answer has all of its rows: %s', async (accept, count) => {
     const text = await (await ask(LONG, accept)).text();
     expect(count(text)).toBe(CUSTOMERS ** 4);
   });
 
-  test('is not in memory, and others are answered while its client does not read', async () => {
+  test('a long answer is not in memory, and others are answered while its client does not read', async () => {
     const answer = await ask(LONG, 'text/csv');
     const reader = answer.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
@@ -147,7 +147,7 @@ describe('a long answer', () => {
     await reader?.cancel();
   });
 
-  test('that meets a limit in the middle fails there, and is not taken for a whole one', async () => {
+  test('a long answer that meets a limit in the middle fails there, and is not taken for a whole one', async () => {
     const limits = { query: { ...REPORT_LIMITS, resultRows: 100_000 } };
     const deps = { db: service.db, clickhouse, gracePeriodHours: 24, clock: { now: () => 0 }, limits };
     const { rows } = await queryRows(deps, { sql: LONG });

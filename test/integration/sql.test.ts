@@ -150,7 +150,7 @@ describe('the views', () => {
     ]);
   });
 
-  it('are documented column by column', () => {
+  it('the views are documented column by column', () => {
     const page = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
     for (const view of VIEW_NAMES) {
       const section = page.split(`### ${view}\n`)[1]?.split('\n### ')[0]?.split('\n## ')[0] ?? '';
@@ -189,7 +189,7 @@ describe('the recipes of docs/sql.md', () => {
 });
 
 describe('an answer', () => {
-  it('as CSV has a header and all rows, and text that a spreadsheet shows as it is', async () => {
+  it('an answer as CSV has a header and all rows, and text that a spreadsheet shows as it is', async () => {
     const sql = `SELECT properties.model AS model, SUM(properties.tokens) AS tokens, '=1+1' AS formula
       FROM events GROUP BY model ORDER BY tokens`;
     const answer = await api.post('/v1/sql', { sql }, { headers: { accept: 'text/csv' } });
@@ -199,13 +199,13 @@ describe('an answer', () => {
     expect(String(answer.body)).toContain("'=1+1");
   });
 
-  it('as CSV without rows is the header', async () => {
+  it('an answer as CSV without rows is the header', async () => {
     const sql = "SELECT name FROM customers WHERE name = 'nobody'";
     const answer = await api.post('/v1/sql', { sql }, { headers: { accept: 'text/csv' } });
     expect(answer.body).toBe('name\r\n');
   });
 
-  it('names what was not named, and its types', async () => {
+  it('an answer names what was not named, and its types', async () => {
     const answer = await api.post('/v1/sql', { sql: 'SELECT COUNT(*), TRUE AS yes FROM customers' });
     expect(answer.at('columns')).toEqual([
       { name: 'column_1', type: 'number' },
@@ -229,7 +229,7 @@ describe('a query is refused', () => {
     expect(await refusalOf(sql)).toEqual({ status: 400, message: expect.stringMatching(message) });
   });
 
-  it('with a token for ingestion', async () => {
+  it('a query is refused with a token for ingestion', async () => {
     const created = await api.post('/v1/tokens/create', { name: 'sender', scope: 'ingest' });
     const token = created.text('data.token');
     const { status } = await api.send('POST', '/v1/sql', { sql: 'SELECT name FROM customers' }, { token });
@@ -257,7 +257,7 @@ describe('a query is refused', () => {
       'SELECT event_type FROM events',
       /ran longer/,
     ],
-  ])('where it %s than it may', async (_, limits, sql, message) => {
+  ])('a query is refused where it %s than it may', async (_, limits, sql, message) => {
     const { db, clickhouse } = service;
     const deps = {
       db,
@@ -272,7 +272,7 @@ describe('a query is refused', () => {
     });
   });
 
-  it('where it takes more memory than it may', async () => {
+  it('a query is refused where it takes more memory than it may', async () => {
     const report = await loadReport('SELECT name, COUNT(*) AS times FROM customers GROUP BY name');
     const rows = Array.from({ length: 50_000 }, (_, index) => [String(index), `name ${index}`, '0', null]);
     const limits = { ...REPORT_LIMITS, memoryBytes: 2 ** 20 };

@@ -83,7 +83,7 @@ describe('an issued invoice', () => {
     });
   });
 
-  test('is sent where the customer pays by itself, with the days of its payment terms and our number', async () => {
+  test('an issued invoice is sent where the customer pays by itself, with the days of its payment terms and our number', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer(), {
       configuration: { stripe_collection_method: 'send_invoice', use_invoice_number: true },
       contract: { net_payment_terms_days: 30 },
@@ -96,7 +96,7 @@ describe('an issued invoice', () => {
     expect(await stateOf(customer, id)).toMatchObject({ external_status: 'SENT' });
   });
 
-  test('of nothing is skipped, and one that is left as a draft stays as finance edits it', async () => {
+  test('an issued invoice of nothing is skipped, and one that is left as a draft stays as finance edits it', async () => {
     const skipping = await billedCustomer(service, stripe.state.addCustomer());
     const nothing = await skipping.bill(100, -100);
     expect(await stateOf(skipping, nothing)).toMatchObject({ external_status: 'SKIPPED' });
@@ -112,7 +112,7 @@ describe('an issued invoice', () => {
     expect(one(id).lines.map(({ description }) => description)).toEqual(['Edited by finance']);
   });
 
-  test('of a customer that is not billable, or without a configuration, goes nowhere', async () => {
+  test('an issued invoice of a customer that is not billable, or without a configuration, goes nowhere', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     await api.post('/v1/customers/setBillableStatus', {
       customer_id: customer.customerId,
@@ -130,7 +130,7 @@ describe('an issued invoice', () => {
     await eventually(customer, id, { external_status: 'FINALIZED' });
   });
 
-  test('with tax has the tax there on it', async () => {
+  test('an issued invoice with tax has the tax there on it', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer(), {
       configuration: { automatic_tax: true },
     });
@@ -142,7 +142,7 @@ describe('an issued invoice', () => {
     });
   });
 
-  test('has its lines of products that Stripe knows with quantity and price', async () => {
+  test('an issued invoice has its lines of products that Stripe knows with quantity and price', async () => {
     await api.send('POST', '/v1/customFields/addKey', {
       entity: 'contract_product',
       key: 'stripe_product_id',
@@ -174,7 +174,7 @@ describe('an issued invoice', () => {
     ]);
   });
 
-  test('of more than 250 lines is one invoice, grouped by product', async () => {
+  test('an issued invoice of more than 250 lines is one invoice, grouped by product', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     const id = await customer.bill(...Array.from({ length: 260 }, (_, index) => index + 0.5));
     const there = one(id);
@@ -183,7 +183,7 @@ describe('an issued invoice', () => {
     expect(String(there.params.footer)).toContain('has every line');
   });
 
-  test('of more than a page of lines is read back whole', async () => {
+  test('an issued invoice of more than a page of lines is read back whole', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     const id = await customer.bill(...Array.from({ length: 120 }, (_, index) => 100 + index));
     expect(one(id).lines).toHaveLength(120);
@@ -401,7 +401,7 @@ describe('the state that Stripe reports', () => {
     expect(unknown.status).toBe(404);
   });
 
-  test('is asked for every hour without any event', async () => {
+  test('the state that Stripe reports is asked for every hour without any event', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer('declined'));
     const id = await customer.bill(900);
     stripe.state.collect(one(id).id);
@@ -431,7 +431,7 @@ describe('the state that Stripe reports', () => {
 });
 
 describe('an invoice that is voided here', () => {
-  test('is voided there, and the regenerated one is a new one that names it', async () => {
+  test('an invoice that is voided here is voided there, and the regenerated one is a new one that names it', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     const id = await customer.bill(600);
     const there = one(id);
@@ -446,7 +446,7 @@ describe('an invoice that is voided here', () => {
     });
   });
 
-  test('and is paid there stays there, and says what Stripe said', async () => {
+  test('an invoice that is voided here and is paid there stays there, and says what Stripe said', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     const id = await customer.bill(600);
     stripe.state.collect(one(id).id);
@@ -457,7 +457,7 @@ describe('an invoice that is voided here', () => {
     });
   });
 
-  test('is not delivered any more, when Stripe tells of it later or a call has arrived late', async () => {
+  test('an invoice that is voided here is not delivered any more, when Stripe tells of it later or a call has arrived late', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     stripe.misbehave = ({ method, path }) => (method === 'POST' && path === '/v1/invoices' ? 'cut' : null);
     const id = await customer.bill(600);
@@ -472,7 +472,7 @@ describe('an invoice that is voided here', () => {
     expect(stripe.state.liveOf(id)).toEqual([]);
   });
 
-  test('while its delivery is on its way is voided there too', async () => {
+  test('an invoice that is voided here while its delivery is on its way is voided there too', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     once('/finalize', 'error_before');
     const id = await customer.bill(600);

@@ -282,7 +282,7 @@ describe('the explanation of a charge', () => {
     return data.filter(({ kind }) => kind === 'subscription' || kind === 'applied');
   }
 
-  test('names the quantities, the price and the part of the period, before and after it is issued', async () => {
+  test('the explanation of a charge names the quantities, the price and the part of the period, before and after it is issued', async () => {
     await contractWith([
       subscription({
         ...{ collection_schedule: 'ARREARS', proration: { is_prorated: true }, starting_at: date('01-11') },
@@ -303,7 +303,7 @@ describe('the explanation of a charge', () => {
     expect(issued).toMatchObject([{ kind: 'subscription', formula: steps, is_reproduced: true }]);
   });
 
-  test('that a credit pays a part of says which units, on a scheduled invoice too', async () => {
+  test('the explanation of a charge that a credit pays a part of says which units, on a scheduled invoice too', async () => {
     await api.post('/v1/contracts/customerCredits/create', {
       ...{ customer_id: customer, priority: 1, product_id: catalogue.fee, name: 'Credit' },
       access_schedule: {
@@ -362,7 +362,7 @@ describe('the explanation of a charge', () => {
     });
   }
 
-  test('that commits with other tiers and free units pay says which units, as a draft, issued, and after an edit', async () => {
+  test('the explanation of a charge that commits with other tiers and free units pay says which units, as a draft, issued, and after an edit', async () => {
     await contractOfTwoPayers();
     const shares = async () =>
       (await explained('SCHEDULED')).map(({ kind, formula, is_reproduced }) => {
@@ -409,7 +409,7 @@ describe('a billing period that begins without a rate', () => {
     );
   };
 
-  test('is a warning of the usage invoice in whose period it begins, as a draft and once it is issued', async () => {
+  test('a billing period that begins without a rate is a warning of the usage invoice in whose period it begins, as a draft and once it is issued', async () => {
     const product_id = await createdId(api, '/v1/contract-pricing/products/create', {
       ...{ name: `Late ${year}`, type: 'SUBSCRIPTION' },
     });
@@ -430,7 +430,7 @@ describe('a billing period that begins without a rate', () => {
     expect(await findings()).toEqual([]);
   });
 
-  test('is none where the contract excludes the product', async () => {
+  test('a billing period that begins without a rate is none where the contract excludes the product', async () => {
     await contractWith([subscription()], {
       overrides: [
         {

@@ -41,19 +41,19 @@ async function besideTransactions<Result>(count: number, work: () => Promise<Res
 }
 
 describe('a token', () => {
-  it('is looked up while all other connections are taken', async () => {
+  it('a token is looked up while all other connections are taken', async () => {
     const { text } = await issued();
     const actor = besideTransactions(10, () => asRead(() => besideTransactions(6, () => actorOf(text))));
     expect(await actor).toMatchObject({ name: 'ci' });
   });
 
-  it('names its owner and scope, and only a hash of it is stored', async () => {
+  it('a token names its owner and scope, and only a hash of it is stored', async () => {
     const { text } = await issued();
     expect(await actorOf(text)).toMatchObject({ name: 'ci', scope: 'read' });
     expect(JSON.stringify(await database.db.select().from(tokens))).not.toContain(text);
   });
 
-  it('that is looked up while connections end is somebody’s, or cannot be looked up now', async () => {
+  it('a token that is looked up while connections end is somebody’s, or cannot be looked up now', async () => {
     const { text } = await issued();
     let found = 0;
     let isOver = false;
@@ -79,7 +79,7 @@ describe('a token', () => {
     expect(await actorOf('th_guess')).toBeNull();
   });
 
-  it('ends at the instant it expires by the service’s clock, remembered or not', async () => {
+  it('a token ends at the instant it expires by the service’s clock, remembered or not', async () => {
     const { authenticate } = createAuthenticator(deps());
     const { text } = await issued({ expiresAt: now + 1_000 });
     now += 999;
@@ -89,7 +89,7 @@ describe('a token', () => {
     expect(await actorOf(text)).toBeNull();
   });
 
-  it('that is revoked stops working at once in every process for all that uses PostgreSQL', async () => {
+  it('a token that is revoked stops working at once in every process for all that uses PostgreSQL', async () => {
     const other = createAuthenticator(deps());
     const { text, token } = await issued({ scope: 'write' });
     expect(await other.authenticate(text, 'store')).not.toBeNull();
@@ -97,7 +97,7 @@ describe('a token', () => {
     expect(await other.authenticate(text, 'store')).toBeNull();
   });
 
-  it('that is revoked stops sending events as soon as the message of it arrives', async () => {
+  it('a token that is revoked stops sending events as soon as the message of it arrives', async () => {
     const other = createAuthenticator(deps());
     let isConnected: () => void = () => undefined;
     const connected = new Promise<void>((resolve) => {
@@ -118,7 +118,7 @@ describe('a token', () => {
     }
   });
 
-  it('that is revoked stops sending events within five seconds where the message is lost', async () => {
+  it('a token that is revoked stops sending events within five seconds where the message is lost', async () => {
     const { authenticate } = createAuthenticator(deps());
     const { text, token } = await issued({ scope: 'ingest' });
     expect(await authenticate(text, 'remembered')).not.toBeNull();
@@ -134,7 +134,7 @@ describe('a token', () => {
     expect(await authenticate('configured-later', 'remembered')).toMatchObject({ scope: 'write' });
   });
 
-  it('that is rotated is replaced by one of the same name, scope and end', async () => {
+  it('a token that is rotated is replaced by one of the same name, scope and end', async () => {
     const { text, token } = await issued({ scope: 'ingest', expiresAt: now + 60_000 });
     const next = await rotateToken(deps(), token.id, { expiresAt: undefined });
     expect(await actorOf(text)).toBeNull();
@@ -143,7 +143,7 @@ describe('a token', () => {
     await expect(rotateToken(deps(), token.id, { expiresAt: undefined })).rejects.toThrow(/is revoked/);
   });
 
-  it('shows when it was used last, once the process has written it', async () => {
+  it('a token shows when it was used last, once the process has written it', async () => {
     const { text, token } = await issued();
     const authenticator = createAuthenticator(deps());
     await authenticator.authenticate(text, 'store');
@@ -175,7 +175,7 @@ describe('the first token', () => {
     expect(await countIssuedTokens(database.db)).toBe(1);
   });
 
-  it('that is configured is stored once however often the service starts, and none is generated', async () => {
+  it('the first token that is configured is stored once however often the service starts, and none is generated', async () => {
     for (let start = 0; start < 2; start++) {
       expect(
         await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected }),
@@ -185,7 +185,7 @@ describe('the first token', () => {
     expect(await actorOf('configured')).toMatchObject({ name: 'API_TOKEN', scope: 'write' });
   });
 
-  it('that is configured stops working when another one is, and works again when it is back', async () => {
+  it('the first token that is configured stops working when another one is, and works again when it is back', async () => {
     const start = (apiToken: string) => ensureFirstToken({ ...deps(), apiToken, firstToken: unexpected });
     await start('configured first');
     await start('configured next');
@@ -215,7 +215,7 @@ describe('the first token', () => {
     expect(await actorOf('kept')).toBeNull();
   });
 
-  it('cannot be revoked while it is configured', async () => {
+  it('the first token cannot be revoked while it is configured', async () => {
     await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected });
     const [configured] = await database.db.select().from(tokens);
     await expect(revokeToken(deps(), String(configured?.id))).rejects.toThrow(/API_TOKEN/);
@@ -235,13 +235,13 @@ describe('the token command', () => {
   const revoke = (id: string) => command({ kind: 'revoke', id, json: false });
   const list = () => command({ kind: 'list', json: false });
 
-  it('prints a working token as its last word', async () => {
+  it('the token command prints a working token as its last word', async () => {
     const line = await create({ name: 'my laptop', scope: 'ingest' });
     const text = line.split(/\s/).at(-1) ?? '';
     expect(await actorOf(text)).toMatchObject({ name: 'my laptop', scope: 'ingest' });
   });
 
-  it('lists, rotates and revokes', async () => {
+  it('the token command lists, rotates and revokes', async () => {
     const expiresAt = Date.UTC(2099, 0, 1);
     await command({ kind: 'create', name: 'ci', scope: 'read', expiresAt, json: false });
     expect(await list()).toMatch(
@@ -256,7 +256,7 @@ describe('the token command', () => {
     expect(await actorOf(text)).toBeNull();
   });
 
-  it('prints JSON with the names of the API, and the text of a token only where it is created', async () => {
+  it('the token command prints JSON with the names of the API, and the text of a token only where it is created', async () => {
     const made = JSON.parse(await create({ name: 'ci', scope: 'read', json: true }));
     expect(made).toEqual({
       id: expect.stringMatching(/^[\w-]{36}$/),
@@ -278,7 +278,7 @@ describe('the token command', () => {
     expect(revoked).toMatchObject({ id: made.id, revoked_at: expect.stringMatching(/Z$/) });
   });
 
-  it('prints the new token also where it cannot be kept, and says so', async () => {
+  it('the token command prints the new token also where it cannot be kept, and says so', async () => {
     const dataDir = await createTestDirectory();
     const { token } = await firstToken(dataDir);
     await ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token }) });
@@ -289,19 +289,19 @@ describe('the token command', () => {
     expect(await actorOf(line.split(/\s/).at(-1) ?? '')).toMatchObject({ name: 'first token' });
   });
 
-  it('refuses to revoke a token that does not exist', async () => {
+  it('the token command refuses to revoke a token that does not exist', async () => {
     await expect(revoke('x')).rejects.toThrow(/token x not found/);
     await expect(revoke('x')).rejects.toThrow(CommandFailure);
   });
 
-  it('says in one sentence that PostgreSQL of DATABASE_URL does not answer', async () => {
+  it('the token command says in one sentence that PostgreSQL of DATABASE_URL does not answer', async () => {
     const unreachable = { url: 'postgres://meter:secret@127.0.0.1:1/meter' };
     await expect(tokenCommand({ kind: 'list', json: false }, unreachable)).rejects.toThrow(
       new CommandFailure('PostgreSQL of DATABASE_URL (127.0.0.1:1) does not answer: connection refused'),
     );
   });
 
-  it('says so when no service is running on the data directory', async () => {
+  it('the token command says so when no service is running on the data directory', async () => {
     const dataDir = await createTestDirectory();
     await expect(databaseOfService({ dataDir, databaseUrl: undefined })).rejects.toThrow(
       /No tallyhouse is running/,

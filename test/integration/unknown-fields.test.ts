@@ -74,12 +74,15 @@ describe('a field that an operation about money does not have', () => {
       () => ({ name: 'x', constructor: 1 }),
       'constructor: is not a field of this operation',
     ],
-  ])('is refused by %s, with the field that was probably meant', async (path, body, message) => {
-    const refused = await api.send('POST', path, body());
-    expect([refused.status, refused.at('message')]).toEqual([400, message]);
-  });
+  ])(
+    'a field that an operation about money does not have is refused by %s, with the field that was probably meant',
+    async (path, body, message) => {
+      const refused = await api.send('POST', path, body());
+      expect([refused.status, refused.at('message')]).toEqual([400, message]);
+    },
+  );
 
-  it('is not looked for inside of what clients name themselves', async () => {
+  it('a field that an operation about money does not have is not looked for inside of what clients name themselves', async () => {
     const made = await api.post(RATES, {
       rate_card_id: catalogue.card,
       rates: [rate({ pricing_group_values: {} })],
@@ -87,12 +90,12 @@ describe('a field that an operation about money does not have', () => {
     expect(made.at('warnings')).toBeUndefined();
   });
 
-  it('is ignored elsewhere, and named in a header', async () => {
+  it('a field that an operation about money does not have is ignored elsewhere, and named in a header', async () => {
     const made = await api.post('/v1/customers', { name: 'x', colour: 'red', 'größe, l': 1 });
     expect(made.headers.get('x-ignored-fields')).toBe('colour, gr%C3%B6%C3%9Fe%2C%20l');
   });
 
-  it('is ignored for a client that prefers lenient handling, and named in the answer', async () => {
+  it('a field that an operation about money does not have is ignored for a client that prefers lenient handling, and named in the answer', async () => {
     const body = contract({ colour: 'red', credits: [], discounts: [{ colour: 1 }], commits: null });
     const refused = await api.send('POST', '/v1/contracts/create', body);
     expect(refused.status).toBe(400);
@@ -103,7 +106,7 @@ describe('a field that an operation about money does not have', () => {
     expect(made.at('warnings')).toEqual([{ field: 'colour', message: 'is accepted and ignored' }]);
   });
 
-  it('is ignored where the service is set to ignore it', async () => {
+  it('a field that an operation about money does not have is ignored where the service is set to ignore it', async () => {
     const lenient = createCatalogueApi(pool.db, { strictFields: false });
     const made = await lenient.post('/v1/contract-pricing/products/create', {
       name: 'x',
@@ -113,7 +116,7 @@ describe('a field that an operation about money does not have', () => {
     expect(made.headers.get('x-ignored-fields')).toBe('colour');
   });
 
-  it('is named only as far as a header may be long', async () => {
+  it('a field that an operation about money does not have is named only as far as a header may be long', async () => {
     const body = {
       name: 'x',
       ...Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field_${at}`, 1])),
@@ -125,7 +128,7 @@ describe('a field that an operation about money does not have', () => {
 });
 
 describe('a field that the official client knows and the service ignores', () => {
-  it('is accepted and named in the answer', async () => {
+  it('a field that the official client knows and the service ignores is accepted and named in the answer', async () => {
     const made = await api.post(
       '/v1/contracts/create',
       contract({
@@ -148,7 +151,7 @@ describe('a field that the official client knows and the service ignores', () =>
     ]);
   });
 
-  it('is accepted wherever public programs send it', async () => {
+  it('a field that the official client knows and the service ignores is accepted wherever public programs send it', async () => {
     const rated = await api.post(RATES, {
       rate_card_id: catalogue.card,
       rates: [rate({ effective_at: '2026-10-01T00:00:00Z' })],
@@ -197,15 +200,18 @@ describe('a field that the official client knows and the service ignores', () =>
     ]);
   });
 
-  it.each(Object.entries(IGNORED_FIELDS))('is taken out of bodies of %s', async (operationId, paths) => {
-    const route = routes.find((one) => one.operationId === operationId);
-    if (route?.body === undefined) throw new Error(`${operationId} is no operation with a body`);
-    const check = fieldCheck(route.body, operationId);
-    for (const path of paths) {
-      const body = path.split('.').reduceRight<unknown>((value, name) => ({ [name]: value }), 'x');
-      const checked = await check(body);
-      expect(checked.warnings).toEqual([{ field: path, message: 'is accepted and ignored' }]);
-      expect(JSON.stringify(checked.body)).not.toContain('"x"');
-    }
-  });
+  it.each(Object.entries(IGNORED_FIELDS))(
+    'a field that the official client knows and the service ignores is taken out of bodies of %s',
+    async (operationId, paths) => {
+      const route = routes.find((one) => one.operationId === operationId);
+      if (route?.body === undefined) throw new Error(`${operationId} is no operation with a body`);
+      const check = fieldCheck(route.body, operationId);
+      for (const path of paths) {
+        const body = path.split('.').reduceRight<unknown>((value, name) => ({ [name]: value }), 'x');
+        const checked = await check(body);
+        expect(checked.warnings).toEqual([{ field: path, message: 'is accepted and ignored' }]);
+        expect(JSON.stringify(checked.body)).not.toContain('"x"');
+      }
+    },
+  );
 });

@@ -66,7 +66,7 @@ function values(answer: ApiAnswer): (string | null)[] {
 }
 
 describe('usage of many customers and metrics', () => {
-  it('has a row for every customer, metric and window, in this order, with every digit', async () => {
+  it('usage of many customers and metrics has a row for every customer, metric and window, in this order, with every digit', async () => {
     const answer = await api.post(USAGE, {
       ...DAYS,
       customer_ids: [customers[1], customers[0], customers[2]],
@@ -86,7 +86,7 @@ describe('usage of many customers and metrics', () => {
     expect(values(answer)).toEqual(['3.5', '4', '0.1234567890123456789', null, null, null]);
   });
 
-  it('is about all customers and metrics that are not archived, unless they are named', async () => {
+  it('usage of many customers and metrics is about all customers and metrics that are not archived, unless they are named', async () => {
     const archived = await createdId(api, METRICS, { ...TOKENS_METRIC, name: 'Old' });
     await api.post('/v1/billable-metrics/archive', { id: archived });
     const all = await api.post(USAGE, { ...DAYS, window_size: 'none' });
@@ -105,7 +105,7 @@ describe('usage of many customers and metrics', () => {
     expect(none.at('')).toEqual({ data: [], next_page: null });
   });
 
-  it('takes hours that begin on any full hour', async () => {
+  it('usage of many customers and metrics takes hours that begin on any full hour', async () => {
     const answer = await api.post(USAGE, {
       window_size: 'Hour',
       starting_on: '2026-11-03T10:00:00Z',
@@ -148,31 +148,34 @@ describe('all pages', () => {
         sql: 'SELECT sum(properties.tokens) AS value, properties.model AS model FROM events GROUP BY properties.model',
       },
     ],
-  ])('of %s show the moment of the first one, with and without groups', async (name, definition) => {
-    const alias = `moment of ${name}`;
-    const customer = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
-    const metric = await createdId(api, METRICS, definition);
-    const days = ['2026-11-03T10:00:00Z', '2026-11-04T10:00:00Z'];
-    for (const day of days) await send(alias, day, { tokens: '1', model: 'large', region: 'eu' });
-    const input = {
-      customerIds: [customer],
-      windowSize: 'DAY' as const,
-      range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
-      limit: 1,
-    };
-    const deps = { db: pool.db, clickhouse };
-    for (const [round, groupBy] of [null, { key: 'model', values: null }].entries()) {
-      const asked = { ...input, metrics: [{ id: metric, groupBy }] };
-      const first = await usageBatch(deps, { ...asked, after: null });
-      await send(alias, days[1] ?? '', { tokens: '10', model: 'large', region: 'eu' });
-      const second = await usageBatch(deps, { ...asked, after: first.next });
-      const known = String(1 + 10 * round);
-      expect(second.rows.map(({ value }) => value?.toFixed())).toEqual([known]);
-      expect(second.rows.map(({ groups }) => groups?.get('large')?.toFixed())).toEqual([
-        groupBy === null ? undefined : known,
-      ]);
-    }
-  });
+  ])(
+    'all pages of %s show the moment of the first one, with and without groups',
+    async (name, definition) => {
+      const alias = `moment of ${name}`;
+      const customer = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+      const metric = await createdId(api, METRICS, definition);
+      const days = ['2026-11-03T10:00:00Z', '2026-11-04T10:00:00Z'];
+      for (const day of days) await send(alias, day, { tokens: '1', model: 'large', region: 'eu' });
+      const input = {
+        customerIds: [customer],
+        windowSize: 'DAY' as const,
+        range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
+        limit: 1,
+      };
+      const deps = { db: pool.db, clickhouse };
+      for (const [round, groupBy] of [null, { key: 'model', values: null }].entries()) {
+        const asked = { ...input, metrics: [{ id: metric, groupBy }] };
+        const first = await usageBatch(deps, { ...asked, after: null });
+        await send(alias, days[1] ?? '', { tokens: '10', model: 'large', region: 'eu' });
+        const second = await usageBatch(deps, { ...asked, after: first.next });
+        const known = String(1 + 10 * round);
+        expect(second.rows.map(({ value }) => value?.toFixed())).toEqual([known]);
+        expect(second.rows.map(({ groups }) => groups?.get('large')?.toFixed())).toEqual([
+          groupBy === null ? undefined : known,
+        ]);
+      }
+    },
+  );
 });
 
 describe('groups', () => {
@@ -182,7 +185,7 @@ describe('groups', () => {
     billable_metrics: [{ id: tokens, group_by: groupBy }],
   });
 
-  it('are those with usage, beside the value of the whole window', async () => {
+  it('groups are those with usage, beside the value of the whole window', async () => {
     const answer = await api.post(USAGE, {
       ...grouped({ key: 'model' }),
       ending_before: '2026-11-04T00:00:00Z',
@@ -192,7 +195,7 @@ describe('groups', () => {
     expect(answer.at('data[1].groups')).toEqual({});
   });
 
-  it('that were asked for are null where nothing matched, and change nothing about the whole', async () => {
+  it('groups that were asked for are null where nothing matched, and change nothing about the whole', async () => {
     const answer = await api.post(USAGE, grouped({ key: 'model', values: ['small', 'none'] }));
     expect(values(answer)).toEqual(['3.5', '4', null, null]);
     expect([0, 1, 2].map((index) => answer.at(`data[${index}].groups`))).toEqual([
@@ -202,7 +205,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('of more values than a page takes are cut between rows, never within one', async () => {
+  it('groups of more values than a page takes are cut between rows, never within one', async () => {
     const alias = 'many-groups';
     const customer = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
     const models = Array.from({ length: 26_000 }, (_, index) => `model-${index}`);

@@ -164,7 +164,7 @@ describe('long group values', () => {
       PREVIEW,
       () => ({ sql: 'SELECT SUM(properties.tokens) AS value, properties.model FROM events GROUP BY 2' }),
     ],
-  ])('are reached page by page: %s', async (_, path, definition) => {
+  ])('long group values are reached page by page: %s', async (_, path, definition) => {
     await send(
       ...MODELS.map((model): Sent => [alias, '2026-11-03T12:00:00Z', { tokens: '1', model, region: 'eu' }]),
     );
@@ -174,7 +174,7 @@ describe('long group values', () => {
     expect(await pages(path, definition(), 2)).toEqual(whole);
   });
 
-  test('of a row that is gone begin again, rather than repeat or lose rows', async () => {
+  test('long group values of a row that is gone begin again, rather than repeat or lose rows', async () => {
     await send([alias, '2026-11-03T12:00:00Z', { tokens: '1', model: 'a'.repeat(1_600), region: 'eu' }]);
     const body = request({ group_key: ['model'] });
     const first = await api.post(GROUPS, body, { query: { limit: 1 } });
@@ -187,7 +187,7 @@ describe('long group values', () => {
 });
 
 describe('the current period', () => {
-  test('is that of the customer’s contract', async () => {
+  test('the current period is that of the customer’s contract', async () => {
     const body = { customer_id: customer, starting_at: '2026-11-04T06:00:00Z' };
     await api.post(CONTRACTS, body);
     const dates = { starting_on: undefined, ending_before: undefined };

@@ -88,7 +88,7 @@ async function windows(change: Partial<UsageGroupsRequest>) {
 }
 
 describe('LATEST', () => {
-  it('takes the last ingested of several events at one time, whatever their ids', async () => {
+  it('LATEST takes the last ingested of several events at one time, whatever their ids', async () => {
     const customer = newCustomer();
     await storeEvents(clickhouse, [
       event(customer, { seats: '1' }, { transactionId: 'z', ingestedAt: START * 1000 }),
@@ -98,7 +98,7 @@ describe('LATEST', () => {
     expect(await totals(latest, [customer])).toEqual([[{}, '2']]);
   });
 
-  it('takes the greatest transaction id where the time of ingestion is the same too', async () => {
+  it('LATEST takes the greatest transaction id where the time of ingestion is the same too', async () => {
     const customer = newCustomer();
     const ingestedAt = START * 1000;
     await storeEvents(clickhouse, [
@@ -109,7 +109,7 @@ describe('LATEST', () => {
     expect(await totals(latest, [customer])).toEqual([[{}, '2']]);
   });
 
-  it('runs across the aliases of a customer', async () => {
+  it('LATEST runs across the aliases of a customer', async () => {
     const [customer, alias] = [newCustomer(), newCustomer()];
     await storeEvents(clickhouse, [
       event(customer, { seats: '5' }),
@@ -120,7 +120,7 @@ describe('LATEST', () => {
 });
 
 describe('exactness', () => {
-  it('sums the largest numbers without overflow and keeps the last digit', async () => {
+  it('usage of exact numbers sums the largest numbers without overflow and keeps the last digit', async () => {
     const customer = newCustomer();
     const largest = `${'9'.repeat(36)}.${'9'.repeat(30)}`;
     await storeEvents(clickhouse, [
@@ -132,7 +132,7 @@ describe('exactness', () => {
     expect(await totals(sum, [customer])).toEqual([[{}, `1${'0'.repeat(39)}`]]);
   });
 
-  it('leaves out events whose value is no number instead of counting them as zero', async () => {
+  it('usage of exact numbers leaves out events whose value is no number instead of counting them as zero', async () => {
     const customer = newCustomer();
     await storeEvents(clickhouse, [
       event(customer, { amount: '-3' }),
@@ -195,7 +195,7 @@ describe('whole numbers', () => {
     return [values, counting.statements];
   }
 
-  it('take one statement, whatever the events that do not match have, and add up beyond 64 bits', async () => {
+  it('whole numbers take one statement, whatever the events that do not match have, and add up beyond 64 bits', async () => {
     const customer = newCustomer();
     await storeEvents(clickhouse, [
       ...['9223372036854775807', '9223372036854775807', '+9223372036854775807', '-1', '', '007'].map((size) =>
@@ -207,7 +207,7 @@ describe('whole numbers', () => {
     expect(await sumOf(sizes('whole'), customer)).toEqual(['27670116110564327427', 1]);
   });
 
-  it('beside another text take a second statement, once for each metric', async () => {
+  it('whole numbers beside another text take a second statement, once for each metric', async () => {
     const [whole, others] = [newCustomer(), newCustomer()];
     await storeEvents(clickhouse, [
       event(whole, { size: '2' }),
@@ -219,7 +219,7 @@ describe('whole numbers', () => {
     expect(await sumOf(sizes('others'), whole)).toEqual(['2', 1]);
   });
 
-  it('of metrics that share a statement take one, whatever the events that do not match have', async () => {
+  it('whole numbers of metrics that share a statement take one, whatever the events that do not match have', async () => {
     const customer = newCustomer();
     const others = { eventTypeFilter: { inValues: ['other'], notInValues: null } };
     const large = metric({ ...others, id: 'large', aggregation: 'MAX', aggregationKey: 'weight' });
@@ -235,7 +235,7 @@ describe('whole numbers', () => {
     expect(await sharedOf(asked, customer)).toEqual([['18446744073709551620', '-7', '2'], 1]);
   });
 
-  it('beside another text of a metric take a second statement for all that share it, once', async () => {
+  it('whole numbers beside another text of a metric take a second statement for all that share it, once', async () => {
     const [whole, others] = [newCustomer(), newCustomer()];
     await storeEvents(clickhouse, [
       event(whole, { size: '2', weight: '3' }),
@@ -254,7 +254,7 @@ describe('whole numbers', () => {
     expect(await sharedOf([weights, weights, sizes('shared others')], others)).toMatchObject({ 1: 1 });
   });
 
-  it('are what is counted, and no other text', async () => {
+  it('whole numbers are what is counted, and no other text', async () => {
     const customer = newCustomer();
     await storeEvents(
       clickhouse,
@@ -277,7 +277,7 @@ describe('whole numbers', () => {
 });
 
 describe('names and values', () => {
-  it('are compared as they are, quotes, backslashes and placeholders included', async () => {
+  it('names and values are compared as they are, quotes, backslashes and placeholders included', async () => {
     const customer = newCustomer();
     const names = [
       "it's",
@@ -306,7 +306,7 @@ describe('names and values', () => {
 });
 
 describe('events without a group property', () => {
-  it('belong to no line of an invoice, and to the group null in usage', async () => {
+  it('events without a group property belong to no line of an invoice, and to the group null in usage', async () => {
     const customer = newCustomer();
     await storeEvents(clickhouse, [
       event(customer, { model: 'b' }),
@@ -329,7 +329,7 @@ describe('events without a group property', () => {
 });
 
 describe('usage of nothing', () => {
-  it('is null in every window without groups, and no row with them', async () => {
+  it('usage of nothing is null in every window without groups, and no row with them', async () => {
     const refs = [newCustomer()];
     expect(await windows({ refs })).toEqual([[{}, null]]);
     expect(await windows({ refs: [] })).toEqual([[{}, null]]);
@@ -342,7 +342,7 @@ describe('usage of nothing', () => {
 });
 
 describe('limits', () => {
-  it('refuses a result with too many values in plain words', async () => {
+  it('a usage query refuses a result with too many values in plain words', async () => {
     const customer = newCustomer();
     await storeEvents(clickhouse, [event(customer, { model: 'a' }), event(customer, { model: 'b' })]);
     const request = {
@@ -360,7 +360,7 @@ describe('limits', () => {
     expect(series.get(customer)).toHaveLength(2);
   });
 
-  it('refuses too many values of several metrics that one statement reads', async () => {
+  it('a usage query refuses too many values of several metrics that one statement reads', async () => {
     const [one, other] = [newCustomer(), newCustomer()];
     await storeEvents(clickhouse, [event(one, { model: 'a' }), event(one, { model: 'b' })]);
     const request = {
@@ -384,7 +384,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('refuses an answer of too many bytes like one of too many values', async () => {
+  it('a usage query refuses an answer of too many bytes like one of too many values', async () => {
     const query = {
       sql: 'SELECT toString(number) AS value FROM numbers(1000)',
       format: 'Native' as const,
@@ -396,7 +396,7 @@ describe('limits', () => {
     await expect(refused).rejects.toMatchObject({ kind: 'too_large' });
   });
 
-  it('refuses a cursor that belongs to another request', async () => {
+  it('a usage query refuses a cursor that belongs to another request', async () => {
     const fitting = { windowStart: START, group: ['a'], ingestedUpTo: '1' };
     const cursors = [
       { ...fitting, group: [] },

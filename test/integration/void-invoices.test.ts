@@ -113,7 +113,7 @@ async function priceRequests({ rateCardId, requestsProductId, start }: Issued, p
 }
 
 describe('a usage invoice', () => {
-  test('is voided with its lines and its number, once', async () => {
+  test('a usage invoice is voided with its lines and its number, once', async () => {
     const { customerId, invoiceId } = await issuedUsage();
     const before = await read(customerId, invoiceId);
     expect(before).toMatchObject({ status: 'FINALIZED', total: '5' });
@@ -124,7 +124,7 @@ describe('a usage invoice', () => {
     );
   });
 
-  test('is regenerated with present usage and prices, as a new invoice that is final at once', async () => {
+  test('a usage invoice is regenerated with present usage and prices, as a new invoice that is final at once', async () => {
     const issued = await issuedUsage();
     const { customerId, invoiceId } = issued;
     await use(50, issued.start);
@@ -165,7 +165,7 @@ describe('a usage invoice', () => {
     expect(totals.reduce((sum, total) => sum + total, 0)).toBe(8.5);
   });
 
-  test('is regenerated once, and the new one again after it is voided', async () => {
+  test('a usage invoice is regenerated once, and the new one again after it is voided', async () => {
     const { customerId, invoiceId } = await issuedUsage();
     expect(await refusal('regenerate', invoiceId)).toBe(
       `400 invoice ${invoiceId} is FINALIZED: only a VOID invoice can be regenerated`,
@@ -181,7 +181,7 @@ describe('a usage invoice', () => {
     expect(await read(customerId, third)).toMatchObject({ status: 'FINALIZED', total: '5', from: second });
   });
 
-  test('is regenerated once by 20 requests at the same time', async () => {
+  test('a usage invoice is regenerated once by 20 requests at the same time', async () => {
     const { customerId, invoiceId } = await issuedUsage();
     await voidInvoice(invoiceId);
     const answers = await Promise.all(
@@ -191,7 +191,7 @@ describe('a usage invoice', () => {
     expect(await idsOf(customerId)).toHaveLength(2);
   });
 
-  test('has a price that changes while it is computed', async () => {
+  test('a usage invoice has a price that changes while it is computed', async () => {
     const issued = await issuedUsage();
     await voidInvoice(issued.invoiceId);
     let changes = 0;
@@ -209,7 +209,7 @@ describe('a usage invoice', () => {
     expect(await read(issued.customerId, id)).toMatchObject({ total: '12' });
   });
 
-  test('is not regenerated if its terms never stop changing', async () => {
+  test('a usage invoice is not regenerated if its terms never stop changing', async () => {
     const issued = await issuedUsage();
     await voidInvoice(issued.invoiceId);
     let price = 10;
@@ -226,7 +226,7 @@ describe('a usage invoice', () => {
     expect(await idsOf(issued.customerId)).toHaveLength(1);
   });
 
-  test('cannot be regenerated twice in the database', async () => {
+  test('a usage invoice cannot be regenerated twice in the database', async () => {
     const { invoiceId } = await issuedUsage();
     await voidInvoice(invoiceId);
     const id = await regenerate(invoiceId);
@@ -244,7 +244,7 @@ describe('a usage invoice', () => {
     });
   });
 
-  test('does not bring the draft of its period back, and later invoices stay as they are', async () => {
+  test('a usage invoice does not bring the draft of its period back, and later invoices stay as they are', async () => {
     const issued = await issuedUsage({ end: false });
     const before = await idsOf(issued.customerId);
     await voidInvoice(issued.invoiceId);
@@ -258,7 +258,7 @@ describe('a usage invoice', () => {
     );
   });
 
-  test('is regenerated up to the present end of its contract', async () => {
+  test('a usage invoice is regenerated up to the present end of its contract', async () => {
     const issued = await issuedUsage();
     await use(1000, new Date(Date.parse(issued.start) + 6 * DAY_MS).toISOString());
     const end = new Date(Date.parse(issued.start) + 5 * DAY_MS).toISOString();
@@ -283,7 +283,7 @@ describe('a usage invoice', () => {
     expect(all.map(({ total }) => total).toSorted()).toEqual(['31', '5']);
   });
 
-  test('of an archived contract is not regenerated', async () => {
+  test('a usage invoice of an archived contract is not regenerated', async () => {
     const issued = await issuedUsage();
     await api.post('/v1/contracts/archive', {
       customer_id: issued.customerId,
@@ -295,7 +295,7 @@ describe('a usage invoice', () => {
     );
   });
 
-  test('keeps the scheduled charges that joined it', async () => {
+  test('a usage invoice keeps the scheduled charges that joined it', async () => {
     const scenario = await createScenario(api, { alias, endingBefore: '2026-11-02T00:00:00Z' });
     await passDays((Date.parse(nextMonth()) - clock) / DAY_MS);
     const start = day(0);
@@ -338,7 +338,7 @@ describe('a scheduled invoice', () => {
     return { customerId, contractId, ids: await idsOf(customerId) };
   }
 
-  test('is regenerated with its items, which are invoiced once', async () => {
+  test('a scheduled invoice is regenerated with its items, which are invoiced once', async () => {
     const { customerId, ids } = await charged();
     const [first = '', draft = ''] = ids;
     await voidInvoice(first);
@@ -369,7 +369,7 @@ describe('a scheduled invoice', () => {
     expect(await refusal('regenerate', first)).toMatch(/^400 .* was regenerated before/);
   });
 
-  test('is not regenerated if its charges were archived meanwhile', async () => {
+  test('a scheduled invoice is not regenerated if its charges were archived meanwhile', async () => {
     const { customerId, contractId, ids } = await charged();
     const [first = ''] = ids;
     await voidInvoice(first);
@@ -388,7 +388,7 @@ describe('a scheduled invoice', () => {
     expect(await read(customerId, first)).toMatchObject({ status: 'VOID', total: '10' });
   });
 
-  test('that is a draft is neither voided nor regenerated', async () => {
+  test('a scheduled invoice that is a draft is neither voided nor regenerated', async () => {
     const { ids } = await charged();
     const draft = ids[1] ?? '';
     expect(await refusal('void', draft)).toBe(
@@ -427,7 +427,7 @@ test('the official client voids and regenerates', async () => {
 describe('the list of issued invoices', () => {
   const list = (query: Record<string, string | number | boolean>) => api.get('/v1/invoices', { query });
 
-  test('has those of all customers in the order of issue date and id, page by page', async () => {
+  test('the list of issued invoices has those of all customers in the order of issue date and id, page by page', async () => {
     await issuedUsage();
     const whole = await list({ limit: 100 });
     const all = whole.list('data').map((_, index) => ({
@@ -451,7 +451,7 @@ describe('the list of issued invoices', () => {
     expect(paged).toEqual(all.map(({ id }) => id).toReversed());
   });
 
-  test('is filtered by status, type, customer, contract, time and warnings', async () => {
+  test('the list of issued invoices is filtered by status, type, customer, contract, time and warnings', async () => {
     const issued = await issuedUsage();
     // Nothing has a price for this model.
     await api.post('/v1/ingest', [
@@ -481,7 +481,7 @@ describe('the list of issued invoices', () => {
     expect((await list({ contract_id: newId() })).list('data')).toEqual([]);
   });
 
-  test('is answered as CSV', async () => {
+  test('the list of issued invoices is answered as CSV', async () => {
     const answer = await api.get('/v1/invoices', {
       headers: { accept: 'text/csv' },
       query: { status: 'VOID' },
@@ -492,7 +492,7 @@ describe('the list of issued invoices', () => {
     for (const row of rows) expect(row).toContain(',VOID,');
   });
 
-  test('has no drafts', async () => {
+  test('the list of issued invoices has no drafts', async () => {
     const drafts = await api.get('/v1/invoices', { query: { status: 'DRAFT', limit: 1 } });
     const all = await list({});
     expect(all.list('data').map((_, index) => all.text(`data[${index}].status`))).not.toContain('DRAFT');

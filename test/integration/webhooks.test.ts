@@ -60,7 +60,7 @@ const invoicesAt = ({ received }: WebhookReceiver, customerId: string) =>
   });
 
 describe('a message', () => {
-  it("is verified by the client's own helper and by the library of Standard Webhooks", async () => {
+  it("a message is verified by the client's own helper and by the library of Standard Webhooks", async () => {
     const id = await test();
     await expect.poll(() => receiver.received.length).toBe(1);
     const [{ headers, body }] = receiver.received as [WebhookReceiver['received'][number]];
@@ -77,7 +77,7 @@ describe('a message', () => {
     await expect.poll(() => statusOf()).toBe('DELIVERED');
   });
 
-  it('tells of an invoice that is issued, to every endpoint that subscribed', async () => {
+  it('a message tells of an invoice that is issued, to every endpoint that subscribed', async () => {
     const [same, none] = [await otherReceiver(), await otherReceiver()];
     await createWebhook(same.url, { event_types: ['invoice.finalized'] });
     await createWebhook(none.url, { event_types: ['contract.create'] });
@@ -108,7 +108,7 @@ describe('a message', () => {
     expect(none.received).toEqual([]);
   });
 
-  it('is not sent if its change is rolled back', async () => {
+  it('a message is not sent if its change is rolled back', async () => {
     const customer = newId();
     const undone = db.transaction(async (tx) => {
       await publishFinalized(tx, finalized(customer));
@@ -120,7 +120,7 @@ describe('a message', () => {
     expect(invoicesAt(receiver, customer)).toEqual([]);
   });
 
-  it('is written once for many endpoints, and not at all without one', async () => {
+  it('a message is written once for many endpoints, and not at all without one', async () => {
     await api.post('/v1/webhooks/archive', { id: webhook.id });
     const customer = newId();
     await db.transaction((tx) => publishFinalized(tx, finalized(customer)));
@@ -129,7 +129,7 @@ describe('a message', () => {
     expect((await deliveries(id)).list('data')).toEqual([]);
   });
 
-  it('of one customer arrives after those before it', async () => {
+  it('a message of one customer arrives after those before it', async () => {
     const customers = [newId(), newId(), newId()];
     const sent = customers.map((customer) => finalized(customer, 60));
     for (let index = 0; index < 60; index += 10) {
@@ -162,7 +162,7 @@ it('shows its deliveries in /metrics', async () => {
 });
 
 describe('a receiver', () => {
-  it('that hangs delays no other', async () => {
+  it('a receiver that hangs delays no other', async () => {
     receiver.answerWith(() => undefined);
     for (let index = 0; index < 20; index += 1) await test();
     const other = await otherReceiver();
@@ -174,26 +174,29 @@ describe('a receiver', () => {
     expect(await statusOf()).toBe('PENDING');
   });
 
-  it.each([500, 302])('that answers %i gets the message again, and its answer is kept', async (status) => {
-    receiver.answerWith((response) => response.writeHead(status, { location: '/' }).end('no'));
-    const id = await test();
-    await expect.poll(async () => (await deliveries()).at('data[0].last_status')).toBe(status);
-    const noted = await deliveries(webhook.id, '?status=PENDING');
-    expect(noted.at('data[0]')).toMatchObject({ message_id: id, attempts: 1, last_answer: 'no' });
-    expect(noted.text('data[0].last_error')).toContain(`status ${status}`);
-    const pause =
-      Date.parse(noted.text('data[0].next_attempt_at')) - Date.parse(noted.text('data[0].last_attempt_at'));
-    expect(pause).toBeGreaterThanOrEqual(5_000);
-    receiver.answerWith((response) => response.end());
-    const asked = { id: webhook.id, failed_since: noted.text('data[0].stored_at') };
-    expect((await api.post('/v1/webhooks/redeliver', asked)).at('data.messages')).toBe(1);
-    await expect.poll(() => statusOf()).toBe('DELIVERED');
-    expect(idsAt(receiver)).toEqual([id, id]);
-  });
+  it.each([500, 302])(
+    'a receiver that answers %i gets the message again, and its answer is kept',
+    async (status) => {
+      receiver.answerWith((response) => response.writeHead(status, { location: '/' }).end('no'));
+      const id = await test();
+      await expect.poll(async () => (await deliveries()).at('data[0].last_status')).toBe(status);
+      const noted = await deliveries(webhook.id, '?status=PENDING');
+      expect(noted.at('data[0]')).toMatchObject({ message_id: id, attempts: 1, last_answer: 'no' });
+      expect(noted.text('data[0].last_error')).toContain(`status ${status}`);
+      const pause =
+        Date.parse(noted.text('data[0].next_attempt_at')) - Date.parse(noted.text('data[0].last_attempt_at'));
+      expect(pause).toBeGreaterThanOrEqual(5_000);
+      receiver.answerWith((response) => response.end());
+      const asked = { id: webhook.id, failed_since: noted.text('data[0].stored_at') };
+      expect((await api.post('/v1/webhooks/redeliver', asked)).at('data.messages')).toBe(1);
+      await expect.poll(() => statusOf()).toBe('DELIVERED');
+      expect(idsAt(receiver)).toEqual([id, id]);
+    },
+  );
 });
 
 describe('a webhook', () => {
-  it('gets one message again on request, and refuses one that it never had', async () => {
+  it('a webhook gets one message again on request, and refuses one that it never had', async () => {
     const id = await test();
     await expect.poll(() => statusOf()).toBe('DELIVERED');
     await api.post('/v1/webhooks/redeliver', { id: webhook.id, message_id: id });
@@ -202,7 +205,7 @@ describe('a webhook', () => {
     expect((await api.send('POST', '/v1/webhooks/redeliver', unknown)).status).toBe(404);
   });
 
-  it('is signed with the new secret after a rotation, and for a day with the former one too', async () => {
+  it('a webhook is signed with the new secret after a rotation, and for a day with the former one too', async () => {
     const rotated = await api.post('/v1/webhooks/rotateSecret', { id: webhook.id });
     const id = await test();
     await expect.poll(() => receiver.received.length).toBe(1);
@@ -212,7 +215,7 @@ describe('a webhook', () => {
     expect(headers['webhook-signature']).toBe(both['webhook-signature']);
   });
 
-  it('that is archived gets nothing more', async () => {
+  it('a webhook that is archived gets nothing more', async () => {
     receiver.answerWith((response) => response.writeHead(500).end());
     await test();
     await expect.poll(async () => (await deliveries()).at('data[0].attempts')).toBe(1);
@@ -222,7 +225,7 @@ describe('a webhook', () => {
     expect((await api.get(`/v1/webhooks/${webhook.id}`)).text('data.archived_at')).toMatch(/^2026-01-1/);
   });
 
-  it('shows its secret when it is created, and never again', async () => {
+  it('a webhook shows its secret when it is created, and never again', async () => {
     const listed = await api.get('/v1/webhooks');
     expect(JSON.stringify(listed.body)).toContain(webhook.id);
     expect(JSON.stringify(listed.body)).not.toContain(webhook.secret);
@@ -233,7 +236,7 @@ describe('a webhook', () => {
     'ftp://receiver.example/',
     'not a URL',
     'https://user@receiver.example/',
-  ])('refuses %s', (url) => {
+  ])('a webhook refuses %s', (url) => {
     const deps = { db, clock: { now: Date.now }, allowPrivate: false };
     const create = async () => createEndpoint(deps, { name: 'x', url, eventTypes: null });
     return expect(create()).rejects.toMatchObject({ kind: 'invalid', path: ['url'] });

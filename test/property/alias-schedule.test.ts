@@ -83,7 +83,7 @@ describe('the schedule of an alias', () => {
     );
   });
 
-  test('never gives an instant to two cards', () => {
+  test('the schedule of an alias never gives an instant to two cards', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 10 }), (actions) => {
         const effective = effectiveAssignments(recorded(actions));
@@ -98,7 +98,7 @@ describe('the schedule of an alias', () => {
     );
   });
 
-  test('stays as it is when a card is assigned again what it shows', () => {
+  test('the schedule of an alias stays as it is when a card is assigned again what it shows', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 10 }), fc.constantFrom(...CARDS), (actions, card) => {
         const shown = effectiveAssignments(recorded(actions)).filter(({ rateCardId }) => rateCardId === card);

@@ -80,7 +80,7 @@ function restarted(model: Model, now: number): DeduplicationIndex {
 }
 
 describe('the deduplication index', () => {
-  it('answers like a map for every sequence of reservations, releases, passing time and restarts', () => {
+  it('the deduplication index answers like a map for every sequence of reservations, releases, passing time and restarts', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 400 }), (commands) => {
         const model = new Model();

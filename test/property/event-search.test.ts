@@ -43,7 +43,7 @@ async function hasUsage(metric: StreamingMetric, customerRef: string): Promise<b
 }
 
 describe('the metrics that a search names for an event', () => {
-  it('are those that the naive rules name, and each other one has a reason', async () => {
+  it('the metrics that a search names for an event are those that the naive rules name, and each other one has a reason', async () => {
     await fc.assert(
       fc.asyncProperty(
         usageScenario,
@@ -69,7 +69,7 @@ describe('the metrics that a search names for an event', () => {
     );
   });
 
-  it('are those whose usage counts the event', async () => {
+  it('the metrics that a search names for an event are those whose usage counts the event', async () => {
     await fc.assert(
       fc.asyncProperty(
         usageScenario,

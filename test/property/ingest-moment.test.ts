@@ -87,7 +87,7 @@ describe('the moment up to which events are complete', () => {
   });
   afterAll(() => store.close());
 
-  it('is known neither before the start has read what is stored, nor without a log of this process', async () => {
+  it('the moment up to which events are complete is known neither before the start has read what is stored, nor without a log of this process', async () => {
     await store.clear();
     const clock = { now: () => START };
     const opened = await open(store, await createTestDirectory(), clock);
@@ -105,7 +105,7 @@ describe('the moment up to which events are complete', () => {
     await toServer.close();
   });
 
-  it('has all acknowledged events before it, and no event later, whatever waits, fails, restarts or sets the clock', async () => {
+  it('the moment up to which events are complete has all acknowledged events before it, and no event later, whatever waits, fails, restarts or sets the clock', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16 }), async (steps) => {
         await store.clear();

@@ -59,7 +59,7 @@ describe('a stored event', () => {
     await store.close();
   });
 
-  it('is read from ClickHouse with every character and millisecond as it was sent', async () => {
+  it('a stored event is read from ClickHouse with every character and millisecond as it was sent', async () => {
     const events = fc.uniqueArray(event, { selector: (e) => e.transaction_id, minLength: 1, maxLength: 100 });
     await fc.assert(
       fc.asyncProperty(events, fc.boolean(), async (sent, isEscaped) => {

@@ -55,7 +55,7 @@ const exponent = fc.oneof(
 );
 
 describe('the text of a number', () => {
-  it('is the same on the fast and the slow way wherever the fast way is taken', () => {
+  it('the text of a number is the same on the fast and the slow way wherever the fast way is taken', () => {
     fc.assert(
       fc.property(numberToken(14), (token) => {
         fc.pre(!mayLoseDigits(`[${token}]`));
@@ -65,7 +65,7 @@ describe('the text of a number', () => {
     );
   });
 
-  it('has exactly the value that was sent, without exponent or needless zeros', () => {
+  it('the text of a number has exactly the value that was sent, without exponent or needless zeros', () => {
     fc.assert(
       fc.property(numberToken(40), exponent, (mantissa, power) => {
         const token = mantissa + power;
@@ -77,7 +77,7 @@ describe('the text of a number', () => {
     );
   });
 
-  it('is never taken from a double that lost a digit', () => {
+  it('the text of a number is never taken from a double that lost a digit', () => {
     fc.assert(
       fc.property(numberToken(20), exponent, (mantissa, power) => {
         const token = mantissa + power;
@@ -88,7 +88,7 @@ describe('the text of a number', () => {
     );
   });
 
-  it('is found for every number of a JSON document and for nothing else', () => {
+  it('the text of a number is found for every number of a JSON document and for nothing else', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         const { json: replaced, numbers } = extractNumbers(json);
@@ -108,7 +108,7 @@ describe('the text of a number', () => {
 });
 
 describe('timestamps', () => {
-  it('are read like the core reads them, whatever their form', () => {
+  it('timestamps are read like the core reads them, whatever their form', () => {
     const parse = createTimestampParser();
     const wellFormed = fc
       .tuple(
@@ -134,7 +134,7 @@ describe('timestamps', () => {
 });
 
 describe('the validator', () => {
-  it('never throws, whatever the bytes are', () => {
+  it('the validator never throws, whatever the bytes are', () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
     const json = fc.json().map((text) => Buffer.from(text));
     const events = fc

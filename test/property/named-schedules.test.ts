@@ -16,7 +16,7 @@ const write = fc
   });
 
 describe('a named schedule', () => {
-  test('has at every instant what was last written over it, in segments that do not overlap', () => {
+  test('a named schedule has at every instant what was last written over it, in segments that do not overlap', () => {
     fc.assert(
       fc.property(fc.array(write, { minLength: 1, maxLength: WRITES_MAX }), (writes) => {
         const segments = writes.reduce<ScheduleSegment[]>(withSegment, []);

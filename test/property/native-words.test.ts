@@ -56,7 +56,7 @@ function statement(ids: readonly { id: string; second: number }[]) {
 }
 
 describe('the blocks of an answer', () => {
-  it('hold the rows of RowBinary, for every number of rows, size of block and cut into pieces', async () => {
+  it('the blocks of an answer hold the rows of RowBinary, for every number of rows, size of block and cut into pieces', async () => {
     const places = fc.array(fc.nat(), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(stored, fc.integer({ min: 1, max: 200 }), places, async (ids, blockRows, at) => {
@@ -76,7 +76,7 @@ describe('the blocks of an answer', () => {
     );
   });
 
-  it('are refused where the answer ends within one or is something else', async () => {
+  it('the blocks of an answer are refused where the answer ends within one or is something else', async () => {
     const sql = 'SELECT toUInt32(number) AS a, toUInt32(number) AS b FROM numbers(1000)';
     const settings = { max_block_size: 300 };
     const native = await clickhouse.queryBytes({ sql: `${sql} FORMAT Native`, settings });
@@ -96,7 +96,7 @@ describe('the blocks of an answer', () => {
     await expect(rowsOf([wide], 1)).rejects.toThrow('a column is UInt32, not UInt64');
   });
 
-  it('are ended where they are not read to the end', async () => {
+  it('the blocks of an answer are ended where they are not read to the end', async () => {
     let isClosed = false;
     async function* endless() {
       const block = await clickhouse.queryBytes({ sql: 'SELECT toUInt32(1) AS a FORMAT Native' });

@@ -133,7 +133,7 @@ function repeatsAName(value: string): boolean {
 }
 
 describe('a path into the text of a property', () => {
-  it('reads what a JSON parser that keeps every digit reads, whatever the text', async () => {
+  it('a path into the text of a property reads what a JSON parser that keeps every digit reads, whatever the text', async () => {
     const values = fc.oneof(
       { weight: 4, arbitrary: document },
       { weight: 4, arbitrary: damaged },
@@ -155,24 +155,24 @@ describe('a path into the text of a property', () => {
     );
   });
 
-  it('takes the first of members of one name, and reads nothing from text that has U+0000', async () => {
+  it('a path into the text of a property takes the first of members of one name, and reads nothing from text that has U+0000', async () => {
     const values = ['{"a":1,"a":2}', '{"a":"x\\u0000"}', '{"a":1,"b":"\\\\u0000"}', '{"a":"\\u0001"}'];
     expect(await readInSql(values, 'p.a')).toEqual(['1', null, '1', '\u0001']);
   });
 
-  it('reads nothing from text that escapes half of a pair, which is no character', async () => {
+  it('a path into the text of a property reads nothing from text that escapes half of a pair, which is no character', async () => {
     const values = ['{"a":1,"b":"\\ud83d\\ude00"}', '{"a":1,"b":"\\ud83d"}', '{"a":1,"b":"\\ud83dude00"}'];
     expect(await readInSql(values, 'p.a')).toEqual(['1', null, null]);
   });
 
-  it('reads nothing from text that is nested deeper than the parser goes', async () => {
+  it('a path into the text of a property reads nothing from text that is nested deeper than the parser goes', async () => {
     const deep = (levels: number) => '{"a":'.repeat(levels) + '1'.concat('}'.repeat(levels));
     const [shallow, hostile] = await readInSql([deep(100), deep(12_000)], 'p.a');
     expect(shallow).toMatch(/^\{"a":/);
     expect(hostile).toBeNull();
   });
 
-  it('takes time in proportion to the text, also where a quotation mark is never closed', async () => {
+  it('a path into the text of a property takes time in proportion to the text, also where a quotation mark is never closed', async () => {
     const beginnings = ['"', '{"a":"', '{"a":1,"'];
     const pieces = ['\\"1', '"1', '-', '-1', '1,', '\\', '{"1":', '1 ', '0', '"a1"-"'];
     const parameters = createParameters();

@@ -79,7 +79,7 @@ function expectSameSpans(sent: SentRequest, fromJson: Span[], fromProtobuf: Span
 }
 
 describe('the spans of an export request', () => {
-  it('are the same from JSON and from protobuf', () => {
+  it('the spans of an export request are the same from JSON and from protobuf', () => {
     fc.assert(
       fc.property(request, style, (sent, how) => {
         const fromJson = readJsonSpans(Buffer.from(requestJson(sent, how)), WANTED);
@@ -89,7 +89,7 @@ describe('the spans of an export request', () => {
     );
   });
 
-  it('keep every digit of an integer and of a double', () => {
+  it('the spans of an export request keep every digit of an integer and of a double', () => {
     fc.assert(
       fc.property(int64, fc.double({ noNaN: true, min: -1e15, max: 1e15 }), (int, double) => {
         const sent = (one: SentValue): SentRequest => [
@@ -122,7 +122,7 @@ it('a span has failed by the number of its status, and by the name that some sen
 });
 
 describe('a body that is no export request', () => {
-  it('is read or refused, whatever its bytes are', () => {
+  it('a body that is no export request is read or refused, whatever its bytes are', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         isReadOrRefused(() => readProtobufSpans(Buffer.from(bytes), WANTED));
@@ -133,7 +133,7 @@ describe('a body that is no export request', () => {
     );
   });
 
-  it('is read or refused where bytes of a good one are changed or missing', () => {
+  it('a body that is no export request is read or refused where bytes of a good one are changed or missing', () => {
     fc.assert(
       fc.property(request, fc.nat(), fc.nat(255), fc.nat(), (sent, at, byte, kept) => {
         for (const [read, good] of [
@@ -151,7 +151,7 @@ describe('a body that is no export request', () => {
     );
   });
 
-  it('is read or refused where JSON has values of the wrong kind', () => {
+  it('a body that is no export request is read or refused where JSON has values of the wrong kind', () => {
     const names = fc.constantFrom(
       'resourceSpans',
       'resource',
@@ -211,7 +211,7 @@ describe('a body that is no export request', () => {
     ['digits', Buffer.alloc(SIZE, '9')],
     ['quotes', Buffer.alloc(SIZE, '"\\')],
   ];
-  it.each(bodies)('of 2 MiB of %s ends soon', (_name, body) => {
+  it.each(bodies)('a body that is no export request of 2 MiB of %s ends soon', (_name, body) => {
     for (const [, read] of hostile) {
       const start = performance.now();
       isReadOrRefused(() => read(body));

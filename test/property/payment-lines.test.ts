@@ -21,7 +21,7 @@ const amount = fc
 const sum = (amounts: readonly Decimal[]) => amounts.reduce((total, one) => total.plus(one), ZERO);
 
 describe('amounts that are rounded together', () => {
-  test('are whole, add up to their rounded sum, and none is a whole unit away from its own', () => {
+  test('amounts that are rounded together are whole, add up to their rounded sum, and none is a whole unit away from its own', () => {
     fc.assert(
       fc.property(fc.array(amount, { maxLength: 60 }), (amounts) => {
         const total = BigInt(roundDecimal(sum(amounts), 'ROUND_HALF_UP', 0).toFixed());
@@ -36,7 +36,7 @@ describe('amounts that are rounded together', () => {
     );
   });
 
-  test('go up where the remainder is largest, and the first of equals does', () => {
+  test('amounts that are rounded together go up where the remainder is largest, and the first of equals does', () => {
     const of = (...texts: string[]) => texts.map((text) => new Decimal(text));
     expect(allocate(of('1.2', '1.7', '1.1'), 4n)).toEqual([1n, 2n, 1n]);
     expect(allocate(of('0.5', '0.5'), 1n)).toEqual([1n, 0n]);
@@ -65,7 +65,7 @@ describe('the lines of any invoice', () => {
     );
   });
 
-  test('arrive at Stripe as whole amounts that add up to the payable amount, without lines of 0', () => {
+  test('the lines of any invoice arrive at Stripe as whole amounts that add up to the payable amount, without lines of 0', () => {
     fc.assert(
       fc.property(documentCase, fc.constantFrom(...INVOICE_LAYOUTS), (document, layout) => {
         const { lines, subTotal } = stripeLines(document, layout, null);
@@ -81,7 +81,7 @@ describe('the lines of any invoice', () => {
     );
   });
 
-  test('never show what a balance has paid in the layout net, and show it once for each balance in gross', () => {
+  test('the lines of any invoice never show what a balance has paid in the layout net, and show it once for each balance in gross', () => {
     fc.assert(
       fc.property(documentCase, (document) => {
         const paid = document.lines.filter(
@@ -115,14 +115,14 @@ describe('amounts in the units of Stripe', () => {
     expect(inStripeUnits(new Decimal(stored), currency).eq(String(units))).toBe(true);
   });
 
-  test('that Stripe cannot carry are refused, saying which it can', () => {
+  test('amounts in the units of Stripe that Stripe cannot carry are refused, saying which it can', () => {
     expect(() => payableUnits(new Decimal('5.124'), fiatCreditTypeOf('KWD'))).toThrow(
       'Stripe cannot carry 5.124 KWD: its amounts in KWD are multiples of 0.01',
     );
     expect(() => payableUnits(new Decimal('12.4'), fiatCreditTypeOf('MGA'))).toThrow('multiples of 1');
   });
 
-  test('below the smallest charge are known', () => {
+  test('amounts in the units of Stripe below the smallest charge are known', () => {
     expect(isBelowMinimum(new Decimal('49'), fiatCreditTypeOf('USD'))).toBe(true);
     expect(isBelowMinimum(new Decimal('50'), fiatCreditTypeOf('USD'))).toBe(false);
     expect(isBelowMinimum(new Decimal('49'), fiatCreditTypeOf('JPY'))).toBe(true);

@@ -63,7 +63,7 @@ function lastSet(made: readonly ProductUpdate[], term: (typeof TERMS)[number], h
 }
 
 describe('versions of a product', () => {
-  test('hold in every hour what was set last, term by term', () => {
+  test('versions of a product hold in every hour what was set last, term by term', () => {
     fc.assert(
       fc.property(updates, (made) => {
         const versions = versionsOf(INITIAL, made);
@@ -76,7 +76,7 @@ describe('versions of a product', () => {
     );
   });
 
-  test('begin with the initial one and ascend, one for each start', () => {
+  test('versions of a product begin with the initial one and ascend, one for each start', () => {
     fc.assert(
       fc.property(updates, (made) => {
         const [initial, ...later] = versionsOf(INITIAL, made).map(({ startingAt }) => startingAt);

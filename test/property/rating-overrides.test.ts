@@ -99,7 +99,7 @@ describe('overrides', () => {
     );
   });
 
-  it('are decided for all times at once as for each time alone', () => {
+  it('overrides are decided for all times at once as for each time alone', () => {
     const prioritizations = fc.constantFrom('LOWEST_MULTIPLIER' as const, 'EXPLICIT' as const);
     fc.assert(
       fc.property(
@@ -135,7 +135,7 @@ describe('overrides', () => {
     );
   });
 
-  it('are decided by an index prepared in parts as by one built at once', async () => {
+  it('overrides are decided by an index prepared in parts as by one built at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         datedOverrides,
@@ -163,7 +163,7 @@ describe('overrides', () => {
     );
   });
 
-  it('are indexed once where they cannot change, and the index is the prepared one', async () => {
+  it('overrides are indexed once where they cannot change, and the index is the prepared one', async () => {
     for (const prioritization of ['LOWEST_MULTIPLIER', 'EXPLICIT'] as const) {
       const contract = { overrides: Object.freeze([]), prioritization };
       await prepareIndex(contract);
@@ -173,7 +173,7 @@ describe('overrides', () => {
     }
   });
 
-  it('leave the entitlement to the last added one that speaks of it', () => {
+  it('overrides leave the entitlement to the last added one that speaks of it', () => {
     fc.assert(
       fc.property(overrides, subject, fc.boolean(), (candidates, who, onCard) => {
         const contract = { overrides: candidates, prioritization: 'LOWEST_MULTIPLIER' as const };

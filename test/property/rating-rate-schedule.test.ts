@@ -134,7 +134,7 @@ describe('a rate book', () => {
       .map((given) => added.map((entry, index) => ({ ...entry, ...given[index] }))),
   );
 
-  test('keeps group values and billing frequencies apart, and falls back to the rate without values', () => {
+  test('a rate book keeps group values and billing frequencies apart, and falls back to the rate without values', () => {
     fc.assert(
       fc.property(mixed, identities, (added, { pricingGroupValues, billingFrequency }) => {
         const book = rateBook(added);
@@ -157,7 +157,7 @@ describe('a rate book', () => {
     );
   });
 
-  test('of a product with another price in every hour of a year has the rate of each hour', () => {
+  test('a rate book of a product with another price in every hour of a year has the rate of each hour', () => {
     const hours = 365 * 24;
     const added = Array.from(
       { length: hours },

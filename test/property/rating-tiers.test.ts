@@ -89,7 +89,7 @@ describe('graduated tiers', () => {
     );
   });
 
-  test('from a to b and from b to c is from a to c, in every tier', () => {
+  test('graduated tiers from a to b and from b to c is from a to c, in every tier', () => {
     fc.assert(
       fc.property(grains, position, position, position, (given, a, b, c) => {
         const bands = bandsOf(given);

@@ -177,7 +177,7 @@ const body = fc
   .map(([events, inside, behind]) => `${inside}[${events.join(`${inside},`)}]${behind}`);
 
 describe('a body that is read in one pass', () => {
-  it('has the rows that the general reader gives it, whatever the body is', () => {
+  it('a body that is read in one pass has the rows that the general reader gives it, whatever the body is', () => {
     let plainBodies = 0;
     fc.assert(
       fc.property(body, (json) => {
@@ -189,7 +189,7 @@ describe('a body that is read in one pass', () => {
     expect(plainBodies).toBeGreaterThan(runs(4_000) / 40);
   });
 
-  it('has them after any byte of it was changed, too', () => {
+  it('a body that is read in one pass has them after any byte of it was changed, too', () => {
     const good = fc.record({
       n: fc.oneof(fc.nat(), fc.string({ maxLength: 5 })),
       at: fc.nat(),
@@ -215,7 +215,7 @@ describe('a body that is read in one pass', () => {
     ],
     ['an event without properties', [sample(1, undefined)]],
     ['64 properties', [sample(1, Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`p${i}`, i])))]],
-  ])('is one of %s', (_, events) => {
+  ])('a body that is read in one pass is one of %s', (_, events) => {
     expect(isReadAlike(JSON.stringify(events))).toBe(true);
   });
 
@@ -227,7 +227,7 @@ describe('a body that is read in one pass', () => {
     ['65 properties', [sample(1, Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`p${i}`, i])))]],
     ['a name that looks like an index', [sample(1, { b: 1, 0: 2 })]],
     ['an id that is too long', [{ ...sample(1, {}), transaction_id: 'x'.repeat(129) }]],
-  ])('is none with %s', (_, events) => {
+  ])('a body that is read in one pass is none with %s', (_, events) => {
     expect(isReadAlike(JSON.stringify(events))).toBe(false);
   });
 });

@@ -59,7 +59,7 @@ const distance: fc.Arbitrary<RelativeDate> = fc
   );
 
 describe('a relative date', () => {
-  test('is where a calendar that is turned by hand says', () => {
+  test('a relative date is where a calendar that is turned by hand says', () => {
     fc.assert(
       fc.property(start, time, distance, (from, at, date) => {
         const result = addRelative(Date.parse(written(from, at)), date);
@@ -69,7 +69,7 @@ describe('a relative date', () => {
     );
   });
 
-  test('is later, the farther it is, in one unit', () => {
+  test('a relative date is later, the farther it is, in one unit', () => {
     fc.assert(
       fc.property(start, distance, (from, date) => {
         const origin = Date.parse(written(from, '00:00:00.000'));

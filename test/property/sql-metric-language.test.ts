@@ -131,7 +131,7 @@ const HOURS = Array.from({ length: 4 }, (_, index) => PERIOD.start + (index + 1)
 
 describe('a random query', () => {
   it(
-    'has by hours what it has over the events before each of them, whatever the order and the copies of events',
+    'a random query has by hours what it has over the events before each of them, whatever the order and the copies of events',
     async () => {
       await fc.assert(
         fc.asyncProperty(events, query, async (own, sql) => {
@@ -148,7 +148,7 @@ describe('a random query', () => {
   );
 
   it(
-    'of quantiles has the naive ones',
+    'a random query of quantiles has the naive ones',
     async () => {
       const level = fc.integer({ min: 0, max: 100 });
       await fc.assert(

@@ -71,7 +71,7 @@ const isNotZero = ({ value }: { value: string }) => value !== '0';
 
 describe('a query that says what a streaming metric says', () => {
   it(
-    'has the cumulative values of the naive computation at every hour and at the end',
+    'a query that says what a streaming metric says has the cumulative values of the naive computation at every hour and at the end',
     async () => {
       await fc.assert(
         fc.asyncProperty(usageScenario, streamingMetric, groupBy, async (scenario, metric, groups) => {
@@ -111,7 +111,7 @@ describe('a query that says what a streaming metric says', () => {
   );
 
   it(
-    'has the windows of the naive computation, each on its own',
+    'a query that says what a streaming metric says has the windows of the naive computation, each on its own',
     async () => {
       const size = fc.constantFrom('HOUR', 'DAY', 'NONE');
       await fc.assert(
@@ -222,7 +222,7 @@ const QUERIES: ReadonlyArray<readonly [sql: string, groups: readonly string[]]> 
 
 describe('values at the hours', () => {
   it(
-    'are those of the whole query over the events up to there, whatever the query',
+    'values at the hours are those of the whole query over the events up to there, whatever the query',
     async () => {
       const hours = fc.uniqueArray(fc.integer({ min: 1, max: 48 }), { minLength: 2, maxLength: 3 });
       await fc.assert(
@@ -293,7 +293,7 @@ const scaledNumber: fc.Arbitrary<bigint> = fc.oneof(
 
 describe('arithmetic', () => {
   it(
-    'is exact: sums and differences always, products and quotients to 30 places, half away from zero',
+    'arithmetic is exact: sums and differences always, products and quotients to 30 places, half away from zero',
     async () => {
       let run = 0;
       await fc.assert(

@@ -161,7 +161,7 @@ function oracleGroups(
 }
 
 describe('usage of many customers and metrics', () => {
-  it('is the naive aggregate of every customer, metric and window, in order, whatever the page and whatever arrives', async () => {
+  it('usage of many customers and metrics is the naive aggregate of every customer, metric and window, in order, whatever the page and whatever arrives', async () => {
     await fc.assert(
       fc.asyncProperty(usageScenario, usageScenario, question, async (before, after, drawn) => {
         const names = before.customers.map(({ customerId }) => customerId);

@@ -98,7 +98,7 @@ function shown(rows: readonly UsageGroupRow[]) {
 }
 
 describe('usage in windows', () => {
-  it('is what the naive aggregate gives for every window and group, in order, whatever the page size', async () => {
+  it('usage in windows is what the naive aggregate gives for every window and group, in order, whatever the page size', async () => {
     await fc.assert(
       fc.asyncProperty(
         usageScenario,
@@ -119,7 +119,7 @@ describe('usage in windows', () => {
     );
   });
 
-  it('stays what it was on the first page while events arrive', async () => {
+  it('usage in windows stays what it was on the first page while events arrive', async () => {
     await fc.assert(
       fc.asyncProperty(usageScenario, usageScenario, question, async (before, after, asked) => {
         await storeEvents(clickhouse, before.events);

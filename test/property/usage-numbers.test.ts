@@ -148,7 +148,7 @@ async function readAlone(text: string): Promise<string | null | undefined> {
 }
 
 describe('the number in a property', () => {
-  it('is the same in SQL, in TypeScript and for the oracle, whatever the text', async () => {
+  it('the number in a property is the same in SQL, in TypeScript and for the oracle, whatever the text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(texts, { minLength: 200, maxLength: 400 }), async (batch) => {
         const expected = batch.map((text) => [text, numberOfOracle(text)]);
@@ -160,7 +160,7 @@ describe('the number in a property', () => {
     );
   });
 
-  it('is the same for the reader of whole numbers, or it ends the statement', async () => {
+  it('the number in a property is the same for the reader of whole numbers, or it ends the statement', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(whole, { minLength: 100, maxLength: 200 }),

@@ -117,7 +117,7 @@ async function checkSlices(scenario: UsageScenario, asked: Question): Promise<vo
 }
 
 describe('usage series', () => {
-  it('give V(t) as the naive aggregate does, at every boundary, for every line and customer', async () => {
+  it('usage series give V(t) as the naive aggregate does, at every boundary, for every line and customer', async () => {
     await fc.assert(
       fc.asyncProperty(
         usageScenario,
@@ -131,7 +131,7 @@ describe('usage series', () => {
     );
   });
 
-  it('are the same read in slices of their lines', async () => {
+  it('usage series are the same read in slices of their lines', async () => {
     await fc.assert(
       fc.asyncProperty(usageScenario, question, async (scenario, asked) => {
         await storeEvents(clickhouse, scenario.events);
@@ -141,7 +141,7 @@ describe('usage series', () => {
     );
   });
 
-  it('are the same for requests and for evaluations, whose engine filters before it merges copies', async () => {
+  it('usage series are the same for requests and for evaluations, whose engine filters before it merges copies', async () => {
     await fc.assert(
       fc.asyncProperty(usageScenario, question, fc.nat(), async (scenario, asked, place) => {
         await storeEvents(clickhouse, scenario.events);
@@ -155,7 +155,7 @@ describe('usage series', () => {
     );
   });
 
-  it('are the same for several metrics that one statement reads', async () => {
+  it('usage series are the same for several metrics that one statement reads', async () => {
     const filter = fc.option(fc.constant({ property: 'model', values: ['a', ''] }));
     const metrics = fc.array(streamingMetric, { minLength: 1, maxLength: 6 });
     await fc.assert(
@@ -181,7 +181,7 @@ describe('usage series', () => {
     );
   });
 
-  it('have hours that sum to the days and days that sum to the period, for every aggregation', async () => {
+  it('usage series have hours that sum to the days and days that sum to the period, for every aggregation', async () => {
     await fc.assert(
       fc.asyncProperty(usageScenario, streamingMetric, groupBy, async (scenario, metric, names) => {
         await storeEvents(clickhouse, scenario.events);

@@ -108,7 +108,7 @@ function answerOf(one: Given): Buffer {
 }
 
 describe('windows in the Native format', () => {
-  test('are those of their lines and metrics, in whatever blocks they come', () => {
+  test('windows in the Native format are those of their lines and metrics, in whatever blocks they come', () => {
     fc.assert(
       fc.property(given, (one) => {
         const read = readWindowRows(answerOf(one), one).flatMap(({ owner, metrics }) =>
@@ -133,7 +133,7 @@ describe('windows in the Native format', () => {
     );
   });
 
-  test('are refused where the answer breaks off within a block', () => {
+  test('windows in the Native format are refused where the answer breaks off within a block', () => {
     fc.assert(
       fc.property(
         given.filter(({ rows }) => rows.length > 0),
@@ -148,7 +148,7 @@ describe('windows in the Native format', () => {
     );
   });
 
-  test('are refused where the answer is a text, or has other columns', () => {
+  test('windows in the Native format are refused where the answer is a text, or has other columns', () => {
     const columns = { groupCount: 0, metricCount: 1 };
     expect(() => readWindowRows(Buffer.from('Code: 241. DB::Exception'), columns)).toThrow('the columns');
     const other = blockOf([], { ...columns, groupCount: 1, rows: [], blocks: [] });

@@ -99,7 +99,7 @@ describe('a subscription', () => {
     expect(await chargesOf(api, customerId)).toEqual(charges);
   });
 
-  test('has invoices and ledgers that agree with each other', async () => {
+  test('a subscription has invoices and ledgers that agree with each other', async () => {
     const found = await reconcile(api, { starting_on: day('02-01'), ending_before: day('03-03') });
     expect(found.customers).toHaveLength(SUBSCRIPTION_LIVES.length);
     expect([...found.differences, ...found.unchecked]).toEqual([]);

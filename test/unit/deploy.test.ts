@@ -36,23 +36,26 @@ describe('every setting of the service', () => {
     }),
   });
 
-  it.each(['docker-compose.yml', 'docker-compose.cluster.yml'])('is passed by %s', async (file) => {
-    const { environment } = composition.parse(parse(await read(file))).services.tallyhouse;
-    const passed = Object.keys(environment);
-    expect(names.filter((name) => !passed.includes(name))).toEqual(OF_IMAGE);
-    // Null: the value of the shell or of .env. One that is passed empty would not be unset for libuv.
-    for (const [name, value] of Object.entries(environment)) {
-      if (value !== null && value !== 'tallyhouse')
-        expect(value).toMatch(new RegExp(`^\\$\\{${name}:-.+\\}$`));
-    }
-    expect(environment.CLICKHOUSE_CLUSTER).toBe(file === 'docker-compose.yml' ? null : 'tallyhouse');
-    // The others are those of the libraries for traces, which docs/operations.md names.
-    const others = passed.filter((name) => !names.includes(name));
-    const traces = await read('docs/operations.md');
-    for (const name of others) expect(traces).toContain(name);
-  });
+  it.each(['docker-compose.yml', 'docker-compose.cluster.yml'])(
+    'every setting of the service is passed by %s',
+    async (file) => {
+      const { environment } = composition.parse(parse(await read(file))).services.tallyhouse;
+      const passed = Object.keys(environment);
+      expect(names.filter((name) => !passed.includes(name))).toEqual(OF_IMAGE);
+      // Null: the value of the shell or of .env. One that is passed empty would not be unset for libuv.
+      for (const [name, value] of Object.entries(environment)) {
+        if (value !== null && value !== 'tallyhouse')
+          expect(value).toMatch(new RegExp(`^\\$\\{${name}:-.+\\}$`));
+      }
+      expect(environment.CLICKHOUSE_CLUSTER).toBe(file === 'docker-compose.yml' ? null : 'tallyhouse');
+      // The others are those of the libraries for traces, which docs/operations.md names.
+      const others = passed.filter((name) => !names.includes(name));
+      const traces = await read('docs/operations.md');
+      for (const name of others) expect(traces).toContain(name);
+    },
+  );
 
-  it('is passed by the Helm chart, from its values or its secret', async () => {
+  it('every setting of the service is passed by the Helm chart, from its values or its secret', async () => {
     const template = await read('deploy/helm/tallyhouse/templates/deployment.yaml');
     expect(template).toMatch(
       /range \$name, \$value := [.]\s*\}\}\s*- name: \{\{ \$name \}\}\s*value: \{\{ \$value \| quote \}\}/,
@@ -61,7 +64,7 @@ describe('every setting of the service', () => {
     for (const name of OF_IMAGE) expect(await read('deploy/helm/tallyhouse/values.yaml')).toContain(name);
   });
 
-  it('is in the table of the README', async () => {
+  it('every setting of the service is in the table of the README', async () => {
     const [, table = ''] = /## Configuration\n([\s\S]*?)\n## /.exec(await read('README.md')) ?? [];
     const rows = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].map(([, cell = '']) => cell);
     const documented = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
@@ -87,7 +90,7 @@ describe('the Helm chart', async () => {
     resource.parse(parse(text.replaceAll(CONTROL, '').replaceAll(ACTION, 'x'))),
   );
 
-  it('has templates that are YAML around their actions, with nothing half opened', () => {
+  it('the Helm chart has templates that are YAML around their actions, with nothing half opened', () => {
     expect(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`).sort()).toEqual([
       'apps/v1 Deployment',
       'v1 Service',
@@ -110,7 +113,7 @@ describe('the Helm chart', async () => {
     );
   });
 
-  it('sends requests to the port of the container, and waits as long as a stop takes', () => {
+  it('the Helm chart sends requests to the port of the container, and waits as long as a stop takes', () => {
     const [deployment, service] = ['Deployment', 'Service'].map((kind) =>
       JSON.stringify(resources.find((one) => one.kind === kind)?.spec),
     );

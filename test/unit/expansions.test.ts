@@ -14,7 +14,7 @@ describe('an expansion', () => {
     'ALTER TABLE "customers" ADD COLUMN "count" integer DEFAULT 0 NOT NULL;',
     'ALTER TABLE "notes" ADD CONSTRAINT "notes_customer" FOREIGN KEY ("id") REFERENCES "public"."customers"("id");',
     'ALTER TABLE usage_events ON CLUSTER prod ADD COLUMN IF NOT EXISTS note String;',
-  ])('may have %s', (statement) => {
+  ])('an expansion may have %s', (statement) => {
     expect(beyondExpansion(`-- Why.\n${statement}\n`)).toEqual([]);
   });
 
@@ -29,12 +29,12 @@ describe('an expansion', () => {
     'DROP TABLE "customers";',
     'UPDATE "customers" SET "name" = \'\';',
     'ALTER TABLE usage_events MODIFY COLUMN properties String;',
-  ])('may not have %s', (statement) => {
+  ])('an expansion may not have %s', (statement) => {
     const added = 'CREATE TABLE "notes" ("id" uuid);--> statement-breakpoint\n';
     expect(beyondExpansion(added + statement)).toHaveLength(1);
   });
 
-  test.each(['drizzle', 'clickhouse'])('in %s adds only', async (folder) => {
+  test.each(['drizzle', 'clickhouse'])('an expansion in %s adds only', async (folder) => {
     const names = (await readdir(join(ROOT, folder))).filter((name) => name.endsWith('.sql'));
     expect(names.length).toBeGreaterThan(0);
     for (const name of names.filter((each) => /^\d{4}_expand_/.test(each))) {

@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 describe('the lookup of a token', () => {
-  it('asks once in five seconds, and once for requests at the same time', async () => {
+  it('the lookup of a token asks once in five seconds, and once for requests at the same time', async () => {
     await Promise.all([lookup('known'), lookup('known'), lookup('known')]);
     nowMs = TOKEN_MEMORY_MS - 1;
     await lookup('known');
@@ -51,7 +51,7 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(2);
   });
 
-  it('asks every time for a request that uses PostgreSQL, but once a second while that is away', async () => {
+  it('the lookup of a token asks every time for a request that uses PostgreSQL, but once a second while that is away', async () => {
     await tokenLookup.find('known', 'store');
     await tokenLookup.find('known', 'store');
     expect(asked).toBe(2);
@@ -61,7 +61,7 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(3);
   });
 
-  it('asks again after it was notified that the token has changed, also where it was asking already', async () => {
+  it('the lookup of a token asks again after it was notified that the token has changed, also where it was asking already', async () => {
     await lookup('known');
     tokenLookup.forget('known');
     let arrive: (found: Token) => void = () => undefined;
@@ -77,7 +77,7 @@ describe('the lookup of a token', () => {
     expect(await lookup('known')).toBeNull();
   });
 
-  it('asks again for every token after messages may have been missed, and still knows them in an outage', async () => {
+  it('the lookup of a token asks again for every token after messages may have been missed, and still knows them in an outage', async () => {
     await lookup('known');
     tokenLookup.distrustAll();
     answer = () => Promise.reject(refused);
@@ -85,7 +85,7 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(2);
   });
 
-  it('that was running when messages may have been missed is asked again, and still known in an outage', async () => {
+  it('the lookup of a token that was running when messages may have been missed is asked again, and still known in an outage', async () => {
     let arrive: (found: Token) => void = () => undefined;
     answer = () =>
       new Promise((resolve) => {
@@ -100,7 +100,7 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(2);
   });
 
-  it('works without PostgreSQL for an hour after the last one that succeeded, and no longer', async () => {
+  it('the lookup of a token works without PostgreSQL for an hour after the last one that succeeded, and no longer', async () => {
     await lookup('known');
     answer = () => Promise.reject(refused);
     nowMs = TOKEN_OUTAGE_MS - 1;
@@ -109,7 +109,7 @@ describe('the lookup of a token', () => {
     await expect(lookup('known')).rejects.toBe(refused);
   });
 
-  it('asks once a second while PostgreSQL is away, and trusts it again when it is back', async () => {
+  it('the lookup of a token asks once a second while PostgreSQL is away, and trusts it again when it is back', async () => {
     await lookup('known');
     answer = () => Promise.reject(refused);
     for (nowMs = TOKEN_MEMORY_MS; nowMs < TOKEN_MEMORY_MS + 3_000; nowMs += 10) await lookup('known');
@@ -119,7 +119,7 @@ describe('the lookup of a token', () => {
     expect(await lookup('known')).toBeNull();
   });
 
-  it('does not wait for a PostgreSQL that does not answer', async () => {
+  it('the lookup of a token does not wait for a PostgreSQL that does not answer', async () => {
     vi.useFakeTimers();
     try {
       await lookup('known');
@@ -136,12 +136,12 @@ describe('the lookup of a token', () => {
     }
   });
 
-  it('of a token that nobody used before needs PostgreSQL', async () => {
+  it('the lookup of a token of a token that nobody used before needs PostgreSQL', async () => {
     answer = () => Promise.reject(refused);
     await expect(lookup('known')).rejects.toBe(refused);
   });
 
-  it('does not hide a bug with remembered answers', async () => {
+  it('the lookup of a token does not hide a bug with remembered answers', async () => {
     await lookup('known');
     const bug = new TypeError('x is not a function');
     answer = () => Promise.reject(bug);

@@ -89,39 +89,39 @@ const routes = [echo, readThing, search, special, clear, broken];
 describe('a body', () => {
   const { client } = testApp(routes);
 
-  it('keeps every digit of its numbers, there and back', async () => {
+  it('a body keeps every digit of its numbers, there and back', async () => {
     const amount = '123456789012345678901234567890.123456789';
     const answer = await client.post('/v1/echo', undefined, { rawBody: `{"name":"x","amount":${amount}}` });
     expect(answer.digits('amount')).toBe(amount);
   });
-  it('of no length at all counts as an empty object', async () => {
+  it('a body of no length at all counts as an empty object', async () => {
     const answer = await client.send('POST', '/v1/echo', undefined, {
       headers: { 'content-type': 'application/json' },
     });
     expect(answer.body).toEqual({ name: 'nobody' });
   });
-  it('that is not JSON is refused naming the position', async () => {
+  it('a body that is not JSON is refused naming the position', async () => {
     const answer = await client.send('POST', '/v1/echo', undefined, { rawBody: '{"name": }' });
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(/^body is not valid JSON: .*position 9/);
   });
-  it('that is not UTF-8 is refused', async () => {
+  it('a body that is not UTF-8 is refused', async () => {
     const answer = await client.send('POST', '/v1/echo', undefined, {
       rawBody: new Uint8Array([0x22, 0xff, 0x22]),
     });
     expect([answer.status, answer.text('message')]).toEqual([400, 'body is not valid UTF-8']);
   });
-  it('that is compressed is refused', async () => {
+  it('a body that is compressed is refused', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const answer = await client.send('POST', '/v1/echo', {}, { headers });
     expect([answer.status, answer.text('message')]).toEqual([400, expect.stringContaining('gzip')]);
   });
-  it('over the limit is refused with 413, at the limit it is read', async () => {
+  it('a body over the limit is refused with 413, at the limit it is read', async () => {
     const small = testApp(routes, { bodyLimitBytes: 20 }).client;
     expect((await small.send('POST', '/v1/echo', { name: '123456789' })).status).toBe(200);
     expect((await small.send('POST', '/v1/echo', { name: '1234567890' })).status).toBe(413);
   });
-  it('with a wrong field is refused naming it', async () => {
+  it('a body with a wrong field is refused naming it', async () => {
     const answer = await client.send('POST', '/v1/echo', { name: 5 });
     expect([answer.status, answer.body]).toEqual([400, { message: 'name: must be a string' }]);
   });
@@ -140,7 +140,7 @@ describe('a token', () => {
     expect(answer.text('message')).not.toBe('');
   });
   it.each(['Basic d3JpdGVyOg==', 'writer', 'Bearer', 'Bearer writer extra'])(
-    'as %s answers 401',
+    'a token as %s answers 401',
     async (header) => {
       const answer = await client.send('GET', '/v1/things/special', undefined, {
         token: null,
@@ -157,7 +157,7 @@ describe('a token', () => {
     expect((await client.send('GET', '/v1/things/special', undefined, { token })).status).toBe(read);
     expect((await client.send('POST', '/v1/echo', {}, { token })).status).toBe(write);
   });
-  it('tells the handler who is calling', async () => {
+  it('a token tells the handler who is calling', async () => {
     expect((await client.get(`/v1/things/${ID}`, { token: 'reader' })).text('actor')).toBe('reader');
   });
 });
@@ -168,15 +168,15 @@ describe('routing', () => {
   it('prefers a fixed segment to a parameter, whatever the order of the list', async () => {
     expect((await client.get('/v1/things/special')).body).toEqual({ special: true });
   });
-  it('answers a malformed id in a path with 404', async () => {
+  it('routing answers a malformed id in a path with 404', async () => {
     const answer = await client.send('GET', '/v1/things/nonsense');
     expect([answer.status, answer.body]).toEqual([404, { message: 'thing nonsense not found' }]);
   });
-  it('answers a path that is none of ours with 404 and a message', async () => {
+  it('routing answers a path that is none of ours with 404 and a message', async () => {
     const answer = await client.send('GET', '/v1/nowhere', undefined, { token: null });
     expect([answer.status, answer.body]).toEqual([404, { message: 'There is no operation GET /v1/nowhere' }]);
   });
-  it('answers a method that a path does not take with 405 and those it takes', async () => {
+  it('routing answers a method that a path does not take with 405 and those it takes', async () => {
     const answer = await client.send('PUT', `/v1/things/${ID}`, {});
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, DELETE']);
   });
@@ -185,12 +185,12 @@ describe('routing', () => {
     expect((await client.get(`/v1/things/${escaped}?limit=`)).body).toMatchObject({ id: ID, limit: 2 });
   });
   it.each(['__proto__=1&__proto__=2', 'constructor=x', 'toString[]=1'])(
-    'ignores the odd parameter %s',
+    'routing ignores the odd parameter %s',
     async (query) => {
       expect((await client.send('GET', `/v1/things/${ID}?${query}`)).status).toBe(200);
     },
   );
-  it('refuses to start with two routes that answer the same requests', () => {
+  it('routing refuses to start with two routes that answer the same requests', () => {
     expect(() => testApp([echo, echo])).toThrow(/two routes/);
     expect(() => testApp([readThing, { ...special, path: '/v1/things/{other}' }])).toThrow(/two routes/);
   });
@@ -212,7 +212,7 @@ describe('query parameters', () => {
     ['a repetition without a value', 'text=&text=a&text', { text: 'a' }],
     ['nothing but parameters without a value', 'text=&kinds&limit=', {}],
     ['names that nobody knows', 'other=1&text=a', { text: 'a' }],
-  ])('are read: %s', async (_what, query, parameters) => {
+  ])('query parameters are read: %s', async (_what, query, parameters) => {
     expect(await ask(query)).toEqual([200, { limit: 2, ...parameters }]);
   });
 
@@ -226,29 +226,29 @@ describe('query parameters', () => {
       'text=a&text=b&limit=6',
       'limit: must be a whole number from 1 to 5; text: must be a string',
     ],
-  ])('are refused by name: %s', async (_what, query, message) => {
+  ])('query parameters are refused by name: %s', async (_what, query, message) => {
     expect(await ask(query)).toEqual([400, { message }]);
   });
 
-  it('are looked at after the path', async () => {
+  it('query parameters are looked at after the path', async () => {
     const answer = await client.send('GET', '/v1/things/nonsense?limit=x');
     expect([answer.status, answer.body]).toEqual([404, { message: 'thing nonsense not found' }]);
   });
 });
 
 describe('an answer', () => {
-  it('without a body has length 0 and no JSON content type', async () => {
+  it('an answer without a body has length 0 and no JSON content type', async () => {
     const { client } = testApp(routes);
     const answer = await client.delete('/v1/things/00000000-0000-4000-8000-000000000000');
     expect(answer.headers.get('content-type')).toBeNull();
     expect(answer.headers.get('content-length')).toBe('0');
   });
-  it('of 409 tells the official client not to try again', async () => {
+  it('an answer of 409 tells the official client not to try again', async () => {
     const { client } = testApp(routes);
     const answer = await client.send('DELETE', `/v1/things/${ID}`);
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([409, 'false']);
   });
-  it('of 500 has a fixed text and a request id; the details are only in the log', async () => {
+  it('an answer of 500 has a fixed text and a request id; the details are only in the log', async () => {
     const { client, logged } = testApp(routes);
     const answer = await client.send('GET', '/v1/broken', undefined, {
       headers: { 'x-request-id': 'my-request' },
@@ -259,7 +259,7 @@ describe('an answer', () => {
     });
     expect(logged.find((line) => line.includes('secret-host'))).toContain('"requestId":"my-request"');
   });
-  it('carries the request id that the client gave, or one of ours if that is odd', async () => {
+  it('an answer carries the request id that the client gave, or one of ours if that is odd', async () => {
     const { client } = testApp(routes);
     const given = async (id: string) =>
       (await client.get('/v1/things/special', { headers: { 'x-request-id': id } })).headers.get(
@@ -268,7 +268,7 @@ describe('an answer', () => {
     expect(await given('abc-1')).toBe('abc-1');
     expect(await given('<script>')).toMatch(/^[0-9a-f-]{36}$/);
   });
-  it('is logged with route and status, never with the token', async () => {
+  it('an answer is logged with route and status, never with the token', async () => {
     const { client, logged } = testApp(routes);
     await client.get('/v1/things/special');
     expect(logged.join('')).toMatch(/"route":"\/v1\/things\/special","status":200/);
@@ -280,15 +280,15 @@ describe('the client of the tests', () => {
   const fail = (response: z.ZodType, result: unknown) =>
     testApp([{ ...special, response, run: async () => result }]).client.get('/v1/things/special');
 
-  it('notices a body that breaks its schema', async () => {
+  it('the client of the tests notices a body that breaks its schema', async () => {
     await expect(fail(z.object({ a: z.string() }), { a: 1 })).rejects.toThrow(/breaks its contract/);
   });
-  it('notices a member that the schema does not name', async () => {
+  it('the client of the tests notices a member that the schema does not name', async () => {
     await expect(fail(z.object({ a: z.array(z.object({})) }), { a: [{}, { b: 1 }] })).rejects.toThrow(
       /a\[1\]\.b/,
     );
   });
-  it('notices a status that the route does not declare', async () => {
+  it('the client of the tests notices a status that the route does not declare', async () => {
     const undeclared = { ...special, run: async () => Promise.reject(notFound('thing', 'x')) };
     await expect(testApp([undeclared]).client.send('GET', '/v1/things/special')).rejects.toThrow(
       /404 is not declared/,

@@ -60,7 +60,7 @@ describe('a client that', () => {
     expect(await untilClosed(await start(), text)).not.toContain('200 OK');
   });
 
-  it('does not read its answer is cut off', async () => {
+  it('a client that does not read its answer is cut off', async () => {
     const port = await start();
     expect(await untilClosed(port, 'GET /big HTTP/1.1\r\nHost: x\r\n\r\n', false)).toBe('');
   });
@@ -110,14 +110,14 @@ describe('a body that is refused before it has arrived', () => {
   }
 
   it.each([false, true])(
-    'is read to its end, so that the client sees the answer (begun: %s)',
+    'a body that is refused before it has arrived is read to its end, so that the client sees the answer (begun: %s)',
     async (reads) => {
       const answers = await sendThenRead(await refuse(60_000, reads), 8);
       expect(answers.split(REFUSED)).toHaveLength(3);
     },
   );
 
-  it('is cut off at the time limit of a request', async () => {
+  it('a body that is refused before it has arrived is cut off at the time limit of a request', async () => {
     const sending = sendThenRead(await refuse(limits.requestMs, true), 1_000);
     await expect(sending).rejects.toThrow(/ECONNRESET|EPIPE/);
   });

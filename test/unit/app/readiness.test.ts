@@ -11,7 +11,7 @@ const room = { shortage: async () => null };
 const index = { isBuilt: () => true, build: answers };
 
 describe('readiness', () => {
-  it('is there when the stores answer, nothing is missing and there is room', async () => {
+  it('readiness is there when the stores answer, nothing is missing and there is room', async () => {
     expect(await readiness({ stores, watch, index, room })).toEqual({
       ready: true,
       checks: { postgresql: true, clickhouse: true, data: true, disk: true },
@@ -19,7 +19,7 @@ describe('readiness', () => {
     });
   });
 
-  it('is answered in time although a store does not answer', async () => {
+  it('readiness is answered in time although a store does not answer', async () => {
     const silent = { ...stores, clickhouse: { ping: () => new Promise<void>(() => {}) } };
     expect(await readiness({ stores: silent, watch, index, room })).toEqual({
       ready: false,
@@ -28,7 +28,7 @@ describe('readiness', () => {
     });
   });
 
-  it('is missing where a store is gone, or its directory cannot be written', async () => {
+  it('readiness is missing where a store is gone, or its directory cannot be written', async () => {
     const gone = { ...stores, pingPostgres: () => Promise.reject(new Error('gone')) };
     const lost = { shortage: () => Promise.reject(new Error('gone')) };
     expect(await readiness({ stores: gone, watch, index, room: lost })).toEqual({
@@ -38,7 +38,7 @@ describe('readiness', () => {
     });
   });
 
-  it('is missing until the ids of stored events are known, because no event is taken before', async () => {
+  it('readiness is missing until the ids of stored events are known, because no event is taken before', async () => {
     const building = { ...index, isBuilt: () => false };
     expect(await readiness({ stores, watch, index: building, room })).toMatchObject({
       ready: false,

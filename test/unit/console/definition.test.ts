@@ -13,7 +13,7 @@ import {
 const names = fc.constantFrom('tokens', 'model', 'region', 'user', 'a.b');
 
 describe('the form of a metric', () => {
-  it('says with its filters that what is summed or grouped by has to be there, once', () => {
+  it('the form of a metric says with its filters that what is summed or grouped by has to be there, once', () => {
     const draft: Draft = {
       ...NEW_DRAFT,
       kind: 'form',
@@ -61,7 +61,7 @@ describe('the form of a metric', () => {
     );
   });
 
-  it('is that of a query where the definition is one, and nothing where an address has none', () => {
+  it('the form of a metric is that of a query where the definition is one, and nothing where an address has none', () => {
     expect(draftOf({ sql: 'SELECT 1' })).toMatchObject({ kind: 'sql', sql: 'SELECT 1' });
     for (const text of [undefined, '', '{', '3', 'null']) expect(definitionIn(text)).toBe(null);
   });

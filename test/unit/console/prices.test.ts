@@ -23,7 +23,7 @@ const CENTS = { id: 'c', name: 'USD (cents)' };
 const digits = (text: string) => text as Exact;
 
 describe('prices in the console', () => {
-  it('are written tier by tier with all their digits', () => {
+  it('prices in the console are written tier by tier with all their digits', () => {
     const tiers = [
       { size: digits('1000'), price: digits('0.03') },
       { price: digits('0.0000000000000000000001') },
@@ -34,7 +34,7 @@ describe('prices in the console', () => {
     expect(rateText({ rate_type: 'PERCENTAGE', price: digits('0.125') })).toBe('12.5 %');
   });
 
-  it('are entered in dollars and sent in cents without a double in between', () => {
+  it('prices in the console are entered in dollars and sent in cents without a double in between', () => {
     for (const cents of ['0.1', '29', '0.000000000000000001', '123456789012345678901234.5']) {
       expect(sentAmount(shownAmount(digits(cents), CENTS), CENTS)?.toFixed()).toBe(cents);
     }
@@ -94,7 +94,7 @@ describe('a rate as a person writes it', () => {
     },
   };
 
-  it.each(Object.entries(rates))('is the same rate again: %s', (_name, rate) => {
+  it.each(Object.entries(rates))('a rate as a person writes it is the same rate again: %s', (_name, rate) => {
     expect(rateOf(editedOf(rate, units), rate, units)).toEqual(rate);
     expect([...draftIn(draftText(new Map([[rateKey(rate), rate]]))).values()]).toEqual([rate]);
     expect(placeOfKey(rateKey(rate))).toEqual({
@@ -104,7 +104,7 @@ describe('a rate as a person writes it', () => {
     });
   });
 
-  it('gets tiers and loses them; the last tier has no end', () => {
+  it('a rate as a person writes it gets tiers and loses them; the last tier has no end', () => {
     const flat = editedOf(rates.flat as DraftRate, units);
     const tiered = withTier(withType(flat, 'TIERED'));
     expect(tiered.tiers.map(({ size }) => size)).toEqual(['', '', '']);
@@ -118,12 +118,12 @@ describe('a rate as a person writes it', () => {
     expect(rateOf(tiered, place, units)).toBe('Each tier but the last holds a number of units above 0.');
   });
 
-  it.each(['', '-1', '1e3', 'a'])('is refused with the price %j', (price) => {
+  it.each(['', '-1', '1e3', 'a'])('a rate as a person writes it is refused with the price %j', (price) => {
     const edited = { ...editedOf(rates.flat as DraftRate, units), tiers: [{ size: '', price }] };
     expect(rateOf(edited, place, units)).toMatch(/^A price is a number/);
   });
 
-  it('offers the types of rates that the API accepts for each type of product', () => {
+  it('a rate as a person writes it offers the types of rates that the API accepts for each type of product', () => {
     const ofProducts = Object.values(TYPES).flat();
     expect([...new Set(ofProducts)].sort()).toEqual(RATE_TYPES.filter((type) => type !== 'CUSTOM').sort());
   });
@@ -139,13 +139,13 @@ describe('a draft of prices', () => {
     tiers: [{ size: '10', price: '0.3' }, { price: '0.2' }],
   } as const;
 
-  it('is the same from an address, whatever the order of group values', () => {
+  it('a draft of prices is the same from an address, whatever the order of group values', () => {
     const draft = draftIn(draftText(new Map([[rateKey(rate), rate]])));
     expect([...draft.values()]).toEqual([rate]);
     expect(draft.has(rateKey({ ...rate, values: { model: 'large', region: 'eu' } }))).toBe(true);
   });
 
-  it('leaves out what is no rate', () => {
+  it('a draft of prices leaves out what is no rate', () => {
     for (const text of [
       '{',
       '3',
@@ -158,7 +158,7 @@ describe('a draft of prices', () => {
     expect(draftText(new Map())).toBe('');
   });
 
-  it('is sent with exact numbers', () => {
+  it('a draft of prices is sent with exact numbers', () => {
     const sent = sentRate(rate, '2026-11-01T00:00:00Z');
     expect(sent).toMatchObject({ product_id: 'p', rate_type: 'TIERED', credit_type_id: 'c', entitled: true });
     expect(sent.tiers?.map(({ price }) => String(price))).toEqual(['0.3', '0.2']);

@@ -6,7 +6,7 @@ const text = { name: 'model', type: 'text' };
 const number = { name: 'sent', type: 'number' };
 
 describe('the picture of an answer', () => {
-  it('has a series for each text, over the instants of all rows', () => {
+  it('the picture of an answer has a series for each text, over the instants of all rows', () => {
     const rows = [
       { day: '2026-11-02T00:00:00.000Z', model: 'b', sent: '3' },
       { day: '2026-11-01T00:00:00.000Z', model: 'a', sent: '0.1' },
@@ -24,7 +24,7 @@ describe('the picture of an answer', () => {
     ]);
   });
 
-  it('is bars of the largest rows without instants, and none without numbers or with one row', () => {
+  it('the picture of an answer is bars of the largest rows without instants, and none without numbers or with one row', () => {
     const rows = Array.from({ length: 30 }, (_, index) => ({ model: `m${index}`, sent: String(index) }));
     const picture = pictureOf([text, number], rows);
     expect(picture).toMatchObject({ kind: 'values', label: 'sent', left: 10 });

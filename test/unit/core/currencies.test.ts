@@ -35,16 +35,17 @@ const OTHER_MINOR_UNITS = {
 } as const;
 
 describe('the list', () => {
-  test('has every currency that was ever offered', () => expect(CURRENCY_CODES).toEqual(OFFERED));
+  test('the list of currencies has every currency that was ever offered', () =>
+    expect(CURRENCY_CODES).toEqual(OFFERED));
 
-  test('has one pricing unit for each, with a separate id, US cents first', () => {
+  test('the list of currencies has one pricing unit for each, with a separate id, US cents first', () => {
     expect(FIAT_CREDIT_TYPES[0]).toEqual(USD_CENTS);
     expect(FIAT_CREDIT_TYPES.map(({ id }) => currencyOf(id)?.code).sort()).toEqual(OFFERED);
     expect(new Set(FIAT_CREDIT_TYPES.map(({ id }) => id)).size).toBe(OFFERED.length);
     expect(FIAT_CREDIT_TYPES.every(({ id }) => isFiat(id))).toBe(true);
   });
 
-  test('keeps the ids that clients may hold', () => {
+  test('the list of currencies keeps the ids that clients may hold', () => {
     expect(idOf('EUR')).toBe('58f0be15-cc47-4220-bdaf-072ab0e44f96');
     expect(idOf('GBP')).toBe('86173fc2-db21-5925-ae1f-a400feacd03e');
     expect(idOf('SGD')).toBe('bdcdd5e1-c96e-5622-bf99-dfa6cb173059');
@@ -56,7 +57,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('has the minor units of ISO 4217', () => {
+  test('the list of currencies has the minor units of ISO 4217', () => {
     const places = new Map(
       Object.entries(OTHER_MINOR_UNITS).flatMap(([digits, codes]) =>
         codes.split(' ').map((code) => [code, Number(digits)] as const),
@@ -66,7 +67,7 @@ describe('the list', () => {
     expect(OFFERED.map((code) => [code, minorUnitPlacesOfCode(code)])).toEqual(expected);
   });
 
-  test('has no currency for a custom unit', () => {
+  test('the list of currencies has no currency for a custom unit', () => {
     expect(currencyOf(CUSTOM)).toBeNull();
     expect(isFiat(CUSTOM)).toBe(false);
     expect(minorUnitPlaces(CUSTOM)).toBe(0);
@@ -83,15 +84,18 @@ describe('a stored amount', () => {
     ['KWD', '1.2505', '1.251', '1251', '1.2505'],
     ['CLF', '0.12505', '0.1251', '1251', '0.12505'],
     ['MGA', '-12.505', '-12.51', '-1251', '-12.505'],
-  ])('of %s %s is rounded to %s, which is %s of the minor unit', (name, stored, rounded, minor, major) => {
-    const id = idOf(name);
-    const currency = currencyOf(id);
-    const payable = roundToMinorUnit(dec(stored), id);
-    expect(payable.toFixed()).toBe(rounded);
-    expect(inMinorUnits(payable, id).toFixed()).toBe(minor);
-    expect(ofMinorUnits(inMinorUnits(payable, id), id).toFixed()).toBe(rounded);
-    expect(currency && inMajorUnits(dec(stored), currency).toFixed()).toBe(major);
-  });
+  ])(
+    'a stored amount of %s %s is rounded to %s, which is %s of the minor unit',
+    (name, stored, rounded, minor, major) => {
+      const id = idOf(name);
+      const currency = currencyOf(id);
+      const payable = roundToMinorUnit(dec(stored), id);
+      expect(payable.toFixed()).toBe(rounded);
+      expect(inMinorUnits(payable, id).toFixed()).toBe(minor);
+      expect(ofMinorUnits(inMinorUnits(payable, id), id).toFixed()).toBe(rounded);
+      expect(currency && inMajorUnits(dec(stored), currency).toFixed()).toBe(major);
+    },
+  );
 
   test.each([
     ['USD (cents)', '500'],

@@ -28,7 +28,7 @@ describe('failureFacts', () => {
     ],
     ['a text that was thrown', 'secret'],
     ['other members of an error', Object.assign(new Error('m'), { args: ['secret'], body: 'secret' })],
-  ])('leave out %s', (_what, error) => {
+  ])('failureFacts leave out %s', (_what, error) => {
     expect(JSON.stringify(failureFacts(error))).not.toContain('secret');
   });
 
@@ -73,7 +73,7 @@ describe('isStoreUnavailable', () => {
       'a full disk of ClickHouse',
       new ClickHouseError({ code: '243', type: 'NOT_ENOUGH_SPACE', message: 'm' }),
     ],
-  ])('is true of %s', (_what, error) => {
+  ])('isStoreUnavailable is true of %s', (_what, error) => {
     expect(isStoreUnavailable(error)).toBe(true);
   });
 
@@ -86,11 +86,11 @@ describe('isStoreUnavailable', () => {
     ],
     ['a bug', new TypeError('x is not a function')],
     ['nothing', undefined],
-  ])('is false of %s', (_what, error) => {
+  ])('isStoreUnavailable is false of %s', (_what, error) => {
     expect(isStoreUnavailable(error)).toBe(false);
   });
 
-  it('is true of what the driver throws when nobody listens', async () => {
+  it('isStoreUnavailable is true of what the driver throws when nobody listens', async () => {
     const pool = createDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
     const error: unknown = await pool.db.execute(sql`select 1`).catch((thrown: unknown) => thrown);
     await pool.close();

@@ -17,7 +17,7 @@ describe('the number of an invoice', () => {
     expect(invoiceNumber(pattern, { year, position })).toBe(expected);
   });
 
-  test('is different for every two positions of an accepted pattern', () => {
+  test('the number of an invoice is different for every two positions of an accepted pattern', () => {
     const literal = fc.stringMatching(/^[A-Za-z0-9./_-]{0,4}$/);
     const number = fc.constantFrom('{number}', '{number:1}', '{number:6}');
     const patterns = fc
@@ -36,7 +36,7 @@ describe('the number of an invoice', () => {
     );
   });
 
-  test('belongs to the year of the issue date in UTC', () => {
+  test('the number of an invoice belongs to the year of the issue date in UTC', () => {
     expect(numberYear(Date.parse('2026-12-31T23:59:59.999Z'))).toBe(2026);
     expect(numberYear(Date.parse('2027-01-01T00:00:00Z'))).toBe(2027);
   });

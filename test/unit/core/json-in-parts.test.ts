@@ -44,7 +44,7 @@ const document = fc.dictionary(fc.string(), tree, { maxKeys: 4 });
 const long = Array.from({ length: 3 * CHUNK_ITEMS }, (_, index) => ({ text: `𝄞"${index}`, none: undefined }));
 
 describe('JSON in parts', () => {
-  test('is the JSON in one go', async () => {
+  test('JSON in parts is the JSON in one go', async () => {
     await fc.assert(
       fc.asyncProperty(document, async (value) => {
         expect(await jsonTextInParts(value)).toBe(JSON.stringify(value));
@@ -52,7 +52,7 @@ describe('JSON in parts', () => {
     );
   });
 
-  test('gives the digest and the derived id of the JSON in one go', async () => {
+  test('JSON in parts gives the digest and the derived id of the JSON in one go', async () => {
     await fc.assert(
       fc.asyncProperty(document, fc.string(), async (value, kind) => {
         const json = JSON.stringify(value);
@@ -62,7 +62,7 @@ describe('JSON in parts', () => {
     );
   });
 
-  test('ends no part inside a pair of surrogates', async () => {
+  test('JSON in parts ends no part inside a pair of surrogates', async () => {
     const parts: string[] = [];
     await eachJsonPart(
       Array.from({ length: 20_000 }, (_, index) => '𝄞'.repeat(index % 7)),
@@ -72,7 +72,7 @@ describe('JSON in parts', () => {
     expect(parts.filter((part) => /\p{Surrogate}/u.test(part))).toEqual([]);
   });
 
-  test('lets other work run between items that take long, wherever their list is', async () => {
+  test('JSON in parts lets other work run between items that take long, wherever their list is', async () => {
     for (const around of [(list: object) => list, (list: object) => [{ terms: { list } }, [[{ list }]]]]) {
       let isWritten = false;
       const other = new Promise<boolean>((resolve) => setImmediate(() => resolve(isWritten)));
@@ -84,14 +84,14 @@ describe('JSON in parts', () => {
     }
   });
 
-  test('is for values with long lists, and for many short ones together', () => {
+  test('JSON in parts is for values with long lists, and for many short ones together', () => {
     expect(isLongJson(long)).toBe(true);
     expect(isLongJson({ data: [{ terms: long.slice(0, 300) }, { terms: long.slice(0, 300) }] })).toBe(true);
     expect(isLongJson({ data: [{ terms: long.slice(0, 300) }] })).toBe(false);
     expect(isLongJson('text')).toBe(false);
   });
 
-  test('rejects with what a value throws', async () => {
+  test('JSON in parts rejects with what a value throws', async () => {
     await expect(jsonTextInParts([...long, 1n])).rejects.toThrow('BigInt');
   });
 });

@@ -16,11 +16,11 @@ describe('pending migrations', () => {
     [[], known],
     [[first], [second, third]],
     [known, []],
-  ])('after %j are %j', (applied, pending) => {
+  ])('pending migrations after %j are %j', (applied, pending) => {
     expect(pendingMigrations('the store', known, applied)).toEqual(pending);
   });
 
-  test('are refused where the store has one that is not known: its data is newer', () => {
+  test('pending migrations are refused where the store has one that is not known: its data is newer', () => {
     const look = () => pendingMigrations('the store', [first], [first, second]);
     expect(look).toThrow(MigrationError);
     expect(look).toThrow(
@@ -28,12 +28,12 @@ describe('pending migrations', () => {
     );
   });
 
-  test('are refused where one was changed after it was applied', () => {
+  test('pending migrations are refused where one was changed after it was applied', () => {
     const look = () => pendingMigrations('the store', known, [{ ...first, checksum: 'other' }]);
     expect(look).toThrow(/^migration 0000_first was applied to the store with another text/);
   });
 
-  test('are refused where one would come too late', () => {
+  test('pending migrations are refused where one would come too late', () => {
     const look = () => pendingMigrations('the store', known, [first, third]);
     expect(look).toThrow(/^migration 0001_second comes before 0002_third, which the store has already/);
   });

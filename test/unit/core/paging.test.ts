@@ -4,14 +4,14 @@ import { cutPage, type PageRequest, pageWithRows } from '../../../src/core/pagin
 describe('a page', () => {
   const rows = [1, 2, 3].map((at) => ({ at, id: `r${at}` }));
 
-  it('ends with the position of its last row where more rows follow', () => {
+  it('a page ends with the position of its last row where more rows follow', () => {
     expect(cutPage(rows, 2, ({ id }) => id)).toEqual({ rows: rows.slice(0, 2), next: 'r2' });
   });
-  it('ends with null where nothing follows, also when it is full', () => {
+  it('a page ends with null where nothing follows, also when it is full', () => {
     expect(cutPage(rows, 3, ({ id }) => id)).toEqual({ rows, next: null });
     expect(cutPage([], 3, String)).toEqual({ rows: [], next: null });
   });
-  it('cannot be asked for without rows', () => {
+  it('a page cannot be asked for without rows', () => {
     expect(() => cutPage(rows, 0, ({ id }) => id)).toThrow('at least one row');
   });
 });
@@ -29,7 +29,7 @@ describe('a page of a list that is filtered after it is read', () => {
     return { limits, page: (request: PageRequest<number>) => pageWithRows(request, read, (row) => row) };
   }
 
-  it('is read once where it has a row, or where the list ends', async () => {
+  it('a page of a list that is filtered after it is read is read once where it has a row, or where the list ends', async () => {
     const { limits, page } = list(30, [3]);
     expect(await page({ after: null, limit: 10 })).toEqual({ rows: [3], next: 10 });
     expect(await page({ after: 25, limit: 10 })).toEqual({ rows: [], next: null });
@@ -41,7 +41,7 @@ describe('a page of a list that is filtered after it is read', () => {
     expect(limits).toEqual([2, 4, 8, 16, 32, 64, 128, 200, 200]);
     expect(await page({ after: 651, limit: 2 })).toEqual({ rows: [652], next: 653 });
   });
-  it('has no row after 5,000 without one', async () => {
+  it('a page of a list that is filtered after it is read has no row after 5,000 without one', async () => {
     const { limits, page } = list(1_000_000, [900_000]);
     const { rows, next } = await page({ after: null, limit: 100 });
     expect(rows).toEqual([]);

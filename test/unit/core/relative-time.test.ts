@@ -28,7 +28,7 @@ describe('a relative date', () => {
     expect(added(from, value, unit)).toBe(expected);
   });
 
-  test('keeps the hour over the changes of daylight saving anywhere', () => {
+  test('a relative date keeps the hour over the changes of daylight saving anywhere', () => {
     expect(added('2026-03-01T01:30:00Z', 1, 'MONTHS')).toBe('2026-04-01T01:30:00.000Z');
     expect(added('2026-10-20T01:30:00Z', 1, 'WEEKS')).toBe('2026-10-27T01:30:00.000Z');
   });

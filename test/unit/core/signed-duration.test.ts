@@ -14,7 +14,7 @@ describe('a signed ISO 8601 duration', () => {
     ['P1Y2M3DT4H5M6S', 14, 3 * DAY_MS + 4 * HOUR_MS + 5 * MINUTE_MS + 6 * SECOND_MS],
     ['PT0S', 0, 0],
     ['-PT0S', 0, 0],
-  ])('is read: %s', (text, months, milliseconds) => {
+  ])('a signed ISO 8601 duration is read: %s', (text, months, milliseconds) => {
     expect(parseSignedDuration(text)).toEqual({ months, milliseconds });
   });
 
@@ -33,18 +33,18 @@ describe('a signed ISO 8601 duration', () => {
     'P1D ',
     'P1H',
     '--P1D',
-  ])('is not %s', (text) => {
+  ])('a signed ISO 8601 duration is not %s', (text) => {
     expect(parseSignedDuration(text)).toBeNull();
   });
 
-  it('is ten years at most', () => {
+  it('a signed ISO 8601 duration is ten years at most', () => {
     expect(parseSignedDuration('-P10Y')).toEqual({ months: -120, milliseconds: 0 });
     expect(parseSignedDuration('P121M')).toBeNull();
     expect(parseSignedDuration('P3660D')).toEqual({ months: 0, milliseconds: 3_660 * DAY_MS });
     expect(parseSignedDuration('P3660DT1S')).toBeNull();
   });
 
-  it('moves an instant by months that are clamped first, then by the rest', () => {
+  it('a signed ISO 8601 duration moves an instant by months that are clamped first, then by the rest', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: Date.UTC(1990, 0, 1), max: Date.UTC(2100, 0, 1) }),

@@ -15,11 +15,11 @@ describe('the price worked out by the demo', () => {
     ['10.5', '20.75'],
     ['30', '50'],
     ['31', '50.1'],
-  ])('of %s units in three tiers is %s', (quantity, cents) => {
+  ])('the price worked out by the demo of %s units in three tiers is %s', (quantity, cents) => {
     expect(tieredPrice(decimal(quantity), tiers).toString()).toBe(cents);
   });
 
-  it('adds the groups, each with separate tiers', () => {
+  it('the price worked out by the demo adds the groups, each with separate tiers', () => {
     const product = {
       name: 'Tokens',
       unit: 'tokens',

@@ -22,7 +22,7 @@ const part = (name: string, expected: string, actual: string) => ({
 });
 
 describe('the proof', () => {
-  it('agrees only to the last digit', () => {
+  it('the proof agrees only to the last digit', () => {
     const line = (actual: string): ProofLine => ({
       source: 'invoice',
       kind: 'quantity',
@@ -32,7 +32,7 @@ describe('the proof', () => {
     expect(lineAgrees(line('9007199254740993.100000000000000000000000000001'))).toBe(false);
   });
 
-  it('is not fooled by errors of two customers that cancel out, and names both', () => {
+  it('the proof is not fooled by errors of two customers that cancel out, and names both', () => {
     const { agrees, written } = print([
       { source: 'invoices', kind: 'quantity', parts: [part('Ann', '10', '11'), part('Ben', '10', '9')] },
     ]);
@@ -42,7 +42,7 @@ describe('the proof', () => {
     expect(written).toContain('Ben: expected 10, got 9');
   });
 
-  it('prints a check mark after figures that agree', () => {
+  it('the proof prints a check mark after figures that agree', () => {
     const { agrees, written } = print([
       { source: 'invoices', kind: 'money', parts: [part('Ann', '1250', '1250.0')] },
     ]);
@@ -50,7 +50,7 @@ describe('the proof', () => {
     expect(written).toContain('invoices  $12.50  ✓');
   });
 
-  it('notices an event that was accepted twice', () => {
+  it('the proof notices an event that was accepted twice', () => {
     const report = { events: 100, repeatedEvents: 50, accepted: 101, duplicates: 49, retries: 0 };
     const [accepted, dropped] = deliverySection(report).lines;
     expect([accepted, dropped].map((line) => line !== undefined && lineAgrees(line))).toEqual([false, false]);

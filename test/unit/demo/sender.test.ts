@@ -54,14 +54,14 @@ async function* batches(count: number): AsyncGenerator<EventBatch> {
 const quiet = createProgress(createTerminal({ write: () => {} }), { unit: 'events', total: 1 });
 
 describe('the producer', () => {
-  it('sends every event, and some of them twice on purpose', async () => {
+  it('the producer sends every event, and some of them twice on purpose', async () => {
     const { api, stored } = await startIngest(() => null);
     const report = await sendBatches(api, batches(60), 2, quiet);
     expect(stored.size).toBe(120);
     expect(report).toEqual({ events: 120, repeatedEvents: 4, accepted: 120, duplicates: 4, retries: 0 });
   });
 
-  it('sends again what was refused for being busy or failed, until it is taken', async () => {
+  it('the producer sends again what was refused for being busy or failed, until it is taken', async () => {
     const { api, stored } = await startIngest((n) =>
       n === 1 || n === 5 ? 'busy' : n === 7 ? 'broken' : null,
     );
@@ -70,14 +70,14 @@ describe('the producer', () => {
     expect(report).toMatchObject({ events: 20, accepted: 20, duplicates: 2, retries: 3 });
   });
 
-  it('counts an event once whose answer was lost after it had been stored', async () => {
+  it('the producer counts an event once whose answer was lost after it had been stored', async () => {
     const { api, stored } = await startIngest((n) => (n === 4 ? 'stored but cut' : null));
     const report = await sendBatches(api, batches(10), 1, quiet);
     expect(stored.size).toBe(20);
     expect(report).toMatchObject({ events: 20, accepted: 20 });
   });
 
-  it('stops at a refusal and says why', async () => {
+  it('the producer stops at a refusal and says why', async () => {
     const { api } = await startIngest((n) => (n === 3 ? 'refused' : null));
     await expect(sendBatches(api, batches(10), 1, quiet)).rejects.toThrow(
       'POST /v1/ingest was answered 400: timestamp is too old',
@@ -86,7 +86,7 @@ describe('the producer', () => {
 });
 
 describe('the client', () => {
-  it('says in words that no server answers', async () => {
+  it('the client says in words that no server answers', async () => {
     const { api, stored } = await startIngest(() => null);
     expect(stored.size).toBe(0);
     for (const close of closers.splice(0)) close();

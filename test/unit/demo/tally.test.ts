@@ -44,7 +44,7 @@ describe("the demo's own books", () => {
     expect(tally.quantity(1, 2).toString()).toBe('1');
   });
 
-  it('say 0 for a customer without events', () => {
+  it("the demo's own books say 0 for a customer without events", () => {
     expect(tally.quantity(7, 0).toString()).toBe('0');
   });
 });

@@ -25,7 +25,7 @@ async function readAll(file: string) {
 }
 
 describe('a trace file', () => {
-  it('is read with its columns in any order, CRLF, a BOM, quotes and a missing last line end', async () => {
+  it('a trace file is read with its columns in any order, CRLF, a BOM, quotes and a missing last line end', async () => {
     const file = await trace(
       'good.csv',
       '\uFEFFContextTokens,TIMESTAMP,GeneratedTokens\r\n374,2023-11-16 18:15:46.6805900,44\r\n"396","2023-11-16 18:15:50.9951690","109"',
@@ -36,7 +36,7 @@ describe('a trace file', () => {
     ]);
   });
 
-  it('tells its extent whatever the order of its lines', async () => {
+  it('a trace file tells its extent whatever the order of its lines', async () => {
     const file = await trace(
       'unordered.csv',
       'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 12:00:00,1,1\n2023-11-16 10:00:00,1,1\n2023-11-16 11:00:00,1,1\n',
@@ -71,17 +71,17 @@ describe('a trace file', () => {
       'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 10:00:00,1\n',
       ':2: GeneratedTokens is not a number',
     ],
-  ])('that is wrong is refused, naming the line: %j', async (content, message) => {
+  ])('a trace file that is wrong is refused, naming the line: %j', async (content, message) => {
     const file = await trace('wrong.csv', content);
     await expect(traceExtent(file)).rejects.toThrow(message);
   });
 
-  it('that is missing or a directory is named', async () => {
+  it('a trace file that is missing or a directory is named', async () => {
     await expect(traceExtent(join(directory, 'none.csv'))).rejects.toThrow(/there is no file .*none\.csv/);
     await expect(traceExtent(directory)).rejects.toThrow('is not a file');
   });
 
-  it('has times in UTC unless they say otherwise', () => {
+  it('a trace file has times in UTC unless they say otherwise', () => {
     expect(parseTraceTimestamp('2023-11-16 18:15:46')).toBe(Date.UTC(2023, 10, 16, 18, 15, 46));
     expect(parseTraceTimestamp('2023-11-16T18:15:46.5+02:00')).toBe(Date.UTC(2023, 10, 16, 16, 15, 46, 500));
     expect(parseTraceTimestamp('2023-02-30 00:00:00')).toBeNull();
@@ -92,14 +92,14 @@ describe('moving a trace into the billing period', () => {
   const now = Date.UTC(2026, 10, 20, 12);
   const period = { start: Date.UTC(2026, 9, 21), end: Date.UTC(2026, 10, 21) };
 
-  it('keeps the time of day and ends within the last 24 hours', () => {
+  it('moving a trace into the billing period keeps the time of day and ends within the last 24 hours', () => {
     const last = Date.UTC(2023, 10, 16, 19, 14);
     const shiftMs = shiftIntoPeriod('f', { requests: 2, first: last - 3_600_000, last }, period, now);
     expect(shiftMs % DAY_MS).toBe(0);
     expect(last + shiftMs).toBe(Date.UTC(2026, 10, 19, 19, 14));
   });
 
-  it('refuses a trace that is longer than the period', () => {
+  it('moving a trace into the billing period refuses a trace that is longer than the period', () => {
     const last = Date.UTC(2023, 10, 16);
     const extent = { requests: 2, first: last - 40 * DAY_MS, last };
     expect(() => shiftIntoPeriod('long.csv', extent, period, now)).toThrow(

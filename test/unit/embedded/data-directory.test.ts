@@ -17,7 +17,7 @@ const liveLocks = async () =>
   (await readdir(join(directory, 'lock'))).filter((name) => name.startsWith('in-use'));
 
 describe('a data directory', () => {
-  test('is created and can be taken again after it was let go', async () => {
+  test('a data directory is created and can be taken again after it was let go', async () => {
     const first = await takeDataDirectory(directory);
     await first.release();
     const second = await takeDataDirectory(directory);
@@ -25,7 +25,7 @@ describe('a data directory', () => {
     expect(await liveLocks()).toEqual([]);
   });
 
-  test('is refused, in one line with the owner, while another process has it', async () => {
+  test('a data directory is refused, in one line with the owner, while another process has it', async () => {
     const holder = runProgram(HOLDER, [directory]);
     await holder.said('held');
     const refusal = takeDataDirectory(directory);
@@ -37,7 +37,7 @@ describe('a data directory', () => {
     await holder.ended;
   });
 
-  test('is free as soon as the process that had it was killed', async () => {
+  test('a data directory is free as soon as the process that had it was killed', async () => {
     const holder = runProgram(HOLDER, [directory]);
     await holder.said('held');
     holder.child.kill('SIGKILL');
@@ -47,7 +47,7 @@ describe('a data directory', () => {
     await taken.release();
   });
 
-  test('goes to one contender at most when several try at the same time', async () => {
+  test('a data directory goes to one contender at most when several try at the same time', async () => {
     const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => takeDataDirectory(directory)));
     const winners = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
     expect(winners.length).toBeLessThanOrEqual(1);
@@ -56,20 +56,20 @@ describe('a data directory', () => {
     await later.release();
   });
 
-  test('works where its path is too long for a socket', async () => {
+  test('a data directory works where its path is too long for a socket', async () => {
     const long = join(directory, 'x'.repeat(120));
     const first = await takeDataDirectory(long);
     await expect(takeDataDirectory(long)).rejects.toThrow('is in use by another');
     await first.release();
   });
 
-  test('that cannot be created is refused in one line', async () => {
+  test('a data directory that cannot be created is refused in one line', async () => {
     await mkdir(join(directory, '..'), { recursive: true });
     await writeFile(directory, 'a file');
     await expect(takeDataDirectory(directory)).rejects.toThrow(/^cannot create DATA_DIR .*$/);
   });
 
-  test('on a file system that takes none is refused, and does not keep the process busy', async () => {
+  test('a data directory on a file system that takes none is refused, and does not keep the process busy', async () => {
     await expect(takeDataDirectory('/proc/tallyhouse/data')).rejects.toThrow(/^cannot create DATA_DIR .*$/);
   });
 });

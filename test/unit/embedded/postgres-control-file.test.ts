@@ -6,7 +6,7 @@ import { isWholeControlFile } from '../../../src/embedded/postgres-control-file.
 import { createTestDirectory } from '../../support/stores.ts';
 
 describe('the control file of PostgreSQL', () => {
-  it('is whole with the checksum of its data, and with no bit changed in what counts', async () => {
+  it('the control file of PostgreSQL is whole with the checksum of its data, and with no bit changed in what counts', async () => {
     const path = join(await createTestDirectory(), 'pg_control');
     const whole = controlFile();
     await writeFile(path, whole);
@@ -27,7 +27,7 @@ describe('the control file of PostgreSQL', () => {
     ['of zeros', Buffer.alloc(8_192)],
     ['cut', controlFile().subarray(0, 4_096)],
     ['with something behind its data', Buffer.concat([controlFile().subarray(0, 8_191), Buffer.from([1])])],
-  ])('is not whole where it is %s', async (_, content) => {
+  ])('the control file of PostgreSQL is not whole where it is %s', async (_, content) => {
     const path = join(await createTestDirectory(), 'pg_control');
     await writeFile(path, content);
     expect(await isWholeControlFile(path)).toBe(false);

@@ -11,7 +11,7 @@ describe('one statement', () => {
     "SELECT '-- ;' AS a",
     'SELECT "quoted", `name`',
     "SELECT 'never closed ;",
-  ])('is recognised: %j', (sql) => {
+  ])('one statement is recognised: %j', (sql) => {
     expect(isSingleStatement(sql)).toBe(true);
   });
 
@@ -28,7 +28,7 @@ describe('one statement', () => {
     'SELECT $tag$ ; $tag$',
     'SELECT ‘a’; DROP TABLE t',
     '# comment ;',
-  ])('is not claimed where there may be more: %j', (sql) => {
+  ])('one statement is not claimed where there may be more: %j', (sql) => {
     expect(isSingleStatement(sql)).toBe(false);
   });
 });

@@ -36,7 +36,7 @@ describe('a name', () => {
       );
     });
 
-  it('is connected to an address that was checked', async () => {
+  it('a host name is connected to an address that was checked', async () => {
     expect(await resolved(['8.8.8.8', '1.1.1.1'], false)).toEqual([undefined, '8.8.8.8', 4]);
     expect(await resolved(['8.8.8.8'], true)).toEqual([
       undefined,
@@ -45,7 +45,7 @@ describe('a name', () => {
     ]);
   });
 
-  it('with one private address among public ones is refused', async () => {
+  it('a host name with one private address among public ones is refused', async () => {
     expect(await resolved(['8.8.8.8', '10.0.0.1'], true)).toEqual([
       'address 10.0.0.1 is not public',
       [],
@@ -53,7 +53,7 @@ describe('a name', () => {
     ]);
   });
 
-  it('without an address is refused', async () => {
+  it('a host name without an address is refused', async () => {
     expect(await resolved([], true)).toEqual(['receiver.example has no address', [], undefined]);
   });
 });

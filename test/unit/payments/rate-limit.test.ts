@@ -25,7 +25,7 @@ async function burst(limit: ReturnType<typeof createRateLimit>, counts: Readonly
 }
 
 describe('requests that are wanted at once', () => {
-  test('never exceed the rate of their endpoint, nor that of the account, in any second; each endpoint in order', async () => {
+  test('requests that are wanted at once never exceed the rate of their endpoint, nor that of the account, in any second; each endpoint in order', async () => {
     const sent = await burst(createRateLimit(RATES), { a: 20, b: 20, c: 20, d: 5 });
     expect(sent).toHaveLength(65);
     expect(mostWithinASecond(sent.map(({ at }) => at))).toBeLessThanOrEqual(RATES.account);
@@ -55,7 +55,7 @@ describe('requests that are wanted at once', () => {
     expect((await waiting) - begin).toBeGreaterThanOrEqual(1_490);
   });
 
-  test('are not sent if they would have to wait for more than 15 seconds, and say for how long', async () => {
+  test('requests that are wanted at once are not sent if they would have to wait for more than 15 seconds, and say for how long', async () => {
     const limit = createRateLimit({ account: 100, endpoint: 100 });
     limit.rest(20_000);
     const problem = await limit.turn('a').catch((error: unknown) => error);

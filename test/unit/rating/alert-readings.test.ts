@@ -129,7 +129,7 @@ describe('balances', () => {
 });
 
 describe('days', () => {
-  test('of each open segment, in whole days, of which the last one that has begun counts', () => {
+  test('days of each open segment, in whole days, of which the last one that has begun counts', () => {
     const endingIn = (id: string, ms: number) =>
       grantOf(id, '1', {
         segments: [{ id, granted: decimal('1'), remaining: decimal('1'), endingBefore: NOW + ms }],
@@ -142,7 +142,7 @@ describe('days', () => {
     ).toEqual(['a:2', 'b:3', 'c:1']);
   });
 
-  test('of each contract that has an end', () => {
+  test('days of each contract that has an end', () => {
     const contracts = [
       { id: 'a', endingBefore: NOW + 5 * DAY_MS },
       { id: 'b', endingBefore: null },

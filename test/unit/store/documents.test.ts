@@ -30,7 +30,7 @@ describe('a kind of document that has changed twice', () => {
   });
   const ada = { names: ['Ada', 'Lovelace'], age: null };
 
-  test('is read through the steps from the version that wrote it', () => {
+  test('a kind of document that has changed twice is read through the steps from the version that wrote it', () => {
     expect(person.read({ name: 'Ada Lovelace' })).toEqual(ada);
     expect(person.read({ documentVersion: 1, name: 'Ada Lovelace' })).toEqual(ada);
     expect(person.read({ documentVersion: 2, names: ['Ada', 'Lovelace'] })).toEqual(ada);
@@ -40,11 +40,11 @@ describe('a kind of document that has changed twice', () => {
     });
   });
 
-  test('is written with its present version', () => {
+  test('a kind of document that has changed twice is written with its present version', () => {
     expect(person.write(ada)).toEqual({ documentVersion: 3, ...ada });
   });
 
-  test('is refused where a later version has written it', () => {
+  test('a kind of document that has changed twice is refused where a later version has written it', () => {
     const fromTheFuture = () => person.read({ documentVersion: 4, ...ada });
     expect(fromTheFuture).toThrow(DocumentError);
     expect(fromTheFuture).toThrow(
@@ -52,9 +52,12 @@ describe('a kind of document that has changed twice', () => {
     );
   });
 
-  test.each([[0], [1.5], ['1'], [null]])('is refused with a version of %j', (documentVersion) => {
-    expect(() => person.read({ documentVersion, ...ada })).toThrow();
-  });
+  test.each([[0], [1.5], ['1'], [null]])(
+    'a kind of document that has changed twice is refused with a version of %j',
+    (documentVersion) => {
+      expect(() => person.read({ documentVersion, ...ada })).toThrow();
+    },
+  );
 
   test('a stored document is read as it was written, whatever is in it', () => {
     const people = fc.record({

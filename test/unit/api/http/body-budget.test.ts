@@ -6,7 +6,7 @@ import { Refusal } from '../../../../src/core/errors.ts';
 const BYTES_MAX = 100;
 
 describe('the budget of bodies', () => {
-  it('refuses the body that has been arriving for the longest', () => {
+  it('the budget of bodies refuses the body that has been arriving for the longest', () => {
     const budget = createBodyBudget(BYTES_MAX);
     const refused: string[] = [];
     const open = (name: string, bytes: number) => {
@@ -20,7 +20,7 @@ describe('the budget of bodies', () => {
     expect([refused, budget.held()]).toEqual([['a'], 70]);
   });
 
-  it('does not refuse a body that has arrived; without room the new one is refused', () => {
+  it('the budget of bodies does not refuse a body that has arrived; without room the new one is refused', () => {
     const budget = createBodyBudget(BYTES_MAX);
     const whole = budget.open(() => expect.unreachable());
     whole.take(90);
@@ -30,7 +30,7 @@ describe('the budget of bodies', () => {
     expect(budget.held()).toBe(0);
   });
 
-  it('never holds more than its size, and exactly what its shares hold', () => {
+  it('the budget of bodies never holds more than its size, and exactly what its shares hold', () => {
     const step = fc.record({
       body: fc.nat(7),
       does: fc.constantFrom('take', 'take', 'take', 'complete', 'release'),

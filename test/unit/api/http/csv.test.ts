@@ -78,7 +78,7 @@ describe('a cell', () => {
     expect(await written([value])).toBe(`a\r\n${expected}\r\n`);
   });
 
-  test('of any text is read back, but for the apostrophe before a formula', async () => {
+  test('a cell of CSV of any text is read back, but for the apostrophe before a formula', async () => {
     const texts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(texts, async (values) => {
@@ -96,7 +96,7 @@ describe('a cell', () => {
 });
 
 describe('the text', () => {
-  test('has one header, whatever the number of reads', async () => {
+  test('the text of CSV has one header, whatever the number of reads', async () => {
     expect(await written(['1'], [], ['2', '3'])).toBe('a\r\n1\r\n2\r\n3\r\n');
     expect(await written([])).toBe('a\r\n');
   });

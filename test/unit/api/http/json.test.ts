@@ -9,18 +9,18 @@ describe('parseJson', () => {
     ['-0.5', -0.5],
     ['123456789012345', 123456789012345],
     ['0.10', 0.1],
-  ])('reads %s as a plain number', (text, value) => {
+  ])('parseJson reads %s as a plain number', (text, value) => {
     expect(parseJson(text)).toBe(value);
   });
 
   it.each(['9007199254740993', '0.1234567890123456789', '1e2', '-1.5E-7', '0.00000000000000001'])(
-    'keeps every digit of %s',
+    'parseJson keeps every digit of %s',
     (text) => {
       expect(parseJson(text)).toEqual(new JsonNumber(text));
     },
   );
 
-  it('agrees with JSON.parse on everything that a double can hold', () => {
+  it('parseJson agrees with JSON.parse on everything that a double can hold', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         const plain = JSON.stringify(parseJson(text), (_key, value) =>
@@ -33,7 +33,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('reads a text in the same way, whether or not it has a number that needs care', () => {
+  it('parseJson reads a text in the same way, whether or not it has a number that needs care', () => {
     const json = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.constantFrom('"[1e2"', '{"a":":123456789012345678"}', '-0'),
@@ -47,11 +47,11 @@ describe('parseJson', () => {
     );
   });
 
-  it('takes the last of repeated keys, as JSON.parse does', () => {
+  it('parseJson takes the last of repeated keys, as JSON.parse does', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
 
-  it('does not let __proto__ or constructor reach a prototype', () => {
+  it('parseJson does not let __proto__ or constructor reach a prototype', () => {
     const value = parseJson('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.hasOwn({}, 'admin') || 'admin' in {}).toBe(false);
@@ -65,17 +65,17 @@ describe('parseJson', () => {
     ['{} {}', /position 3/],
     ['[01]', /position 2/],
     ['["\t"]', /position 2/],
-  ])('refuses %s naming the position', (text, message) => {
+  ])('parseJson refuses %s naming the position', (text, message) => {
     expect(() => parseJson(text)).toThrow(message);
   });
 
-  it('refuses deep nesting without exhausting the stack, and is not fooled by brackets in strings', () => {
+  it('parseJson refuses deep nesting without exhausting the stack, and is not fooled by brackets in strings', () => {
     expect(() => parseJson('['.repeat(1_000_000))).toThrow(/deeper than 64/);
     expect(parseJson(`"${'['.repeat(100)}\\"${'{'.repeat(100)}"`)).toHaveLength(201);
     expect(parseJson(`${'['.repeat(64)}${']'.repeat(64)}`)).toBeInstanceOf(Array);
   });
 
-  it('refuses the character U+0000, which PostgreSQL cannot store, naming the field', () => {
+  it('parseJson refuses the character U+0000, which PostgreSQL cannot store, naming the field', () => {
     expect(() => parseJson('{"a":[{"b":"x\\u0000"}]}')).toThrow(
       'a[0].b: must not contain the character U+0000',
     );
@@ -85,7 +85,7 @@ describe('parseJson', () => {
 });
 
 describe('stringifyJson', () => {
-  it('writes decimals as number literals with all their digits and no exponent', () => {
+  it('stringifyJson writes decimals as number literals with all their digits and no exponent', () => {
     expect(stringifyJson({ total: decimal('123456789012345678901234567890.000000000001') })).toBe(
       '{"total":123456789012345678901234567890.000000000001}',
     );
@@ -94,12 +94,12 @@ describe('stringifyJson', () => {
     );
   });
 
-  it('writes back what was parsed, digit by digit', () => {
+  it('stringifyJson writes back what was parsed, digit by digit', () => {
     const text = '{"a":9007199254740993,"b":[1,null,true,"é\\"\\n"],"c":{"d":1e2}}';
     expect(stringifyJson(parseJson(text))).toBe(text);
   });
 
-  it('writes plain values as JSON.stringify does', () => {
+  it('stringifyJson writes plain values as JSON.stringify does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(stringifyJson(value)).toBe(JSON.stringify(value));
@@ -107,7 +107,7 @@ describe('stringifyJson', () => {
     );
   });
 
-  it('leaves out undefined members', () => {
+  it('stringifyJson leaves out undefined members', () => {
     expect(stringifyJson({ a: undefined, b: 1 })).toBe('{"b":1}');
   });
 
@@ -119,7 +119,7 @@ describe('stringifyJson', () => {
     [new Date(0)],
     [new Map()],
     [[undefined]],
-  ])('refuses to write %s', (value) => {
+  ])('stringifyJson refuses to write %s', (value) => {
     expect(() => stringifyJson(value)).toThrow(/not a JSON value/);
   });
 });

@@ -56,11 +56,11 @@ describe('checkBody', () => {
       editContractBody,
       edit({ add_subscriptions: Array.from({ length: MANY }, () => ({ payment_gate_config: {} })) }),
     ],
-  ])('decides like checkInput on %s', async (_, schema, body) => {
+  ])('checkBody decides like checkInput on %s', async (_, schema, body) => {
     await expectSame(schema, body);
   });
 
-  it('decides like checkInput on lists of any length, absent, null or of another type', async () => {
+  it('checkBody decides like checkInput on lists of any length, absent, null or of another type', async () => {
     const schema = z
       .strictObject({
         list: z
@@ -89,7 +89,7 @@ describe('checkBody', () => {
     );
   });
 
-  it('lets other work run before a long list is checked', async () => {
+  it('checkBody lets other work run before a long list is checked', async () => {
     let isChecked = false;
     const other = new Promise<boolean>((resolve) => setImmediate(() => resolve(isChecked)));
     const slow = z.number().refine(() => {

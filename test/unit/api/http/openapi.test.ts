@@ -45,7 +45,7 @@ const document = openApiDocument([listThings], '1.2.3');
 const operation = document.paths['/v1/customers/{customer_id}/things']?.post;
 
 describe('the OpenAPI document', () => {
-  it('of an app is valid OpenAPI 3.1', async () => {
+  it('the OpenAPI document of an app is valid OpenAPI 3.1', async () => {
     const served = (await testApp([listThings]).client.get('/openapi.json')).body;
     const result = await new Validator().validate(JSON.parse(JSON.stringify(served)));
     expect(result.errors ?? []).toEqual([]);
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     expect(routes).toHaveLength(12);
   });
 
-  it('writes parameters with their places and limits', () => {
+  it('the OpenAPI document writes parameters with their places and limits', () => {
     expect(operation?.parameters).toEqual([
       {
         name: 'customer_id',
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('writes exact numbers as numbers', () => {
+  it('the OpenAPI document writes exact numbers as numbers', () => {
     expect(operation?.requestBody?.content['application/json']?.schema).toEqual({
       type: 'object',
       properties: {
@@ -99,7 +99,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('writes a nullable component as null or the component, and leaves the component itself alone', () => {
+  it('the OpenAPI document writes a nullable component as null or the component, and leaves the component itself alone', () => {
     expect(document.components.schemas.Thing).toMatchObject({
       properties: {
         credit_type: { anyOf: [{ $ref: '#/components/schemas/CreditType' }, { type: 'null' }] },
@@ -131,12 +131,15 @@ describe('the OpenAPI document', () => {
     ['read', 'Needs a token of scope `read` or `write`.'],
     ['write', 'Needs a token of scope `write`.'],
     ['public', ''],
-  ] as const)('names each scope that may call an operation of scope %s once', (scope, sentence) => {
-    const { paths } = openApiDocument([{ ...listThings, scope }], '1');
-    expect(paths[listThings.path]?.post?.description).toBe(sentence);
-  });
+  ] as const)(
+    'the OpenAPI document names each scope that may call an operation of scope %s once',
+    (scope, sentence) => {
+      const { paths } = openApiDocument([{ ...listThings, scope }], '1');
+      expect(paths[listThings.path]?.post?.description).toBe(sentence);
+    },
+  );
 
-  it('cannot be built from two different schemas with one id', () => {
+  it('the OpenAPI document cannot be built from two different schemas with one id', () => {
     const other = {
       ...listThings,
       path: '/v1/other',

@@ -48,24 +48,24 @@ function exchange(...parts: readonly string[]): Promise<string> {
 const head = 'POST /v1/ingest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sender\r\n';
 
 describe('a body over TCP', () => {
-  it.each([1, 1_000, LIMIT_BYTES])('of %i bytes arrives whole', async (length) => {
+  it.each([1, 1_000, LIMIT_BYTES])('a body over TCP of %i bytes arrives whole', async (length) => {
     const client = createApiClient({ baseUrl: `http://127.0.0.1:${port}`, routes: app.routes }, 'sender');
     await client.post('/v1/ingest', undefined, { rawBody: 'x'.repeat(length) });
     expect(received.at(-1)).toBe(length);
   });
 
-  it('that announces too much is refused before it is sent', async () => {
+  it('a body over TCP that announces too much is refused before it is sent', async () => {
     expect(await exchange(`${head}Content-Length: ${LIMIT_BYTES + 1}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('that grows too large in chunks is refused while it is sent', async () => {
+  it('a body over TCP that grows too large in chunks is refused while it is sent', async () => {
     const chunk = `${(50_001).toString(16)}\r\n${'x'.repeat(50_001)}\r\n`;
     const text = await exchange(`${head}Transfer-Encoding: chunked\r\n\r\n`, chunk, chunk);
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
     expect(text).toContain(`larger than ${LIMIT_BYTES} bytes`);
   });
 
-  it('in small chunks arrives whole', async () => {
+  it('a body over TCP in small chunks arrives whole', async () => {
     const text = await exchange(
       `${head}Transfer-Encoding: chunked\r\n\r\n`,
       '3\r\nabc\r\n',
@@ -76,7 +76,7 @@ describe('a body over TCP', () => {
     expect(received.at(-1)).toBe(7);
   });
 
-  it('that is cut off never reaches the handler', async () => {
+  it('a body over TCP that is cut off never reaches the handler', async () => {
     const before = received.length;
     await new Promise<void>((closed) => {
       const socket = connect(port, '127.0.0.1', () => {
@@ -89,7 +89,7 @@ describe('a body over TCP', () => {
     expect(received.length).toBe(before + 1);
   });
 
-  it('leaves the connection usable for the next request', async () => {
+  it('a body over TCP leaves the connection usable for the next request', async () => {
     const client = createApiClient({ baseUrl: `http://127.0.0.1:${port}`, routes: app.routes }, 'sender');
     for (let i = 0; i < 3; i++) {
       const answer = await client.send('POST', '/v1/ingest', undefined, {
@@ -100,7 +100,7 @@ describe('a body over TCP', () => {
     }
   });
 
-  it('is refused while it arrives if it has taken the longest and others need the room', async () => {
+  it('a body over TCP is refused while it arrives if it has taken the longest and others need the room', async () => {
     const unfinished = `${head}Content-Length: ${LIMIT_BYTES}\r\n\r\n${'x'.repeat(LIMIT_BYTES - 1)}`;
     const first = exchange(unfinished);
     const sockets = await Promise.all(Array.from({ length: 4 }, () => holdOpen(unfinished)));
@@ -158,7 +158,7 @@ describe('a compressed body over TCP', () => {
     },
   });
 
-  it('takes room for its decompressed size, and gives it back', async () => {
+  it('a compressed body over TCP takes room for its decompressed size, and gives it back', async () => {
     const listening = await new Promise<{ port: number; close(): void }>((resolve) => {
       const other = serve({ fetch: small.hono.fetch, port: 0, hostname: '127.0.0.1' }, (info) =>
         resolve({ port: info.port, close: () => other.close() }),

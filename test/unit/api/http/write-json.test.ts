@@ -15,7 +15,7 @@ async function written(value: unknown): Promise<string> {
 }
 
 describe('writeJson', () => {
-  it('writes what stringifyJson writes', async () => {
+  it('writeJson writes what stringifyJson writes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         expect(await written(value)).toBe(stringifyJson(value));
@@ -28,11 +28,11 @@ describe('writeJson', () => {
     ['a long list in a member', { data: { none: undefined, terms: { overrides: long } } }],
     ['a long list in a short one', { data: [{ overrides: long }, { overrides: [] }], next_page: null }],
     ['a long list too deep for parts', [[[[[long]]]]]],
-  ])('writes %s like stringifyJson', async (_, value) => {
+  ])('writeJson writes %s like stringifyJson', async (_, value) => {
     expect(await written(value)).toBe(stringifyJson(value));
   });
 
-  it('writes the items of a JsonList as a list, and only when it writes them', async () => {
+  it('writeJson writes the items of a JsonList as a list, and only when it writes them', async () => {
     const made: number[] = [];
     const list = new JsonList([1, 2], (item) => {
       made.push(item);
@@ -46,13 +46,13 @@ describe('writeJson', () => {
   });
 
   it.each(['plain_key1', 'a"b', 'ü', '', 'new\nline', '-'])(
-    'writes the key %j as JSON.stringify does',
+    'writeJson writes the key %j as JSON.stringify does',
     (key) => {
       expect(stringifyJson({ [key]: 1 })).toBe(JSON.stringify({ [key]: 1 }));
     },
   );
 
-  it('lets other work run before a list that takes long is written', async () => {
+  it('writeJson lets other work run before a list that takes long is written', async () => {
     let isWritten = false;
     const other = new Promise<boolean>((resolve) => setImmediate(() => resolve(isWritten)));
     const slow = new JsonList([1, 2, 3], (item) => {
@@ -66,12 +66,12 @@ describe('writeJson', () => {
     expect(await other).toBe(false);
   });
 
-  it('writes characters of several bytes in answers of several parts', async () => {
+  it('writeJson writes characters of several bytes in answers of several parts', async () => {
     const texts = Array.from({ length: 3_000 }, (_, index) => `${'€'.repeat(index % 50)}𝄞"${index}`);
     expect(await written(texts)).toBe(JSON.stringify(texts));
   });
 
-  it('refuses what JSON cannot represent, also in long lists', async () => {
+  it('writeJson refuses what JSON cannot represent, also in long lists', async () => {
     await expect(writeJson([...long, Number.NaN])).rejects.toThrow('NaN is not a JSON value');
   });
 });

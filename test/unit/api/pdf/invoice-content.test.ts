@@ -70,7 +70,7 @@ describe('the lines', () => {
     NO_SELLER,
   );
 
-  test('are grouped by product, with subtotals where there are several', () => {
+  test('the lines of a PDF are grouped by product, with subtotals where there are several', () => {
     expect(content.sections.map(({ heading, lines, subtotal }) => [heading, lines.length, subtotal])).toEqual(
       [
         // 30 + 10 + 14 cents.
@@ -82,7 +82,7 @@ describe('the lines', () => {
     );
   });
 
-  test('say what tells them apart: group values, tier, name and time', () => {
+  test('the lines of a PDF say what tells them apart: group values, tier, name and time', () => {
     expect(content.sections[0]?.lines.map(({ details }) => details)).toEqual([
       ['model: large', 'region: eu', 'Tier 1: up to 1,000'],
       ['model: large', 'Tier 2: above 1,000'],
@@ -90,7 +90,7 @@ describe('the lines', () => {
     ]);
   });
 
-  test('are in the currency, or in their pricing unit', () => {
+  test('the lines of a PDF are in the currency, or in their pricing unit', () => {
     const amounts = content.sections.map(({ lines }) => lines[0]);
     expect(amounts).toMatchObject([
       { quantity: '1,000', unitPrice: '0.0003', amount: '0.30' },
@@ -100,7 +100,7 @@ describe('the lines', () => {
     ]);
   });
 
-  test('without quantity or amount are there too', () => {
+  test('the lines of a PDF without quantity or amount are there too', () => {
     const zero = invoiceContent(printed([usageLine('0', '2')]), NO_SELLER);
     expect(zero.sections).toHaveLength(1);
     expect(zero.totals).toEqual([{ label: 'Amount due', amount: '0.00 USD', isMain: true }]);
@@ -128,7 +128,7 @@ describe('the amounts of lines', () => {
     expect(amounts(quantity, price, most)).toEqual([shown, isRounded]);
   });
 
-  test('in brackets have a sentence that says what they are', () => {
+  test('the amounts of lines in brackets have a sentence that says what they are', () => {
     const payer = { commitId: 'commit', segmentId: 'segment', commitType: 'POSTPAID' as const };
     const applied = { ...usageLine('3', '10000'), type: 'applied' as const, payer };
     const content = invoiceContent(printed([usageLine('3', '10000'), applied]), NO_SELLER);
@@ -139,7 +139,7 @@ describe('the amounts of lines', () => {
 });
 
 describe('the totals', () => {
-  test('show the exact total, the rounding and what is due', () => {
+  test('the totals of a PDF show the exact total, the rounding and what is due', () => {
     expect(invoiceContent(printed([usageLine('5155.25', '1')]), NO_SELLER).totals).toEqual([
       { label: 'Total', amount: '51.5525 USD', isMain: false },
       { label: 'Rounding', amount: '-0.0025 USD', isMain: false },
@@ -152,7 +152,7 @@ describe('the totals', () => {
     ['FINALIZED' as const, '1', 'Amount due', null, 'Invoice'],
     ['FINALIZED' as const, '-1', 'Amount in your favour', null, 'Invoice'],
     ['VOID' as const, '1', 'Void, not payable', 'VOID', 'Void invoice'],
-  ])('of a %s one over %s cents are labelled %s', (status, total, label, mark, title) => {
+  ])('the totals of a PDF of a %s one over %s cents are labelled %s', (status, total, label, mark, title) => {
     const content = invoiceContent(printed([usageLine('1', total)], { status }), NO_SELLER);
     expect(content.totals.at(-1)).toMatchObject({ label, isMain: true });
     expect(content).toMatchObject({ mark, title });
@@ -171,7 +171,7 @@ describe('the parties and dates', () => {
       invoiceContent(printed(...given), NO_SELLER).facts.map(({ label, value }) => [label, value]),
     );
 
-  test('come from configuration and customer', () => {
+  test('the parties and dates come from configuration and customer', () => {
     const seller = {
       name: 'Tally Ltd',
       address: ['1 High Street', 'London'],
@@ -199,7 +199,7 @@ describe('the parties and dates', () => {
     expect(content.notes.at(-1)).toBe('IBAN GB00');
   });
 
-  test('of an issued invoice', () => {
+  test('the parties and dates of an issued invoice', () => {
     expect(facts([], { netPaymentTermsDays: 30 })).toEqual({
       'Invoice number': 'INV-2026-000042',
       'Issue date': '2026-12-02',
@@ -211,7 +211,7 @@ describe('the parties and dates', () => {
     });
   });
 
-  test('of a draft are expected ones', () => {
+  test('the parties and dates of a draft are expected ones', () => {
     expect(facts([], { status: 'DRAFT', netPaymentTermsDays: 0 }, { number: null })).toMatchObject({
       'Invoice number': 'assigned when it is issued',
       'Expected issue date': '2026-12-02',

@@ -28,7 +28,7 @@ function linesOf(count: number) {
 }
 
 describe('an invoice of 500 lines', () => {
-  test('has all lines, subtotals and totals on numbered pages with the reference', async () => {
+  test('an invoice of 500 lines has all lines, subtotals and totals on numbered pages with the reference', async () => {
     const { pages, title } = await readPdf(await write(linesOf(500)));
     expect(pages.length).toBeGreaterThan(8);
     expect(title).toBe('Invoice INV-2026-000042');
@@ -48,7 +48,7 @@ describe('an invoice of 500 lines', () => {
     expect(text).toContain('IBAN GB00 0000');
   });
 
-  test('lets other work run in between', async () => {
+  test('an invoice of 500 lines lets other work run in between', async () => {
     await write([]);
     let turns = 0;
     const timer = setInterval(() => {
@@ -92,19 +92,19 @@ describe('names', () => {
   const named = (customerName: string): Printed => [[], {}, { customerName }];
 
   test.each(['Łódź Zażółć', 'Société Générale', 'Жук и Ко', 'Ελλάδα', 'Đặng Văn', '€ £ ₹ ₺', 'Ünlü İş'])(
-    'of Europe and beyond are readable: %s',
+    'names on a PDF of Europe and beyond are readable: %s',
     async (name) => {
       const { pages } = await readPdf(await write(...named(name)));
       expect(pages[0]?.normalize('NFC')).toContain(name);
     },
   );
 
-  test('with characters that the font lacks show replacements in their places', async () => {
+  test('names on a PDF with characters that the font lacks show replacements in their places', async () => {
     const { pages } = await readPdf(await write(...named('中文 Ltd')));
     expect(pages[0]).toContain('\ufffd\ufffd Ltd');
   });
 
-  test('with such characters are readable with a font of the operator', async () => {
+  test('names on a PDF with such characters are readable with a font of the operator', async () => {
     const { resolve } = createRequire(import.meta.url);
     const pdf = createInvoicePdf(resolve('dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf'));
     // A letter that this font has and DejaVu Sans does not.
@@ -113,7 +113,7 @@ describe('names', () => {
     expect((await readPdf(bytes)).pages[0]?.replace('\u{1d400} ', '\u{1d400}')).toContain('\u{1d400}Ltd');
   });
 
-  test('with control characters and of any length stay on the page', async () => {
+  test('names on a PDF with control characters and of any length stay on the page', async () => {
     const name = `a\n\t${'x'.repeat(5_000)}`;
     const group = { model: 'y'.repeat(20_000) };
     const bytes = await write(
@@ -128,7 +128,7 @@ describe('names', () => {
 });
 
 describe('the table', () => {
-  test('has each number in one line, and subtotals with the name of their product', async () => {
+  test('the table of a PDF has each number in one line, and subtotals with the name of their product', async () => {
     const name = 'A product with a long name that goes on over more than one line of the page and has lines';
     const long = usageLine('123456789012.123456789', '0.000003', { productId: 'p', name });
     const { pages } = await readPdf(

@@ -39,7 +39,7 @@ describe('a refusal', () => {
     ),
   });
 
-  it('names the path of the field', () => {
+  it('a refusal names the path of the field', () => {
     const good = '{"access_schedule":{"schedule_items":[]}}';
     const bad = '{"access_schedule":{"schedule_items":[{"ending_before":"2026-01-01T00:30:00Z"}]}}';
     expect(problem(commits, `{"commits":[${good},${good},${bad}]}`)).toBe(
@@ -52,24 +52,24 @@ describe('a refusal', () => {
     ['{"commits":{}}', 'invalid commits: must be an array'],
     ['[]', 'invalid body: must be an object'],
     ['{"commits":[{"access_schedule":1}]}', 'invalid commits[0].access_schedule: must be an object'],
-  ])('says what is missing or of the wrong kind in %s', (text, message) => {
+  ])('a refusal says what is missing or of the wrong kind in %s', (text, message) => {
     expect(problem(commits, text)).toBe(message);
   });
 
-  it('lists at most five problems', () => {
+  it('a refusal lists at most five problems', () => {
     const schema = z.object(
       Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [name, z.string()])),
     );
     expect(problem(schema, '{}')).toMatch(/^invalid a: is required; .*e: is required; and 2 more$/);
   });
 
-  it('goes into the branch of a union that the client meant', () => {
+  it('a refusal goes into the branch of a union that the client meant', () => {
     const schema = z.object({ u: z.union([z.string(), z.object({ q: z.object({ z: z.number() }) })]) });
     expect(problem(schema, '{"u":{"q":{"z":"x"}}}')).toBe('invalid u.q.z: must be a number');
     expect(problem(schema, '{"u":5}')).toBe('invalid u: must be a string, or must be an object');
   });
 
-  it('answers a malformed id in a path with 404', () => {
+  it('a refusal answers a malformed id in a path with 404', () => {
     expect(problem(z.object({ customer_id: uuid }), '{"customer_id":"x"}', 'path')).toBe(
       'not_found customer x not found',
     );
@@ -88,31 +88,31 @@ describe('a refusal', () => {
       '{"a":{"t":"z"}}',
       'a.t: must be one of x, y',
     ],
-  ])('reads well (%#)', (schema, text, message) => {
+  ])('a refusal reads well (%#)', (schema, text, message) => {
     expect(problem(schema, text)).toBe(`invalid ${message}`);
   });
 });
 
 describe('uuid', () => {
-  it('is read in lower case', () => {
+  it('uuid is read in lower case', () => {
     expect(uuid.parse('D7ABD0CD-4AE9-4DB7-8676-E986A4EBD8DC')).toBe('d7abd0cd-4ae9-4db7-8676-e986a4ebd8dc');
   });
-  it('is refused in a body where malformed', () => {
+  it('uuid is refused in a body where malformed', () => {
     expect(problem(z.object({ id: uuid }), '{"id":"x"}')).toBe('invalid id: must be a UUID');
   });
 });
 
 describe('timestamps', () => {
-  it('are read as instants, digits beyond the millisecond cut', () => {
+  it('timestamps are read as instants, digits beyond the millisecond cut', () => {
     expect(timestamp.parse('2026-11-20T01:00:00.1239+01:00')).toBe(Date.UTC(2026, 10, 20, 0, 0, 0, 123));
   });
   it.each(['2026-11-20', '2026-02-30T00:00:00Z', '2026-11-20T00:00:00', 'soon', '1763596800'])(
-    'refuses %s',
+    'timestamps refuses %s',
     (text) => {
       expect(timestamp.safeParse(text).success).toBe(false);
     },
   );
-  it('keep to the hour or the day where that is asked', () => {
+  it('timestamps keep to the hour or the day where that is asked', () => {
     expect(hourAlignedTimestamp.safeParse('2026-11-20T05:00:00Z').success).toBe(true);
     expect(hourAlignedTimestamp.safeParse('2026-11-20T05:00:00.001Z').success).toBe(false);
     expect(dayAlignedTimestamp.safeParse('2026-11-20T00:00:00Z').success).toBe(true);
@@ -131,7 +131,7 @@ describe('exactNumber', () => {
     ['1e3', '1000'],
     ['-0', '0'],
     ['1e-30', '0.000000000000000000000000000001'],
-  ])('reads %s exactly', (text, digits) => {
+  ])('exactNumber reads %s exactly', (text, digits) => {
     const value: Decimal = schema.parse(parseJson(`{"n":${text}}`)).n;
     expect(value.toFixed()).toBe(digits);
   });
@@ -144,13 +144,13 @@ describe('exactNumber', () => {
     ['1e-999999999', TOO_LONG],
     ['1e-31', TOO_LONG],
     [`1e${USAGE_INTEGER_DIGITS_MAX}`, TOO_LONG],
-  ])('refuses %s', (text, message) => {
+  ])('exactNumber refuses %s', (text, message) => {
     expect(problem(schema, `{"n":${text}}`)).toBe(`invalid n: ${message}`);
   });
-  it('is required unless declared optional', () => {
+  it('exactNumber is required unless declared optional', () => {
     expect(problem(schema, '{}')).toBe('invalid n: is required');
   });
-  it('refuses NaN and Infinity, which only a program can pass', () => {
+  it('exactNumber refuses NaN and Infinity, which only a program can pass', () => {
     expect(schema.safeParse({ n: Number.NaN }).success).toBe(false);
     expect(schema.safeParse({ n: Number.POSITIVE_INFINITY }).success).toBe(false);
   });
@@ -158,20 +158,20 @@ describe('exactNumber', () => {
 
 describe('wholeNumber', () => {
   const schema = z.object({ n: wholeNumber(0, 100) });
-  it('accepts other spellings of a whole number', () => {
+  it('wholeNumber accepts other spellings of a whole number', () => {
     expect(schema.parse(parseJson('{"n":1e2}'))).toEqual({ n: 100 });
   });
-  it.each(['1.5', '101', '-1', '9007199254740993'])('refuses %s', (text) => {
+  it.each(['1.5', '101', '-1', '9007199254740993'])('wholeNumber refuses %s', (text) => {
     expect(problem(schema, `{"n":${text}}`)).toBe('invalid n: must be a whole number from 0 to 100');
   });
 });
 
 describe('enumIn', () => {
   const schema = z.object({ e: enumIn(['SUM', 'LATEST_VALUE']) });
-  it.each(['LATEST_VALUE', 'latest_value', 'Latest_value'])('reads %s as UPPER case', (text) => {
+  it.each(['LATEST_VALUE', 'latest_value', 'Latest_value'])('enumIn reads %s as UPPER case', (text) => {
     expect(schema.parse({ e: text })).toEqual({ e: 'LATEST_VALUE' });
   });
-  it.each(['"average"', '"sUM"', '5'])('refuses %s with a list of what is allowed', (text) => {
+  it.each(['"average"', '"sUM"', '5'])('enumIn refuses %s with a list of what is allowed', (text) => {
     expect(problem(schema, `{"e":${text}}`)).toBe('invalid e: must be one of SUM, LATEST_VALUE');
   });
 });
@@ -183,10 +183,10 @@ describe('query parameters', () => {
     flag: queryBoolean.optional(),
     status: commaList(enumIn(['DRAFT', 'VOID'])).optional(),
   });
-  it('have defaults', () => {
+  it('query parameters have defaults', () => {
     expect(schema.parse({})).toEqual({ limit: 10 });
   });
-  it('take lists comma-joined, repeated, or both', () => {
+  it('query parameters take lists comma-joined, repeated, or both', () => {
     expect(schema.parse({ status: ['draft,VOID', 'Draft'], flag: 'true', limit: '100' })).toEqual({
       limit: 100,
       flag: true,
@@ -201,13 +201,13 @@ describe('query parameters', () => {
     ['{"flag":"yes"}', 'flag: must be true or false'],
     ['{"status":"draft,gone"}', 'status[1]: must be one of DRAFT, VOID'],
     ['{"ids":"x"}', 'ids[0]: must be a UUID'],
-  ])('refuses %s', (text, message) => {
+  ])('query parameters refuses %s', (text, message) => {
     expect(problem(schema, text, 'query')).toBe(`invalid ${message}`);
   });
 });
 
 describe('customFields', () => {
-  it('are text to text, values of at most 200 characters', () => {
+  it('customFields are text to text, values of at most 200 characters', () => {
     const schema = z.object({ custom_fields: customFields });
     expect(schema.parse({ custom_fields: { a: 'b' } })).toEqual({ custom_fields: { a: 'b' } });
     expect(problem(schema, '{"custom_fields":{"a":1}}')).toBe('invalid custom_fields.a: must be a string');
@@ -215,7 +215,7 @@ describe('customFields', () => {
       'invalid custom_fields.a: must be at most 200 characters long',
     );
   });
-  it('cannot reach a prototype', () => {
+  it('customFields cannot reach a prototype', () => {
     const parsed = customFields.parse(parseJson('{"__proto__":"x","a":"b"}'));
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
   });

@@ -13,11 +13,11 @@ describe('wireName', () => {
     ['specifiers', 'overrides', 'override_specifiers'],
     ['productTags', 'specifiers', 'product_tags'],
     ['productTags', 'applicability', 'applicable_product_tags'],
-  ])('spells %s in %s as %s', (name, place, wire) => {
+  ])('wireName spells %s in %s as %s', (name, place, wire) => {
     expect(wireName(name, place)).toBe(wire);
   });
 
-  it('has the wire word in its type', () => {
+  it('wireName has the wire word in its type', () => {
     expectTypeOf(wireName('multiplierPrioritization')).toEqualTypeOf<'multiplier_override_prioritization'>();
     expectTypeOf(
       wireName('scheduledChargesOnUsageInvoices'),
@@ -50,11 +50,11 @@ describe('wirePath', () => {
     [['customFields', 'costCenter_1'], 'custom_fields.costCenter_1'],
     [['commits', 0, 'customFields', 'segments'], 'commits[0].custom_fields.segments'],
     [[], ''],
-  ])('writes %j as %s', (path, wire) => {
+  ])('wirePath writes %j as %s', (path, wire) => {
     expect(wirePath(path)).toBe(wire);
   });
 
-  it('takes the words of a route before those of all, and lets a word lead the next one', () => {
+  it('wirePath takes the words of a route before those of all, and lets a word lead the next one', () => {
     const own = { additions: 'add_', updates: '', 'updateCommits.id': 'commit_id', segments: 'parts' };
     expect(wirePath(['additions', 'recurringCommits', 1, 'priority'], own)).toBe(
       'add_recurring_commits[1].priority',
@@ -63,7 +63,7 @@ describe('wirePath', () => {
     expect(wirePath(['accessSchedule', 'segments'], own)).toBe('access_schedule.parts');
   });
 
-  it('spells the first name as it is spelled in a place', () => {
+  it('wirePath spells the first name as it is spelled in a place', () => {
     expect(wirePath(['type'], {}, 'paymentGate')).toBe('payment_gate_type');
   });
 });

@@ -141,11 +141,11 @@ describe('a patch', () => {
       { name: 'x', is_paid: true },
       { name: 'x', isPaid: true },
     ],
-  ])('reads %j as %j', (value, read) => {
+  ])('a patch reads %j as %j', (value, read) => {
     expect(change.input.strict.parse(value)).toMatchObject(read);
   });
 
-  test('is answered with null for what it took away, and without what it left alone', () => {
+  test('a patch is answered with null for what it took away, and without what it left alone', () => {
     expect(change.write({ name: null, isPaid: true }, names)).toEqual({ name: null, is_paid: true });
   });
 });

@@ -10,7 +10,7 @@ const asked = async (...args: readonly string[]) => {
 afterEach(() => vi.useRealTimers());
 
 describe('a call is understood', () => {
-  it('of a backfill: a source and options in any order', async () => {
+  it('a call is understood of a backfill: a source and options in any order', async () => {
     const plain = { format: null, mapping: null, delimiter: null, reportFile: null, restart: false };
     expect(await asked('backfill', 'events.gz')).toEqual({ ...plain, source: 'events.gz' });
     const options = [
@@ -36,7 +36,7 @@ describe('a call is understood', () => {
     });
   });
 
-  it('of a reconciliation: the last month and this one by default', async () => {
+  it('a call is understood of a reconciliation: the last month and this one by default', async () => {
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 15, 12), toFake: ['Date'] });
     const nothing = { customerId: null, url: null, token: null, json: false };
     const range = { start: Date.UTC(2025, 11, 1), end: Date.UTC(2026, 0, 15, 12) };
@@ -51,7 +51,7 @@ describe('a call is understood', () => {
     });
   });
 
-  it('of the demo: a separate server, 500,000 events and 20 customers by default', async () => {
+  it('a call is understood of the demo: a separate server, 500,000 events and 20 customers by default', async () => {
     const given = { server: null, traceFile: null, events: 500_000, customers: 20, keep: false };
     expect(await asked('demo')).toEqual(given);
     const server = ['--url', 'http://127.0.0.1:3000', '--token', 't'];
@@ -64,7 +64,7 @@ describe('a call is understood', () => {
     });
   });
 
-  it('of tokens, prices, losses and stray data', async () => {
+  it('a call is understood of tokens, prices, losses and stray data', async () => {
     const expiresAt = Date.UTC(2027, 0, 1);
     const end = ['--expires', '2027-01-01T00:00:00Z'];
     expect(await asked('token', 'create', '--name', 'ci', '--scope', 'read', ...end)).toEqual({
@@ -87,7 +87,7 @@ describe('a call is understood', () => {
     expect(await asked('stray-data', '--remove', 'a', 'b')).toEqual(['a', 'b']);
   });
 
-  it('of a query: a table, the answer as it is, or a file', async () => {
+  it('a call is understood of a query: a table, the answer as it is, or a file', async () => {
     const plain = { sql: 'SELECT 1', output: null, json: false, url: null, token: null };
     expect(await asked('sql', 'SELECT 1')).toEqual(plain);
     expect(await asked('sql', 'SELECT 1', '--json')).toEqual({ ...plain, json: true });
@@ -95,7 +95,7 @@ describe('a call is understood', () => {
     expect(await asked('sql', 'SELECT 1', '--output', 'x.CSV')).toEqual({ ...plain, output });
   });
 
-  it('with a file of settings before or after the command', async () => {
+  it('a call is understood with a file of settings before or after the command', async () => {
     expect(await asked('--env-file', 'x', 'token', 'list')).toMatchObject({ kind: 'list' });
     expect(await asked('token', 'list', '--env-file', 'x')).toMatchObject({ kind: 'list' });
   });

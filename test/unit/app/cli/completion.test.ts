@@ -46,7 +46,7 @@ describe('completion in bash', () => {
     expect(await offered(...words)).toEqual(expected);
   });
 
-  it('offers every command', async () => {
+  it('completion in bash offers every command', async () => {
     const { out } = await recordedCall('--help');
     const [, list = ''] = /\nCommands:\n([\s\S]*?)\n\n/.exec(out) ?? [];
     const names = [...list.matchAll(/^ {2}(\S+)/gm)]
@@ -58,14 +58,14 @@ describe('completion in bash', () => {
 });
 
 describe('completion in other shells', () => {
-  it.skipIf(!has('zsh'))('is a script that zsh reads', async () => {
+  it.skipIf(!has('zsh'))('completion in other shells is a script that zsh reads', async () => {
     const said = spawnSync('zsh', ['-fc', `autoload -Uz compinit; compinit -D; ${await script('zsh')}`], {
       encoding: 'utf8',
     });
     expect([said.status, said.stderr]).toEqual([0, '']);
   });
 
-  it.skipIf(!has('fish'))('offers commands and values in fish', async () => {
+  it.skipIf(!has('fish'))('completion in other shells offers commands and values in fish', async () => {
     const said = spawnSync(
       'fish',
       ['--no-config', '-c', `${await script('fish')}\ncomplete -C 'tallyhouse token create --scope '`],

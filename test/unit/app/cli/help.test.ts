@@ -25,7 +25,7 @@ function examplesOf(help: string): string[] {
 }
 
 describe('the help of every command', () => {
-  it('is there for the commands that the README names', () => {
+  it('the help of every command is there for the commands that the README names', () => {
     expect(paths.map((path) => path.join(' '))).toEqual(
       expect.arrayContaining(['start', 'demo', 'token create', 'token list', 'token rotate', 'token revoke']),
     );

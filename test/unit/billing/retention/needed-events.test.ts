@@ -7,16 +7,16 @@ const at = (text: string) => Date.parse(`${text}T00:00:00Z`);
 const NOW = Date.parse('2026-11-20T13:00:00Z');
 
 describe('the first month that is kept', () => {
-  it('is as many months before the present one as the operator wants', () => {
+  it('the first month that is kept is as many months before the present one as the operator wants', () => {
     expect(keptFromBy({ months: 12, windowDays: 34 }, NOW, null)).toBe(at('2025-11-01'));
   });
 
-  it('is the one into which events can still be sent, if that is earlier', () => {
+  it('the first month that is kept is the one into which events can still be sent, if that is earlier', () => {
     expect(keptFromBy({ months: 1, windowDays: 34 }, NOW, null)).toBe(at('2026-10-01'));
     expect(keptFromBy({ months: 1, windowDays: 60 }, NOW, null)).toBe(at('2026-09-01'));
   });
 
-  it('is never later than the month of what is needed, nor than any other bound', () => {
+  it('the first month that is kept is never later than the month of what is needed, nor than any other bound', () => {
     const days = fc.integer({ min: 0, max: 4_000 });
     fc.assert(
       fc.property(
@@ -43,7 +43,7 @@ describe('months', () => {
     lastAcceptedAt: at(lastAccepted),
   });
 
-  it('go up to the first one with events that were accepted within the window, by a backfill for example', () => {
+  it('months go up to the first one with events that were accepted within the window, by a backfill for example', () => {
     const old = month('2025-01-01', '2025-01-20');
     const filled = month('2025-02-01', '2026-11-01');
     const later = month('2025-03-01', '2025-03-20');

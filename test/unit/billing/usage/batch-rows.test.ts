@@ -28,7 +28,7 @@ const ids = fc
   .map((list) => list.sort());
 
 describe('the rows of a page', () => {
-  it('come by customer, then by metric, then by window', () => {
+  it('the rows of a page come by customer, then by metric, then by window', () => {
     const { runs, hasMore } = nextStretch(['a', 'b'], ['m', 'n'], windows, null, 7);
     expect(runs).toEqual([
       { customerId: 'a', metricId: 'm', interval: { start: 100, end: 130 } },
@@ -38,7 +38,7 @@ describe('the rows of a page', () => {
     expect(hasMore).toBe(true);
   });
 
-  it('are all rows once, whatever the size of the pages and wherever a page was cut short', () => {
+  it('the rows of a page are all rows once, whatever the size of the pages and wherever a page was cut short', () => {
     fc.assert(
       fc.property(
         ids,
@@ -77,7 +77,7 @@ describe('the rows of a page', () => {
     expect(stretch.hasMore).toBe(false);
   });
 
-  it('are counted without being listed', () => {
+  it('the rows of a page are counted without being listed', () => {
     const century = { range: { start: 0, end: 36_525 * 86_400_000 }, lengthMs: 3_600_000 };
     expect(rowCount(century.range, century)).toBe(876_600);
     expect(nextStretch(['a'], ['m'], century, null, 5).runs[0]?.interval).toEqual({

@@ -11,7 +11,7 @@ const plain = {
 };
 
 describe('a member with a default', () => {
-  test('is in every document, also in those from before it was there', () => {
+  test('a member with a default is in every document, also in those from before it was there', () => {
     expect(objectOf(plain).parse({ name: 'x', productId: 'y' })).toEqual({
       name: 'x',
       productId: 'y',
@@ -19,11 +19,11 @@ describe('a member with a default', () => {
     });
   });
 
-  test('is unchanged by a patch that does not have it', () => {
+  test('a member with a default is unchanged by a patch that does not have it', () => {
     expect(objectOf(patchOf(plain)).parse({})).toEqual({});
   });
 
-  test('is taken away by null', () => {
+  test('a member with a default is taken away by null', () => {
     expect(objectOf(patchOf(plain)).parse({ reference: null })).toEqual({ reference: null });
   });
 });

@@ -11,7 +11,7 @@ function work() {
 }
 
 describe('a connection pool', () => {
-  test('never lends a connection to two users at once and serves them in order', async () => {
+  test('a connection pool never lends a connection to two users at once and serves them in order', async () => {
     const pool = createConnectionPool(['a', 'b']);
     const users: string[] = [];
     const works = [work(), work(), work(), work()];
@@ -35,7 +35,7 @@ describe('a connection pool', () => {
     await Promise.all(all);
   });
 
-  test('gets a connection back from a user who fails', async () => {
+  test('a connection pool gets a connection back from a user who fails', async () => {
     const pool = createConnectionPool(['only']);
     await expect(pool.withConnection(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await expect(pool.withConnection(async (connection) => connection)).resolves.toBe('only');
@@ -54,7 +54,7 @@ describe('a connection pool', () => {
     expect(finished).toEqual(['running', 'waiting', 'drained']);
   });
 
-  test('refuses as overloaded instead of queueing without limit', async () => {
+  test('a connection pool refuses as overloaded instead of queueing without limit', async () => {
     const pool = createConnectionPool(['only']);
     const blocker = work();
     const accepted = Array.from({ length: 1_001 }, () => pool.withConnection(() => blocker.done));
@@ -63,7 +63,7 @@ describe('a connection pool', () => {
     await Promise.all(accepted);
   });
 
-  test('lets the work of one customer wait for itself, while others take the free connections', async () => {
+  test('a connection pool lets the work of one customer wait for itself, while others take the free connections', async () => {
     const pool = createConnectionPool(['a', 'b', 'c'], { customerMax: 1 });
     const blocker = work();
     const slow = Array.from({ length: 3 }, () => pool.withConnection(() => blocker.done, 'slow'));
@@ -120,7 +120,7 @@ describe('a connection pool', () => {
     expect(pool.figures()).toEqual({ running: 0, waiting: 0 });
   });
 
-  test('leaves room to wait for others when one customer has many queries waiting', async () => {
+  test('a connection pool leaves room to wait for others when one customer has many queries waiting', async () => {
     const pool = createConnectionPool(['only'], { waitingMax: 4 });
     const blocker = work();
     const use = () => blocker.done;
@@ -132,7 +132,7 @@ describe('a connection pool', () => {
     await Promise.all([...slow, ...others]);
   });
 
-  test('refuses all who wait when it is asked to, and finishes what runs', async () => {
+  test('a connection pool refuses all who wait when it is asked to, and finishes what runs', async () => {
     const pool = createConnectionPool(['only']);
     const blocker = work();
     const running = pool.withConnection(() => blocker.done.then(() => 'done'));

@@ -39,7 +39,7 @@ function reason(change: Partial<StreamingMetric>, event: StoredEvent = EVENT): s
 const inModel = (...inValues: string[]) => ({ propertyFilters: [filter('model', { inValues })] });
 
 describe('the reason against an event', () => {
-  it('is none where it passes every rule', () => {
+  it('the reason against an event is none where it passes every rule', () => {
     expect(reason({})).toBeNull();
     expect(
       reason({
@@ -93,11 +93,11 @@ describe('the reason against an event', () => {
       { aggregation: 'MAX', aggregationKey: 'model' },
       'property "model" is "large", which MAX cannot count: it takes decimal numbers with at most 36 digits before and 30 after the point',
     ],
-  ])('names the rule: %o', (metric, expected) => {
+  ])('the reason against an event names the rule: %o', (metric, expected) => {
     expect(reason(metric)).toBe(expected);
   });
 
-  it('is the first one only', () => {
+  it('the reason against an event is the first one only', () => {
     const eventTypeFilter = { inValues: ['a'], notInValues: null };
     expect(reason({ ...inModel('b'), eventTypeFilter, aggregation: 'SUM', aggregationKey: 'x' })).toMatch(
       /^event_type /,
@@ -105,7 +105,7 @@ describe('the reason against an event', () => {
     expect(reason({ ...inModel('b'), aggregation: 'SUM', aggregationKey: 'x' })).toMatch(/^property "model"/);
   });
 
-  it('stays a sentence whatever the event holds', () => {
+  it('the reason against an event stays a sentence whatever the event holds', () => {
     const properties = new Map([['model', '𝄞'.repeat(10_000)]]);
     expect(reason(inModel('a'), { ...EVENT, properties })?.length).toBeLessThan(300);
   });

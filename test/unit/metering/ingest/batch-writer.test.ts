@@ -59,7 +59,7 @@ describe('group commit', () => {
   });
   const settle = () => vi.advanceTimersByTimeAsync(100);
 
-  it('writes the rows of several requests with one insert, in order, and answers them together', async () => {
+  it('group commit writes the rows of several requests with one insert, in order, and answers them together', async () => {
     const { writer, inserts } = createWriter();
     const first = stateOf(writer.append(rows('a\n'), nothing));
     const second = stateOf(writer.append(rows('b\nc\n', 2), nothing));
@@ -71,7 +71,7 @@ describe('group commit', () => {
     expect([first.value, second.value]).toEqual(['durable', 'durable']);
   });
 
-  it('fills the next batch while one is being written, and starts it only after that', async () => {
+  it('group commit fills the next batch while one is being written, and starts it only after that', async () => {
     const { writer, inserts } = createWriter();
     const first = stateOf(writer.append(rows('a\n'), nothing));
     await settle();
@@ -86,7 +86,7 @@ describe('group commit', () => {
     expect(second.value).toBe('durable');
   });
 
-  it('does not touch the bytes of a batch while it is being written', async () => {
+  it('group commit does not touch the bytes of a batch while it is being written', async () => {
     const written: Buffer[] = [];
     const ends: (() => void)[] = [];
     const writer = createBatchWriter({
@@ -111,7 +111,7 @@ describe('group commit', () => {
     }
   });
 
-  it('fails every request of a failed batch after releasing its rows, and continues with the next batch', async () => {
+  it('group commit fails every request of a failed batch after releasing its rows, and continues with the next batch', async () => {
     const { writer, inserts, failures } = createWriter();
     const order: string[] = [];
     const first = stateOf(writer.append(rows('a\n'), () => order.push('released a')));
@@ -130,7 +130,7 @@ describe('group commit', () => {
     expect(writer.stats()).toEqual({ waitingRows: 0, waitingBytes: 0, batches: 2, failedBatches: 1 });
   });
 
-  it('is settled at once when nothing waits', async () => {
+  it('group commit is settled at once when nothing waits', async () => {
     const { writer, inserts } = createWriter();
     const settled = stateOf(writer.settled());
     await settle();
@@ -152,7 +152,7 @@ describe('group commit', () => {
     expect(settled.value).toBe('durable');
   });
 
-  it('does not settle as durable when the batch being written fails', async () => {
+  it('group commit does not settle as durable when the batch being written fails', async () => {
     const { writer, inserts } = createWriter();
     void writer.append(rows('a\n'), nothing);
     await settle();
@@ -162,7 +162,7 @@ describe('group commit', () => {
     expect(settled.value).toBe('unavailable');
   });
 
-  it('refuses as overloaded when a full batch waits for a slow insert, and accepts again afterwards', async () => {
+  it('group commit refuses as overloaded when a full batch waits for a slow insert, and accepts again afterwards', async () => {
     const { writer, inserts } = createWriter();
     void writer.append(rows('a\n'), nothing);
     await settle();
@@ -173,7 +173,7 @@ describe('group commit', () => {
     expect(() => writer.checkRoom()).not.toThrow();
   });
 
-  it('refuses as overloaded when 32 MB wait', async () => {
+  it('group commit refuses as overloaded when 32 MB wait', async () => {
     const { writer } = createWriter();
     void writer.append(rows('a\n'), nothing);
     await settle();
@@ -184,7 +184,7 @@ describe('group commit', () => {
     expect(() => writer.checkRoom()).toThrow(expect.objectContaining({ kind: 'overloaded' }));
   });
 
-  it('writes a large batch at once and lets a small one wait for company for milliseconds only', async () => {
+  it('group commit writes a large batch at once and lets a small one wait for company for milliseconds only', async () => {
     const { writer, inserts } = createWriter();
     void writer.append(rows('small\n'), nothing);
     expect(inserts).toHaveLength(0);
@@ -197,7 +197,7 @@ describe('group commit', () => {
     expect(inserts).toHaveLength(2);
   });
 
-  it('writes and answers the rest when it is closed, and refuses later rows', async () => {
+  it('group commit writes and answers the rest when it is closed, and refuses later rows', async () => {
     const { writer, inserts } = createWriter();
     const first = stateOf(writer.append(rows('a\n'), nothing));
     await settle();

@@ -41,20 +41,20 @@ describe('the deduplication index', () => {
     expect(index.reserve(words(1, 2, 3), 0, T0 + 2 * WINDOW - 1, T0 + 2 * WINDOW - 1)).toBe(false);
   });
 
-  it('tells hashes apart by each of their words', () => {
+  it('the deduplication index tells hashes apart by each of their words', () => {
     const index = createDeduplicationIndex(WINDOW);
     const hashes = [words(1, 2, 3), words(0, 2, 3), words(1, 0, 3), words(1, 2, 0), words(0, 0, 0)];
     expect(hashes.map((hash) => index.reserve(hash, 0, T0, T0))).toEqual([true, true, true, true, true]);
     expect(hashes.map((hash) => index.reserve(hash, 0, T0, T0))).toEqual([false, false, false, false, false]);
   });
 
-  it('takes the words at the given offset', () => {
+  it('the deduplication index takes the words at the given offset', () => {
     const index = createDeduplicationIndex(WINDOW);
     expect(index.reserve(words(9, 9, 1, 2, 3), 2, T0, T0)).toBe(true);
     expect(index.reserve(words(1, 2, 3), 0, T0, T0)).toBe(false);
   });
 
-  it('makes a released hash new again', () => {
+  it('the deduplication index makes a released hash new again', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.reserve(words(1, 2, 3), 0, T0, T0);
     index.release(words(1, 2, 3), 0);
@@ -63,7 +63,7 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(1);
   });
 
-  it('ignores the release of a hash that it does not hold', () => {
+  it('the deduplication index ignores the release of a hash that it does not hold', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.release(words(1, 2, 3), 0);
     index.reserve(words(1, 2, 3), 0, T0, T0);
@@ -72,7 +72,7 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(0);
   });
 
-  it('finds a hash after released and expired ones in its chain', () => {
+  it('the deduplication index finds a hash after released and expired ones in its chain', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.reserve(colliding(1), 0, T0, T0);
     index.reserve(colliding(2), 0, T0 + 500, T0 + 500);
@@ -101,7 +101,7 @@ describe('the deduplication index', () => {
     expect(index.reserve(colliding(2), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
   });
 
-  it('keeps the earliest time of a hash that is loaded twice and leaves expired ones out', () => {
+  it('the deduplication index keeps the earliest time of a hash that is loaded twice and leaves expired ones out', () => {
     const index = createDeduplicationIndex(WINDOW);
     const slots = [1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5];
     load(index, slots, T0 + 20);
@@ -111,7 +111,7 @@ describe('the deduplication index', () => {
     expect(index.reserve(words(4, 5, 6), 0, T0 + 20, T0 + 20)).toBe(true);
   });
 
-  it('knows an event that was dated ahead until its timestamp is past the window, and its id no longer', () => {
+  it('the deduplication index knows an event that was dated ahead until its timestamp is past the window, and its id no longer', () => {
     const index = createDeduplicationIndex(WINDOW);
     const dated = T0 + 180;
     expect(index.reserve(words(1, 2, 3), 0, T0, dated)).toBe(true);
@@ -122,7 +122,7 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(2);
   });
 
-  it('knows the first event again where the id was taken again past the window and that failed', () => {
+  it('the deduplication index knows the first event again where the id was taken again past the window and that failed', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.reserve(words(1, 2, 3), 0, T0, T0 + 180);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
@@ -131,14 +131,14 @@ describe('the deduplication index', () => {
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 1, T0 + WINDOW)).toBe(true);
   });
 
-  it('knows an event of exactly the age of the window whose timestamp was the time of its acceptance', () => {
+  it('the deduplication index knows an event of exactly the age of the window whose timestamp was the time of its acceptance', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.reserve(words(1, 2, 3), 0, T0, T0);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0)).toBe(false);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0 + 1)).toBe(true);
   });
 
-  it('tells hashes of one shard apart, however far ahead their events are dated', () => {
+  it('the deduplication index tells hashes of one shard apart, however far ahead their events are dated', () => {
     const index = createDeduplicationIndex(WINDOW);
     const shard = [0, 1024, 2048, 1024 * 1023].map((first) => words(first + 5, 7, 7));
     for (const [i, hash] of shard.entries()) expect(index.reserve(hash, 0, T0, T0 + i * 28_800)).toBe(true);
@@ -146,7 +146,7 @@ describe('the deduplication index', () => {
     expect(() => index.reserve(words(1, 2, 3), 0, T0, T0 + 100_000)).toThrow('dated at most a day ahead');
   });
 
-  it('takes stored events that are dated ahead for as long as they could be sent again', () => {
+  it('the deduplication index takes stored events that are dated ahead for as long as they could be sent again', () => {
     const dated = T0 + 180;
     const loaded = (now: number) => {
       const index = createDeduplicationIndex(WINDOW);
@@ -161,7 +161,7 @@ describe('the deduplication index', () => {
     expect(loaded(dated + WINDOW + 1).size).toBe(0);
   });
 
-  it('needs at most 24 bytes for an id at every size above 50,000, whether reserved or loaded', () => {
+  it('the deduplication index needs at most 24 bytes for an id at every size above 50,000, whether reserved or loaded', () => {
     const next = random(1);
     const reserved = createDeduplicationIndex(WINDOW);
     const loaded = createDeduplicationIndex(WINDOW);
@@ -180,7 +180,7 @@ describe('the deduplication index', () => {
     expect(loaded.bytes / loaded.size).toBeLessThan(24);
   });
 
-  it('loads more ids than it was asked to make room for', () => {
+  it('the deduplication index loads more ids than it was asked to make room for', () => {
     const index = createDeduplicationIndex(WINDOW);
     const slots = Uint32Array.from({ length: 4 * 50_000 }, (_, i) =>
       i % 4 === 3 ? T0 : Math.imul(i + 1, 2_654_435_761),
@@ -191,7 +191,7 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(50_000);
   });
 
-  it('makes its first room in memory that the garbage collector does not count, and counts what replaces it', () => {
+  it('the deduplication index makes its first room in memory that the garbage collector does not count, and counts what replaces it', () => {
     const index = createDeduplicationIndex(WINDOW);
     const counted = () => process.memoryUsage().external;
     const before = counted();
@@ -211,7 +211,7 @@ describe('the deduplication index', () => {
     expect(grown).toBeGreaterThan(index.bytes / 10);
   });
 
-  it('gives the memory of expired ids back while new ones come in', () => {
+  it('the deduplication index gives the memory of expired ids back while new ones come in', () => {
     const next = random(2);
     const index = createDeduplicationIndex(WINDOW);
     const hash = new Uint32Array(3);
@@ -228,10 +228,13 @@ describe('the deduplication index', () => {
     expect(index.bytes).toBeLessThan(peak * 1.3);
   });
 
-  it.each([0, 1, 0x1_0000_0000])('refuses to work when the clock stands at second %d', (seconds) => {
-    const index = createDeduplicationIndex(WINDOW);
-    expect(() => index.reserve(words(1, 2, 3), 0, seconds, seconds)).toThrow(
-      'the clock stands between 1970 and 2106',
-    );
-  });
+  it.each([0, 1, 0x1_0000_0000])(
+    'the deduplication index refuses to work when the clock stands at second %d',
+    (seconds) => {
+      const index = createDeduplicationIndex(WINDOW);
+      expect(() => index.reserve(words(1, 2, 3), 0, seconds, seconds)).toThrow(
+        'the clock stands between 1970 and 2106',
+      );
+    },
+  );
 });

@@ -21,25 +21,25 @@ describe('plainDecimal', () => {
     ['9007199254740993', '9007199254740993'],
     ['0.1234567890123456789', '0.1234567890123456789'],
     ['123456789012345678901234567890.10', '123456789012345678901234567890.1'],
-  ])('writes %s as %s', (token, text) => {
+  ])('plainDecimal writes %s as %s', (token, text) => {
     expect(plainDecimal(token)).toBe(text);
   });
 
   it.each(['1e400', '-1e400', '1e-400', '1e999999999999', `1${'0'.repeat(170)}`, `0.${'0'.repeat(500)}1`])(
-    'refuses %s, which has too many digits, instead of rounding it',
+    'plainDecimal refuses %s, which has too many digits, instead of rounding it',
     (token) => {
       expect(plainDecimal(token)).toBeNull();
     },
   );
 
   it.each(['', '-', 'NaN', 'Infinity', '1e', '.5', '5.', '+1', '0x10', ' 1'])(
-    'refuses %j, which is no JSON number',
+    'plainDecimal refuses %j, which is no JSON number',
     (token) => {
       expect(plainDecimal(token)).toBeNull();
     },
   );
 
-  it('keeps a number with 160 digits and refuses one with 161', () => {
+  it('plainDecimal keeps a number with 160 digits and refuses one with 161', () => {
     expect(plainDecimal('7'.repeat(160))).toBe('7'.repeat(160));
     expect(plainDecimal('7'.repeat(161))).toBeNull();
     expect(plainDecimal('7e159')).toBe(`7${'0'.repeat(159)}`);
@@ -55,12 +55,12 @@ describe('mayLoseDigits', () => {
     '{"a": -0.1234567890123456}',
     '[1,\n 2e-1]',
     '[\t-0e1]',
-  ])('sees the number in %s', (json) => {
+  ])('mayLoseDigits sees the number in %s', (json) => {
     expect(mayLoseDigits(json)).toBe(true);
   });
 
   it.each(['[123456789012345]', '{"a":"9007199254740993"}', '["1e3"]', '{"a":"x","b":-1.5}', '[true,null]'])(
-    'sends %s the fast way',
+    'mayLoseDigits sends %s the fast way',
     (json) => {
       expect(mayLoseDigits(json)).toBe(false);
     },
@@ -68,19 +68,19 @@ describe('mayLoseDigits', () => {
 });
 
 describe('extractNumbers', () => {
-  it('replaces numbers but not digits inside strings', () => {
+  it('extractNumbers replaces numbers but not digits inside strings', () => {
     expect(extractNumbers('{"a1":1.50,"b":["2","\\"3",4e5,{"\\\\":-6}]}')).toEqual({
       json: '{"a1":0,"b":["2","\\"3",1,{"\\\\":2}]}',
       numbers: ['1.50', '4e5', '-6'],
     });
   });
 
-  it('takes a string of megabytes', () => {
+  it('extractNumbers takes a string of megabytes', () => {
     const json = `["${'x'.repeat(5_000_000)}",1]`;
     expect(extractNumbers(json).numbers).toEqual(['1']);
   });
 
-  it('takes a string of a million escapes', () => {
+  it('extractNumbers takes a string of a million escapes', () => {
     const json = `["${'\\n'.repeat(1_000_000)}",1]`;
     expect(extractNumbers(json).numbers).toEqual(['1']);
   });

@@ -13,17 +13,17 @@ describe('hashTransactionId', () => {
     ['a', [244_314_263, 1_111_990_905, 274_514_132]],
     ['2026-11-20T10:00:00Z-acme-1', [2_789_483_147, 2_182_893_149, 4_259_156_378]],
     ['é😀', [806_163_138, 3_908_753_353, 2_342_051_481]],
-  ])('never changes for %j, because hashes are stored', (id, words) => {
+  ])('hashTransactionId never changes for %j, because hashes are stored', (id, words) => {
     expect(hashOf(id)).toEqual(words);
   });
 
-  it('writes three words at the given place and nothing else', () => {
+  it('hashTransactionId writes three words at the given place and nothing else', () => {
     const words = new Uint32Array(7).fill(7);
     hashTransactionId('tx', words, 2);
     expect([...words]).toEqual([7, 7, ...hashOf('tx'), 7, 7]);
   });
 
-  it('tells apart ids that differ in length, case, order or one character only', () => {
+  it('hashTransactionId tells apart ids that differ in length, case, order or one character only', () => {
     const ids = [
       '',
       '\u0001',
@@ -59,7 +59,7 @@ describe('hashTransactionId', () => {
     }
   });
 
-  it('gives no collision among 300,000 ids of one shape', () => {
+  it('hashTransactionId gives no collision among 300,000 ids of one shape', () => {
     const seen = new Set<string>();
     const words = new Uint32Array(HASH_WORDS);
     for (let i = 0; i < 300_000; i += 1) {

@@ -58,15 +58,18 @@ describe('a request', () => {
     ['a control character in a string', '["\u0001"]'],
     ['a byte order mark', '\ufeff[]'],
     ['brackets of a million levels that never close', '['.repeat(1_000_000)],
-  ])('with %s is refused as a whole', (_, text) => {
+  ])('a request with %s is refused as a whole', (_, text) => {
     expect(refusalOf(validateText(text))).toEqual({ message: 'the body is not valid JSON', errors: [] });
   });
 
-  it.each(['null', '1', '"text"', '{}', 'true'])('that holds %s instead of an array is refused', (text) => {
-    expect(refusalOf(validateText(text)).message).toBe('the body must be a JSON array of events');
-  });
+  it.each(['null', '1', '"text"', '{}', 'true'])(
+    'a request that holds %s instead of an array is refused',
+    (text) => {
+      expect(refusalOf(validateText(text)).message).toBe('the body must be a JSON array of events');
+    },
+  );
 
-  it('that is not UTF-8 is refused', () => {
+  it('a request that is not UTF-8 is refused', () => {
     const body = Buffer.concat([
       Buffer.from('[{"transaction_id":"'),
       Buffer.from([0xc3, 0x28]),
@@ -75,14 +78,14 @@ describe('a request', () => {
     expect(refusalOf(validateText(body)).message).toBe('the body is not valid UTF-8');
   });
 
-  it('takes 1 to 100 events', () => {
+  it('a request takes 1 to 100 events', () => {
     const many = Array.from({ length: 100 }, (_, i) => ({ ...GOOD, transaction_id: `tx-${i}` }));
     expect(eventsOf(validate(many))).toHaveLength(100);
     expect(refusalOf(validate([])).message).toBe('the body must hold 1 to 100 events, not 0');
     expect(refusalOf(validate([...many, GOOD])).message).toBe('the body must hold 1 to 100 events, not 101');
   });
 
-  it('names only the bad events, each with index, id and field', () => {
+  it('a request names only the bad events, each with index, id and field', () => {
     const refusal = refusalOf(validate([GOOD, { ...GOOD, event_type: '' }, GOOD, { customer_id: 'acme' }]));
     expect(refusal.errors).toEqual([
       { index: 1, transaction_id: 'tx-1', message: 'event_type: must have 1 to 256 characters' },
@@ -94,7 +97,7 @@ describe('a request', () => {
     );
   });
 
-  it('with a hundred bad events has a short message and a hundred errors', () => {
+  it('a request with a hundred bad events has a short message and a hundred errors', () => {
     const refusal = refusalOf(validate(Array.from({ length: 100 }, () => 1)));
     expect(refusal.errors).toHaveLength(100);
     expect(refusal.message.length).toBeLessThan(600);
@@ -215,7 +218,7 @@ describe('timestamps', () => {
     expect(error?.message).toMatch(/^timestamp: must be an RFC 3339 timestamp/);
   });
 
-  it('may lie exactly 24 hours in the future and exactly the window in the past, and not a millisecond more', () => {
+  it('timestamps may lie exactly 24 hours in the future and exactly the window in the past, and not a millisecond more', () => {
     const at = (instant: number) => validate([{ ...GOOD, timestamp: formatInstant(instant) }]);
     expect(eventsOf(at(NOW + 24 * HOUR_MS))).toHaveLength(1);
     expect(refusalOf(at(NOW + 24 * HOUR_MS + 1)).errors[0]?.message).toBe(
@@ -256,7 +259,7 @@ describe('properties', () => {
     expect(propertiesOf(withProperties(json))).toEqual(texts);
   });
 
-  it('may be absent', () => {
+  it('properties may be absent', () => {
     const { properties, ...rest } = GOOD;
     expect(propertiesOf(validate([rest]))).toEqual({});
   });
@@ -283,7 +286,7 @@ describe('properties', () => {
     expect(refusalOf(withProperties(json)).errors.map((error) => error.message)).toEqual([message]);
   });
 
-  it('have at most 1,000 members, names of 256 characters and 65,536 characters in all', () => {
+  it('properties have at most 1,000 members, names of 256 characters and 65,536 characters in all', () => {
     const members = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
     const check = (properties: unknown) => validate([{ ...GOOD, properties }]);

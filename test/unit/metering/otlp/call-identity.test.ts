@@ -43,13 +43,13 @@ const idOf = ({ traceId, spanId }: SentSpan) =>
   `${Buffer.from(traceId).toString('hex')}:${Buffer.from(spanId).toString('hex')}`;
 
 describe('a call to a model is known', () => {
-  it('by the id of its answer, whatever span, trace and provider tell of it', () => {
+  it('a call to a model is known by the id of its answer, whatever span, trace and provider tell of it', () => {
     const sdk = answered(RESPONSE, [text('gen_ai.provider.name', 'openai')]);
     const gateway = answered(RESPONSE, [text('gen_ai.provider.name', 'anthropic')]);
     expect(outcomes([sdk, gateway, sdk])).toEqual(Array(3).fill(`genai:${RESPONSE}`));
   });
 
-  it('by trace and span where the id is so short that it repeats, or absent', () => {
+  it('a call to a model is known by trace and span where the id is so short that it repeats, or absent', () => {
     expect(RESPONSE).toHaveLength(20);
     const spans = [
       answered(RESPONSE.slice(1)),
@@ -59,7 +59,7 @@ describe('a call to a model is known', () => {
     expect(outcomes(spans)).toEqual(spans.map(idOf));
   });
 
-  it('by a hash of an id that is longer than a transaction id may be', () => {
+  it('a call to a model is known by a hash of an id that is longer than a transaction id may be', () => {
     const long = 'r'.repeat(122);
     expect(outcomes([answered(long)])).toEqual([`genai:${long}`]);
     const [hashed, other] = outcomes([answered(`${long}r`), answered(`${long}s`)]);
@@ -67,14 +67,14 @@ describe('a call to a model is known', () => {
     expect(other).not.toBe(hashed);
   });
 
-  it('by one id for all attempts that a gateway numbers', () => {
+  it('a call to a model is known by one id for all attempts that a gateway numbers', () => {
     const ids = ['', ':attempt-0', ':attempt-1'].map((attempt) =>
       answered(`gen-1764000000-AbCdEf${attempt}`),
     );
     expect(new Set(outcomes(ids))).toEqual(new Set(['genai:gen-1764000000-AbCdEf']));
   });
 
-  it('by trace and span where an earlier version may have stored it so', () => {
+  it('a call to a model is known by trace and span where an earlier version may have stored it so', () => {
     const span = answered(RESPONSE);
     const at = Date.parse(AT);
     expect(outcomes([span], { ...SPAN_RULES, responseIdsFrom: at + 1 })).toEqual([idOf(span)]);
@@ -100,7 +100,7 @@ describe('a span around calls', () => {
     ['a chain of OpenInference', [text('openinference.span.kind', 'CHAIN')]],
     ['an agent of Langfuse', [text('langfuse.observation.type', 'agent')]],
     ['a function of the Vercel AI SDK', [text('ai.operationId', 'ai.streamText')]],
-  ])('is not billed where it says what it is: %s', (_what, attributes) => {
+  ])('a span around calls is not billed where it says what it is: %s', (_what, attributes) => {
     expect(outcomes([named(attributes)])).toEqual(['ignored']);
   });
 
@@ -109,12 +109,12 @@ describe('a span around calls', () => {
     ['OpenInference', [text('openinference.span.kind', 'LLM')]],
     ['Langfuse', [text('langfuse.observation.type', 'generation')]],
     ['the Vercel AI SDK', [text('ai.operationId', 'ai.streamText.doStream')]],
-  ])('is none where it says that it is the call: %s', (_what, attributes) => {
+  ])('a span around calls is none where it says that it is the call: %s', (_what, attributes) => {
     const span = named(attributes);
     expect(outcomes([span])).toEqual([idOf(span)]);
   });
 
-  it('is not billed where it restates the sums of the calls inside, at any depth', () => {
+  it('a span around calls is not billed where it restates the sums of the calls inside, at any depth', () => {
     const root = call(30, 3);
     const step = call(30, 3);
     const tool = modelCall(AT, { attributes: [text('gen_ai.operation.name', 'execute_tool')] });
@@ -136,7 +136,7 @@ describe('a span around calls', () => {
     ]);
   });
 
-  it('is billed where it counts more than the calls inside, and where it has a separate answer', () => {
+  it('a span around calls is billed where it counts more than the calls inside, and where it has a separate answer', () => {
     const root = call(31, 3);
     const other = inside(root, call(30, 3));
     expect(outcomes([root, other])).toEqual([idOf(root), idOf(other)]);
@@ -145,13 +145,13 @@ describe('a span around calls', () => {
     expect(outcomes([own, same])).toEqual([`genai:${RESPONSE}`, idOf(same)]);
   });
 
-  it('does not hide wrong counts inside it', () => {
+  it('a span around calls does not hide wrong counts inside it', () => {
     const root = call(30, 3);
     const wrong = inside(root, call(1, 1, { attributes: [['gen_ai.usage.prompt_tokens', { int: 2n }]] }));
     expect(outcomes([root, wrong])).toEqual([idOf(root), 'refused']);
   });
 
-  it('may name itself as the one around it, or form a circle', () => {
+  it('a span around calls may name itself as the one around it, or form a circle', () => {
     const one = call(1, 1);
     const two = inside(one, call(1, 1));
     const circle = [{ ...one, parentSpanId: two.spanId }, two];
@@ -163,7 +163,7 @@ describe('a span around calls', () => {
 describe('an attempt without counts', () => {
   const chat = modelCall(AT);
 
-  it('is neither billed nor refused beside the call that has them', () => {
+  it('an attempt without counts is neither billed nor refused beside the call that has them', () => {
     const generation = call(5, 1);
     expect(outcomes([generation, inside(generation, chat)])).toEqual([idOf(generation), 'ignored']);
     const attempt = inside(chat, call(5, 1));
@@ -171,7 +171,7 @@ describe('an attempt without counts', () => {
     expect(outcomes([{ ...chat, name: 'provider attempt 2: Acme' }])).toEqual(['ignored']);
   });
 
-  it('is refused where a tool or an agent lies between them, for it is a separate call', () => {
+  it('an attempt without counts is refused where a tool or an agent lies between them, for it is a separate call', () => {
     const generation = call(5, 1);
     const tool = inside(
       generation,
@@ -184,7 +184,7 @@ describe('an attempt without counts', () => {
     ]);
   });
 
-  it('is refused alone', () => {
+  it('an attempt without counts is refused alone', () => {
     expect(outcomes([chat])).toEqual(['refused']);
   });
 });

@@ -36,7 +36,7 @@ const text = (name: string, string: string) => [name, { string }] as const;
 const usage = (name: string, int: number) => [`gen_ai.usage.${name}`, { int: BigInt(int) }] as const;
 
 describe('a span of a call to a model', () => {
-  it('is an event at the end of the span, with the trace and the span as its id', () => {
+  it('a span of a call to a model is an event at the end of the span, with the trace and the span as its id', () => {
     const span = modelCall(AT, {
       traceId: Buffer.from('5b8efff798038103d269b633813fc60c', 'hex'),
       spanId: Buffer.from('eee19b7ec3c1b174', 'hex'),
@@ -61,7 +61,7 @@ describe('a span of a call to a model', () => {
     });
   });
 
-  it('counts each token once: those of the cache are not among the other tokens of the prompt', () => {
+  it('a span of a call to a model counts each token once: those of the cache are not among the other tokens of the prompt', () => {
     const count = fc.nat(1_000_000);
     fc.assert(
       fc.property(count, count, count, count, (uncached, read, written, output) => {
@@ -89,7 +89,7 @@ describe('a span of a call to a model', () => {
     );
   });
 
-  it('may have the names of older conventions', () => {
+  it('a span of a call to a model may have the names of older conventions', () => {
     const older = {
       ...modelCall(AT),
       attributes: [
@@ -112,7 +112,7 @@ describe('a span of a call to a model', () => {
     });
   });
 
-  it('is billed at the model that answered', () => {
+  it('a span of a call to a model is billed at the model that answered', () => {
     const attributes = [text('gen_ai.request.model', 'small')];
     expect(propertiesOf(modelCall(AT, { attributes, tokens: { output_tokens: 1 } }))).toMatchObject({
       model: 'large-2026-01-01',
@@ -125,12 +125,12 @@ describe('a span of a call to a model', () => {
     ['x_ai', 'xai'],
     ['openai', 'openai'],
     ['my-gateway', 'my-gateway'],
-  ])('of the provider %s is priced at %s of the catalogue', (sent, provider) => {
+  ])('a span of a call to a model of the provider %s is priced at %s of the catalogue', (sent, provider) => {
     const attributes = [text('gen_ai.provider.name', sent)];
     expect(propertiesOf(modelCall(AT, { attributes, tokens: { output_tokens: 1 } })).provider).toBe(provider);
   });
 
-  it('has the customer of its resource unless it names one itself', () => {
+  it('a span of a call to a model has the customer of its resource unless it names one itself', () => {
     const resource = [text(CUSTOMER, 'of-the-resource')];
     const tokens = { output_tokens: 1 };
     expect(outcomeOf(modelCall(AT, { tokens }), resource)).toMatchObject({ event: { customer_id: 'acme' } });
@@ -143,7 +143,7 @@ describe('a span of a call to a model', () => {
     });
   });
 
-  it('has the customer of the first attribute that it or its resource has', () => {
+  it('a span of a call to a model has the customer of the first attribute that it or its resource has', () => {
     const rules = { ...SPAN_RULES, customerAttributes: ['team', 'user', 'key'] };
     const customerOf = (own: SentAttributes, resource: SentAttributes = []) => {
       const span = modelCall(AT, { tokens: { output_tokens: 1 }, attributes: own });
@@ -162,7 +162,7 @@ describe('a span of a call to a model', () => {
     });
   });
 
-  it('that failed is billed for the tokens that it used', () => {
+  it('a span of a call to a model that failed is billed for the tokens that it used', () => {
     expect(propertiesOf(modelCall(AT, { statusCode: 2, tokens: { input_tokens: 7 } }))).toMatchObject({
       input_tokens: '7',
     });
@@ -197,7 +197,7 @@ describe('the names of counts', () => {
   it.each([
     ...reads.map((name) => [name, 'cached_input_tokens']),
     ...writes.map((name) => [name, 'cached_write_tokens']),
-  ])('have %s as %s, which are no plain input', (name, kind) => {
+  ])('the names of counts have %s as %s, which are no plain input', (name, kind) => {
     const span = counted({
       'gen_ai.usage.input_tokens': 130_213,
       [name]: 128_955,
@@ -215,7 +215,7 @@ describe('the names of counts', () => {
     ['gen_ai.usage.image.input_tokens', 'input_image_tokens'],
     ['gen_ai.usage.text.output_tokens', 'output_text_tokens'],
     ['gen_ai.usage.video.input_tokens', 'input_video_tokens'],
-  ])('have %s as %s, a part beside the whole', (name, kind) => {
+  ])('the names of counts have %s as %s, a part beside the whole', (name, kind) => {
     const whole = { 'gen_ai.usage.input_tokens': 40, 'gen_ai.usage.output_tokens': 30 };
     expect(propertiesOf(counted({ ...whole, [name]: 20 }))).toMatchObject({
       input_tokens: '40',
@@ -226,13 +226,13 @@ describe('the names of counts', () => {
     expect(outcomeOf(counted({ [name]: 20 }))).toMatchObject({ kind: 'refused' });
   });
 
-  it('are each of one kind, and each is read', () => {
+  it('the names of counts are each of one kind, and each is read', () => {
     const names = NAMED_COUNTS.flatMap((one) => one.names.map(([name]) => name));
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !wantedAttributes(SPAN_RULES).has(name))).toEqual([]);
   });
 
-  it('may say the same twice, and are refused where they contradict each other', () => {
+  it('the names of counts may say the same twice, and are refused where they contradict each other', () => {
     const both = {
       'gen_ai.usage.input_tokens': 10,
       'gen_ai.usage.cache_write.input_tokens': 4,
@@ -247,7 +247,7 @@ describe('the names of counts', () => {
     });
   });
 
-  it('with a cache that nobody knows are a warning, unless they are costs', () => {
+  it('the names of counts with a cache that nobody knows are a warning, unless they are costs', () => {
     const span = counted({
       'gen_ai.usage.input_tokens': 10,
       'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens': 3,
@@ -261,7 +261,7 @@ describe('the names of counts', () => {
     });
   });
 
-  it('that leave the reasoning out of the output are a warning', () => {
+  it('the names of counts that leave the reasoning out of the output are a warning', () => {
     const span = counted({ 'gen_ai.usage.output_tokens': 10, 'gen_ai.usage.reasoning.output_tokens': 11 });
     expect(outcomeOf(span)).toMatchObject({
       warnings: ['has 11 reasoning tokens and 10 output tokens, which should include them'],
@@ -322,9 +322,12 @@ describe('cached tokens beside the input', () => {
     ['the operator knows better', { scope: bedrock('0.62.3'), named: `-scope:${bedrock('').name}` }, 4_242],
     ['the library passes on a count of Bedrock', { scope: strands, model: 'us.anthropic.claude-x' }, 10_000],
     ['the library passes on a count of OpenAI', { scope: strands, model: 'gpt-4o' }, 4_242],
-  ])('are not subtracted from it where the sender is known: %s', (_case, from, input) => {
-    expect(inputOf(from)).toBe(input);
-  });
+  ])(
+    'cached tokens beside the input are not subtracted from it where the sender is known: %s',
+    (_case, from, input) => {
+      expect(inputOf(from)).toBe(input);
+    },
+  );
 });
 
 describe('a span is ignored', () => {
@@ -341,7 +344,7 @@ describe('a span is ignored', () => {
     ['failed without counts', modelCall(AT, { statusCode: 2 })],
     ['has the class of its error and no counts', modelCall(AT, { attributes: [text('error.type', '429')] })],
     ['used no tokens', modelCall(AT, { tokens: { input_tokens: 0, output_tokens: 0 } })],
-  ])('that %s', (_what, span) => {
+  ])('a span is ignored that %s', (_what, span) => {
     expect(outcomeOf(span)).toEqual({ kind: 'ignored' });
   });
 });
@@ -388,7 +391,7 @@ describe('a span of a call to a model is refused', () => {
       modelCall(AT, { tokens, customer: null, attributes: [[CUSTOMER, { bool: true }]] }),
       `${CUSTOMER} must be a text or a number`,
     ],
-  ])('that does not have %s', (_what, span, reason) => {
+  ])('a span of a call to a model is refused that does not have %s', (_what, span, reason) => {
     expect(outcomeOf(span)).toEqual({ kind: 'refused', reason });
   });
 });

@@ -17,7 +17,7 @@ describe('rows that were read ahead', () => {
     expect(ahead.behind('list', cursorAt('c'), 11)).toBe(null);
   });
 
-  it('are those of the same list and the same place only', () => {
+  it('rows that were read ahead are those of the same list and the same place only', () => {
     const ahead = createRowsAhead<string>();
     ahead.keep('list', cursorAt('a'), rows);
     expect(ahead.behind('another list', cursorAt('a'), 5)).toBe(null);
@@ -25,7 +25,7 @@ describe('rows that were read ahead', () => {
     expect(ahead.behind('list', { ...cursorAt('a'), ingestedUpTo: '2' }, 5)).toBe(null);
   });
 
-  it('are forgotten after half a minute', () => {
+  it('rows that were read ahead are forgotten after half a minute', () => {
     let now = 0;
     const ahead = createRowsAhead<string>(() => now);
     ahead.keep('list', cursorAt('a'), rows);
@@ -35,7 +35,7 @@ describe('rows that were read ahead', () => {
     expect(ahead.behind('list', cursorAt('a'), 5)).toBe(null);
   });
 
-  it('are of a limited number of lists, and of a limited size', () => {
+  it('rows that were read ahead are of a limited number of lists, and of a limited size', () => {
     const ahead = createRowsAhead<string>();
     for (let list = 0; list < 40; list += 1) ahead.keep(`list ${list}`, cursorAt('a'), rows);
     const kept = Array.from({ length: 40 }, (_, list) => ahead.behind(`list ${list}`, cursorAt('a'), 5));

@@ -18,7 +18,7 @@ describe('cumulative steps', () => {
     }
   });
 
-  it('keep every digit of a sum', () => {
+  it('cumulative steps keep every digit of a sum', () => {
     expect(
       steps('SUM', [1, '123456789012345678901234567890'], [2, '0.000000000000000000000000000001']),
     ).toEqual([
@@ -27,7 +27,7 @@ describe('cumulative steps', () => {
     ]);
   });
 
-  it('go down where a sum does, and back to zero', () => {
+  it('cumulative steps go down where a sum does, and back to zero', () => {
     expect(steps('SUM', [1, '2'], [2, '-2'], [3, '-1'])).toEqual([
       [1, '2'],
       [2, '0'],
@@ -35,14 +35,14 @@ describe('cumulative steps', () => {
     ]);
   });
 
-  it('only rise for MAX once there is a value, even a negative one', () => {
+  it('cumulative steps only rise for MAX once there is a value, even a negative one', () => {
     expect(steps('MAX', [1, '-5'], [2, '-7'], [3, '4'], [4, '4'], [5, '1'])).toEqual([
       [1, '-5'],
       [3, '4'],
     ]);
   });
 
-  it('follow LATEST up and down and carry it over windows without usage', () => {
+  it('cumulative steps follow LATEST up and down and carry it over windows without usage', () => {
     expect(steps('LATEST', [1, '10'], [5, '3'], [6, '3'], [9, '10'])).toEqual([
       [1, '10'],
       [5, '3'],
@@ -50,7 +50,7 @@ describe('cumulative steps', () => {
     ]);
   });
 
-  it('leave out windows that change nothing, but not the first one with usage', () => {
+  it('cumulative steps leave out windows that change nothing, but not the first one with usage', () => {
     expect(steps('SUM', [1, '0'], [2, '0'], [3, '3'], [4, '0'])).toEqual([
       [1, '0'],
       [3, '3'],

@@ -31,7 +31,7 @@ function shown({ sql, parameters }: { sql: string; parameters: { values(): unkno
 }
 
 describe('the SQL of usage series', () => {
-  it('sums exact numbers by hour and group for one customer', () => {
+  it('the SQL of usage series sums exact numbers by hour and group for one customer', () => {
     const compiled = compileUsageSeries(
       {
         metric: metric({}),
@@ -82,7 +82,7 @@ describe('the SQL of usage series', () => {
     `);
   });
 
-  it('counts distinct values where they were first seen, for many customers, between given instants', () => {
+  it('the SQL of usage series counts distinct values where they were first seen, for many customers, between given instants', () => {
     const compiled = compileUsageSeries(
       {
         metric: metric({ aggregation: 'UNIQUE', aggregationKey: 'user', propertyFilters: [] }),
@@ -125,7 +125,7 @@ describe('the SQL of usage series', () => {
     `);
   });
 
-  it('takes the latest value of the period, with nested names and every kind of filter', () => {
+  it('the SQL of usage series takes the latest value of the period, with nested names and every kind of filter', () => {
     const compiled = compileUsageSeries(
       {
         metric: metric({
@@ -201,7 +201,7 @@ describe('the SQL of usage groups', () => {
     limit: 101,
   };
 
-  it('reads whole numbers alone where it is asked to', () => {
+  it('the SQL of usage groups reads whole numbers alone where it is asked to', () => {
     const compiled = compileUsageGroups({ ...request, metric: metric({}), groupKey: ['model'] }, 'whole');
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
@@ -256,7 +256,7 @@ describe('the SQL of usage groups', () => {
     `);
   });
 
-  it('continues after a cursor and leaves later events out', () => {
+  it('the SQL of usage groups continues after a cursor and leaves later events out', () => {
     const compiled = compileUsageGroups(
       {
         ...request,
@@ -290,7 +290,7 @@ describe('the SQL of usage groups', () => {
     `);
   });
 
-  it('finds the one row of a window whose values have a hash', () => {
+  it('the SQL of usage groups finds the one row of a window whose values have a hash', () => {
     const { sql, parameters } = compileUsageGroups(
       {
         ...request,
@@ -309,7 +309,7 @@ describe('the SQL of usage groups', () => {
     expect(parameters.values()).toMatchObject({ only_window: Date.UTC(2026, 7, 9) / 1000, only_hash: 'AB' });
   });
 
-  it('finds the moment that all pages of ungrouped windows show', () => {
+  it('the SQL of usage groups finds the moment that all pages of ungrouped windows show', () => {
     expect(shown(compileWatermark(acme.refs, AUGUST))).toMatchInlineSnapshot(`
       "SELECT toString(toUnixTimestamp64Micro(max(ingested_at))) AS ingested_up_to
       FROM usage_events

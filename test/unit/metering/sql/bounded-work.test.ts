@@ -39,15 +39,21 @@ function expectBoundedWork(sql: string): void {
 }
 
 describe('a query with one construct inside itself', () => {
-  it.each(NESTED_QUERIES)('is read and written in proportion to its length: %s', (_, sql) => {
-    expectBoundedWork(sql);
-  });
+  it.each(NESTED_QUERIES)(
+    'a query with one construct inside itself is read and written in proportion to its length: %s',
+    (_, sql) => {
+      expectBoundedWork(sql);
+    },
+  );
 
-  it.each(DOUBLING_QUERIES)('is refused where ClickHouse would put it together without end: %s', (_, sql) => {
-    expect(() => readSqlMetric(sql)).toThrow(
-      'the query is too long: its conditions read columns that stand for too much',
-    );
-  });
+  it.each(DOUBLING_QUERIES)(
+    'a query with one construct inside itself is refused where ClickHouse would put it together without end: %s',
+    (_, sql) => {
+      expect(() => readSqlMetric(sql)).toThrow(
+        'the query is too long: its conditions read columns that stand for too much',
+      );
+    },
+  );
 });
 
 type Type = 'number' | 'condition' | 'text' | 'time';
@@ -169,7 +175,7 @@ const query = fc
   .filter((sql) => sql.length <= 10_000);
 
 describe('a query of any shape', () => {
-  it('is read and written in proportion to its length, or refused at a place in it', () => {
+  it('a query of any shape is read and written in proportion to its length, or refused at a place in it', () => {
     const outcomes = { read: 0, refused: 0 };
     fc.assert(
       fc.property(query, (sql) => {

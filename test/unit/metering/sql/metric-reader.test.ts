@@ -44,16 +44,19 @@ describe('the thread that reads queries', () => {
   it.each([
     ['for ever', 'Refusal: sql: the query takes longer than 0.2 s to read'],
     ['all memory', 'Refusal: sql: the query needs too much memory to read'],
-  ])('is ended by a text that takes %s, at the cost of who sent it', async (word, message) => {
-    startHostile({ ...LIMITS, timeMs: word === 'for ever' ? LIMITS.timeMs : 20_000 });
-    expect(await problem('first')).toBe('Refusal: sql: answer 1');
-    const [hostile, next] = await Promise.all([problem(word), problem('second')]);
-    expect(hostile).toBe(message);
-    expect(next).toBe('Refusal: sql: answer 1');
-    expect(threads).toBe(2);
-  });
+  ])(
+    'the thread that reads queries is ended by a text that takes %s, at the cost of who sent it',
+    async (word, message) => {
+      startHostile({ ...LIMITS, timeMs: word === 'for ever' ? LIMITS.timeMs : 20_000 });
+      expect(await problem('first')).toBe('Refusal: sql: answer 1');
+      const [hostile, next] = await Promise.all([problem(word), problem('second')]);
+      expect(hostile).toBe(message);
+      expect(next).toBe('Refusal: sql: answer 1');
+      expect(threads).toBe(2);
+    },
+  );
 
-  it('leaves this thread free while it is busy', async () => {
+  it('the thread that reads queries leaves this thread free while it is busy', async () => {
     startHostile();
     let isAnswered = false;
     const answer = problem('for ever').then(() => {
@@ -68,7 +71,7 @@ describe('the thread that reads queries', () => {
     expect(turns).toBeGreaterThan(100);
   });
 
-  it.each(['throws', 'ends'])('is replaced when it %s', async (word) => {
+  it.each(['throws', 'ends'])('the thread that reads queries is replaced when it %s', async (word) => {
     startHostile();
     expect(await problem(word)).toMatch(
       /^Error: (?:a fault of ours|the thread that reads queries has ended)$/,
@@ -76,7 +79,7 @@ describe('the thread that reads queries', () => {
     expect(await problem('next')).toBe('Refusal: sql: answer 1');
   });
 
-  it('takes so many texts and no more, and one that several ask for once', async () => {
+  it('the thread that reads queries takes so many texts and no more, and one that several ask for once', async () => {
     startHostile();
     const answers = await Promise.all(['a', 'a', 'b', 'c', 'd'].map(problem));
     expect(answers).toEqual([
@@ -94,14 +97,14 @@ describe('the thread that reads queries', () => {
 describe('a definition', () => {
   const sql = "SELECT SUM(properties.a) AS value, properties.b FROM events WHERE event_type = 'x' GROUP BY b";
 
-  it('is the same read on the thread as read here, and is read once', async () => {
+  it('a definition is the same read on the thread as read here, and is read once', async () => {
     reader = createMetricReader();
     const metric = await reader.read(sql);
     expect(metric).toEqual(readSqlMetric(sql));
     expect(await reader.read(sql)).toBe(metric);
   });
 
-  it('that is refused is refused in the same words, each time', async () => {
+  it('a definition that is refused is refused in the same words, each time', async () => {
     reader = createMetricReader();
     for (const _ of [1, 2]) {
       await expect(reader.read('SELECT COUNT(*) FROM users')).rejects.toMatchObject({
@@ -112,7 +115,7 @@ describe('a definition', () => {
     }
   });
 
-  it('is kept until others that were used later fill the space', () => {
+  it('a definition is kept until others that were used later fill the space', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) =>
       readSqlMetric(`SELECT SUM(properties.${name}) FROM events`),
     );

@@ -22,7 +22,7 @@ const ALLOWED = [
 const replaced = (line: number, ...lines: string[]) => ALLOWED.toSpliced(line, 1, ...lines);
 
 describe('a parse tree', () => {
-  it('of a statement that reads the events once passes', () => {
+  it('a parse tree of a statement that reads the events once passes', () => {
     expect(() => verifyTree(readTree(ALLOWED))).not.toThrow();
   });
 
@@ -65,7 +65,7 @@ describe('a parse tree', () => {
       'reads from SELECTs',
     ],
     ['another statement', ['DropQuery'], 'a statement is a SELECT, not DropQuery'],
-  ])('with %s is refused', (_, lines, message) => {
+  ])('a parse tree with %s is refused', (_, lines, message) => {
     expect(() => verifyTree(readTree(lines))).toThrow(message);
   });
 
@@ -76,11 +76,11 @@ describe('a parse tree', () => {
     ['lacks a part that it announces', ALLOWED.slice(0, -1)],
     ['has a part that it does not announce', [...ALLOWED, '      TableIdentifier usage_events']],
     ['is none', ['1 + 1']],
-  ])('that %s is not read', (_, lines) => {
+  ])('a parse tree that %s is not read', (_, lines) => {
     expect(() => readTree(lines)).toThrow('assertion failed');
   });
 
-  it('keeps literals apart from structure', () => {
+  it('a parse tree keeps literals apart from structure', () => {
     const literal = "    Literal 'x\\n      TableIdentifier system.users (children 1) (alias y)' (alias z)";
     const tree = readTree(replaced(4, literal).toSpliced(5, 1));
     expect(() => verifyTree(tree)).not.toThrow();

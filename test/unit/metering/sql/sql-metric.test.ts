@@ -77,18 +77,18 @@ describe('a refusal', () => {
     ],
     ["SELECT COUNT(*) FROM events WHERE event_type = 'x", "line 1, column 48: the quote ' is never closed"],
     ['SELECT COUNT(*) FROM еvents', 'line 1, column 22: unexpected character U+0435'],
-  ])('names the place and what is allowed: %s', (sql, message) => {
+  ])('a refusal names the place and what is allowed: %s', (sql, message) => {
     expect(problem(sql)).toBe(`sql: ${message}`);
   });
 });
 
 describe('the quantity', () => {
-  it('is the column named value in any letter case, or else the first', () => {
+  it('the quantity of a SQL metric is the column named value in any letter case, or else the first', () => {
     expect(readSqlMetric('SELECT MAX(properties.a), COUNT(*) AS VALUE FROM events').valueColumn).toBe(1);
     expect(readSqlMetric('SELECT MAX(properties.a), COUNT(*) AS n FROM events').valueColumn).toBe(0);
   });
 
-  it('is not a group; every other column with a name is', () => {
+  it('the quantity of a SQL metric is not a group; every other column with a name is', () => {
     const sql = `SELECT properties."a.b", event_type kind, COUNT(*) AS value, COUNT(*) + 1, 1 AS "One" FROM events GROUP BY 1, 2`;
     const metric = readSqlMetric(sql);
     expect(metric.groupColumns).toEqual(['a.b', 'kind', 'One']);

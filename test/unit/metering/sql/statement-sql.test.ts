@@ -17,7 +17,7 @@ const QUERY = `SELECT COUNT(DISTINCT properties.user) AS value, event_type FROM 
   WHERE event_type IN ('it''s') GROUP BY event_type`;
 
 describe('the statement of a query', () => {
-  it('over a whole period scans the events of the customer once, with everything written by the user as a parameter', () => {
+  it('the statement of a query over a whole period scans the events of the customer once, with everything written by the user as a parameter', () => {
     const { query } = readSqlMetric(QUERY);
     const { sql, parameters } = compileWhole(query, { value: 0, groups: [1] }, SCOPE);
     expect(sql).toMatchInlineSnapshot(`
@@ -57,7 +57,7 @@ describe('the statement of a query', () => {
     });
   });
 
-  it('by hours merges the states of the hours instead of scanning again', () => {
+  it('the statement of a query by hours merges the states of the hours instead of scanning again', () => {
     const { query } = readSqlMetric(QUERY);
     const { sql } = compileHours(query, { value: 0, groups: [1] }, SCOPE, [HOUR_MS]);
     expect(sql).toMatchInlineSnapshot(`

@@ -29,18 +29,18 @@ const setAside = (name: string): SetAsidePart => {
 const missing = (name: string, rows = 10) => ({ table: 'usage_events', part: name, kind: 'missing', rows });
 
 describe('parts of the record', () => {
-  test('are there when a merge or a mutation has moved them into another, whatever its level', () => {
+  test('parts of the record are there when a merge or a mutation has moved them into another, whatever its level', () => {
     const recorded = [part('202611_1_1_0'), part('202611_2_5_1'), part('202611_6_6_0')];
     expect(lossesOf(recorded, [part('202611_1_5_2', 19), part('202611_6_6_0_7', 9)], [])).toEqual([]);
   });
 
-  test('are missing when no part holds all of their blocks in their partition', () => {
+  test('parts of the record are missing when no part holds all of their blocks in their partition', () => {
     const recorded = [part('202611_1_5_2', 50), part('202612_6_6_0', 7)];
     const active = [part('202611_2_5_1'), part('202611_6_6_0')];
     expect(lossesOf(recorded, active, [])).toEqual([missing('202611_1_5_2', 50), missing('202612_6_6_0', 7)]);
   });
 
-  test('are missing with the last part of their table', () => {
+  test('parts of the record are missing with the last part of their table', () => {
     expect(lossesOf([part('202611_1_5_2', 50)], [], [])).toEqual([missing('202611_1_5_2', 50)]);
   });
 
@@ -51,7 +51,7 @@ describe('parts of the record', () => {
     expect(lossesOf([], [], [setAside('202611_1_2_1')])).toEqual([{ ...loss, rows: null }]);
   });
 
-  test('of a table that was created again are compared by the rows of their partition', () => {
+  test('parts of the record of a table that was created again are compared by the rows of their partition', () => {
     const recorded = [part('202611_1_1_0', 3), part('202611_2_2_0', 4), part('202612_3_3_0', 5)];
     const active = [part('202611_1_1_0', 6, 'second'), part('202612_2_2_0', 8, 'second')];
     expect(lossesOf(recorded, active, [])).toEqual([missing('202611', 1)]);
@@ -74,11 +74,11 @@ describe('a failed query', () => {
       type,
     });
 
-  test('names the part whose files it could not read', () => {
+  test('a failed query names the part whose files it could not read', () => {
     expect(damagedPart(failure('CANNOT_READ_ALL_DATA'))).toEqual({ tableId: uuid, part: '202611_1_1_1' });
   });
 
-  test('is no damage when it met a limit, was cancelled, or is no failure of ClickHouse', () => {
+  test('a failed query is no damage when it met a limit, was cancelled, or is no failure of ClickHouse', () => {
     const others = [failure('MEMORY_LIMIT_EXCEEDED'), failure('QUERY_WAS_CANCELLED'), new Error('no')];
     expect(others.map(damagedPart)).toEqual([null, null, null]);
   });

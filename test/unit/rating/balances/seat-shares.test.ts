@@ -90,7 +90,7 @@ describe('a share', () => {
     expect(january(changes)).toEqual(expected);
   });
 
-  test('of an increase is prorated and rounded for one seat', () => {
+  test('the share of a seat of an increase is prorated and rounded for one seat', () => {
     const accessRounding = { roundingMethod: 'FLOOR', decimalPlaces: 0 } as const;
     const accessAmount = { unitPrice: decimal('10'), quantity: null, creditTypeId: 'usd' };
     const term = individual({ accessAmount, accessRounding }, true);
@@ -101,11 +101,11 @@ describe('a share', () => {
     ]);
   });
 
-  test('ends with its subscription', () => {
+  test('the share of a seat ends with its subscription', () => {
     expect(january([A], individual(), { endingBefore: day('01-20') })).toEqual(['a 31 01-01..01-20']);
   });
 
-  test('of an edited segment is the same part for each seat', () => {
+  test('the share of a seat of an edited segment is the same part for each seat', () => {
     const subscription = seatsWith([A, B, unassigned('01-01', 1)]);
     const [first] = sharesOf(subscription);
     const segments = first?.child.accessSchedule.segments.map((one) => ({ ...one, amount: decimal('100') }));

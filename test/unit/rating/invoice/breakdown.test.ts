@@ -14,7 +14,7 @@ import { flat, hour, METRIC, PERIOD, rate, rateCase, series, tiers } from '../fi
 const STEPPED = tiers(['10', '5'], [null, '3']);
 
 describe('window boundaries', () => {
-  test('are aligned to UTC and clipped to the period', () => {
+  test('window boundaries are aligned to UTC and clipped to the period', () => {
     const period = { start: hour(22), end: hour(50) };
     expect(windowBoundaries(period, 'day')).toEqual([hour(22), hour(24), hour(48), hour(50)]);
     expect(windowBoundaries(PERIOD, 'day')).toEqual([PERIOD.start, PERIOD.start + DAY_MS, PERIOD.end]);
@@ -38,7 +38,7 @@ describe('the breakdown', () => {
     );
   }
 
-  test('has every window, with the tiers that were used in it', () => {
+  test('the breakdown has every window, with the tiers that were used in it', () => {
     expect(show('day')).toEqual([['L1 10 = 50', 'L2 2 = 6'], ['L2 1 = 3']]);
     const hours = show('hour');
     expect(hours).toHaveLength(48);
@@ -48,7 +48,7 @@ describe('the breakdown', () => {
     expect(hours[30]).toEqual(['L2 -3 = -9']);
   });
 
-  test('refuses windows that are larger than asked for', () => {
+  test('the breakdown refuses windows that are larger than asked for', () => {
     const day = {
       position: 0,
       window: { start: hour(0), end: hour(24) },
@@ -58,7 +58,7 @@ describe('the breakdown', () => {
     expect(() => breakdownWindows(lines, [day], 'hour', PERIOD)).toThrow(/fit/);
   });
 
-  test('starts inside a day where the period does', () => {
+  test('the breakdown starts inside a day where the period does', () => {
     const period = { start: hour(22), end: hour(48) };
     const rated = rateCase({
       rates: [rate(flat('1'))],
@@ -78,7 +78,7 @@ describe('the breakdown', () => {
 describe('totals', () => {
   const { lines } = rateCase({ rates: [rate(STEPPED)], usage: { [METRIC]: [series([1, '12.5'])] } });
 
-  test('are exact sums per pricing unit', () => {
+  test('totals are exact sums per pricing unit', () => {
     expect(invoiceTotal(lines, USD_CENTS.id).toString()).toBe('57.5');
     expect(invoiceTotal(lines, 'other').toString()).toBe('0');
     expect([...totalsByCreditType(lines).keys()]).toEqual([USD_CENTS.id]);

@@ -99,7 +99,7 @@ describe('late usage', () => {
       [series([5, '9'], [7, '4'])],
       ['-5 = -10'],
     ],
-  ])('is %s', (_, terms, frozen, now, expected) => {
+  ])('late usage is %s', (_, terms, frozen, now, expected) => {
     expect(lateIn(terms, frozen, now)).toEqual(expected);
   });
 });

@@ -40,11 +40,11 @@ describe('the payable amount is the total, half away from zero to the minor unit
 
 describe('an invoice is due', () => {
   const issuedAt = Date.parse('2027-02-02T00:00:00Z');
-  test('its terms after the issue date', () => {
+  test('an invoice is due its terms after the issue date', () => {
     expect(dueAt({ issuedAt, netPaymentTermsDays: 30 })).toBe(Date.parse('2027-03-04T00:00:00Z'));
     expect(dueAt({ issuedAt, netPaymentTermsDays: 0 })).toBe(issuedAt);
   });
-  test('at no instant without terms', () => {
+  test('an invoice is due at no instant without terms', () => {
     expect(dueAt({ issuedAt, netPaymentTermsDays: null })).toBeNull();
   });
 });

@@ -52,7 +52,7 @@ test('inside a product: start, pricing values, presentation values, tier', () =>
 });
 
 describe('several products on one metric', () => {
-  test('are rated from the same usage, each on its own line', () => {
+  test('several products on one metric are rated from the same usage, each on its own line', () => {
     const second = { ...product(version({ name: 'Again' })), id: 'product-2' };
     const entries: RateEntry[] = [rate(flat('1'))];
     const { lines } = rateUsage({

@@ -182,7 +182,7 @@ describe('group keys and versions: lines worked out by hand', () => {
 });
 
 describe('a line', () => {
-  test('carries the name of the version valid at its end', () => {
+  test('a line carries the name of the version valid at its end', () => {
     const renamed = product(
       version({ name: 'Old' }),
       version({ startingAt: hour(24), name: 'New' }),
@@ -193,7 +193,7 @@ describe('a line', () => {
     expect(lines.map(({ name }) => name)).toEqual(['Old', 'New']);
   });
 
-  test('repeats level, lower bound and size of its tier', () => {
+  test('a line repeats level, lower bound and size of its tier', () => {
     const { lines } = rateCase({ rates: [rate(STEPPED)], usage: used([1, '31']) });
     expect(lines.map(({ tier }) => [tier?.level, String(tier?.startingAt), String(tier?.size)])).toEqual([
       [1, '0', '10'],
@@ -202,11 +202,11 @@ describe('a line', () => {
     ]);
   });
 
-  test('has no tier at a flat price', () => {
+  test('a line has no tier at a flat price', () => {
     expect(rateCase({ rates: [rate(flat('2'))] }).lines[0]?.tier).toBeNull();
   });
 
-  test('shows each hour at the tier it reached, and gives back from the top', () => {
+  test('a line shows each hour at the tier it reached, and gives back from the top', () => {
     const { lines } = rateCase({ rates: [rate(STEPPED)], usage: used([1, '8'], [3, '12'], [48, '9']) });
     const windows = lines.map((line) =>
       line.windows.map(({ window, quantity, total }) => [window.end, String(quantity), String(total)]),
@@ -226,7 +226,7 @@ describe('a line', () => {
 });
 
 describe('unpriced usage', () => {
-  test('is reported with its values, hours and quantity, and gives no line', () => {
+  test('unpriced usage is reported with its values, hours and quantity, and gives no line', () => {
     const { lines, warnings } = rateCase({
       product: MODEL,
       rates: [rate(flat('2'), { pricingGroupValues: { model: 'm' }, startingAt: hour(24) })],
@@ -239,7 +239,7 @@ describe('unpriced usage', () => {
     ]);
   });
 
-  test('is not reported where nothing was used or the product is not entitled', () => {
+  test('unpriced usage is not reported where nothing was used or the product is not entitled', () => {
     const rates = [rate(flat('2'), { entitled: false, startingAt: hour(24) })];
     expect(rateCase({ rates, usage: used([30, '5']) }).warnings).toEqual([]);
   });

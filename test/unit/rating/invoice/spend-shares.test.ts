@@ -39,14 +39,14 @@ function divided(lines: readonly InvoiceLine[], hours: ReturnType<typeof hour>[]
 }
 
 describe('an hour of a usage line', () => {
-  test('is divided in proportion to the contributions', () => {
+  test('an hour of a usage line is divided in proportion to the contributions', () => {
     expect(divided([LINE], [hour(0, '4', '20')], weight('a', '3'), weight(null, '1'))).toEqual([
       '0 a 3 15',
       '0 null 1 5',
     ]);
   });
 
-  test('is divided to the last digit: the largest share takes what is left over', () => {
+  test('an hour of a usage line is divided to the last digit: the largest share takes what is left over', () => {
     const thirds = divided(
       [LINE],
       [hour(0, '1', '10')],
@@ -61,14 +61,14 @@ describe('an hour of a usage line', () => {
     ]);
   });
 
-  test('may have shares of both signs, where events lower the usage', () => {
+  test('an hour of a usage line may have shares of both signs, where events lower the usage', () => {
     expect(divided([LINE], [hour(0, '2', '10')], weight('a', '3'), weight('b', '-1'))).toEqual([
       '0 a 3 15',
       '0 b -1 -5',
     ]);
   });
 
-  test('belongs to no events where none are known, or where they cancel out', () => {
+  test('an hour of a usage line belongs to no events where none are known, or where they cancel out', () => {
     expect(divided([LINE], [hour(0, '2', '10')])).toEqual(['0 undefined 2 10']);
     expect(divided([LINE], [hour(0, '2', '10')], weight('a', '1'), weight('b', '-1'))).toEqual([
       '0 undefined 2 10',

@@ -104,7 +104,7 @@ describe('the end of a contract', () => {
     expect(firstThree(of)).toEqual(['2026-01-15T00 - 2026-02-01T00', '2026-02-01T00 - 2026-02-10T00', null]);
   });
 
-  test('belongs to no period, nor does anything before the start', () => {
+  test('the end of a contract belongs to no period, nor does anything before the start', () => {
     expect(periodContaining(of, at('2026-02-10'))).toBeNull();
     expect(periodContaining(of, at('2026-01-15') - 1)).toBeNull();
     expect(show(periodContaining(of, at('2026-02-10') - 1))).toBe('2026-02-01T00 - 2026-02-10T00');
@@ -114,7 +114,7 @@ describe('the end of a contract', () => {
 describe('periodsOverlapping', () => {
   const of = terms({}, '2026-01-15', '2026-04-10');
 
-  test('gives whole periods that meet the range', () => {
+  test('periodsOverlapping gives whole periods that meet the range', () => {
     const range = { start: at('2026-02-28'), end: at('2026-03-02') };
     expect(periodsOverlapping(of, range).map(show)).toEqual([
       '2026-02-01T00 - 2026-03-01T00',
@@ -127,11 +127,11 @@ describe('periodsOverlapping', () => {
     expect(periodsOverlapping(of, range).map(show)).toEqual(['2026-02-01T00 - 2026-03-01T00']);
   });
 
-  test('gives nothing outside the contract', () => {
+  test('periodsOverlapping gives nothing outside the contract', () => {
     expect(periodsOverlapping(of, { start: at('2025-01-01'), end: at('2026-01-15') })).toEqual([]);
   });
 
-  test('refuses a range of more periods than anyone can mean', () => {
+  test('periodsOverlapping refuses a range of more periods than anyone can mean', () => {
     const weekly = terms({ frequency: 'WEEKLY' }, '1900-01-01');
     expect(() => periodsOverlapping(weekly, { start: at('1900-01-01'), end: at('2100-01-01') })).toThrow(
       /10436 billing periods/,

@@ -73,7 +73,7 @@ describe('effective segments', () => {
   ];
   test.each(rows)('%s', (_, entries, expected) => expect(show(entries)).toBe(expected));
 
-  test('follow the sequence, not the order of the list', () => {
+  test('effective segments follow the sequence, not the order of the list', () => {
     const first = from(0, null, '1');
     const second = from(0, null, '2');
     expect(show([second, first])).toBe('0-:2');
@@ -98,7 +98,7 @@ describe('lookup by group values', () => {
     expect(price({})).toBe('1');
   });
 
-  test('without an entry without values, other usage is unpriced', () => {
+  test('lookup by group values: without an entry without values, other usage is unpriced', () => {
     const exactOnly = rateBook([rate(flat('2'), { pricingGroupValues: { model: 'm' } })]);
     expect(rateAt(exactOnly, { model: 'n' }, hour(0))).toBeNull();
     expect(rateSpans(exactOnly, { model: 'n' }, PERIOD)).toEqual([{ interval: PERIOD, entry: null }]);

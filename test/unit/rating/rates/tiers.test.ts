@@ -26,7 +26,9 @@ describe('walking through graduated tiers', () => {
     ['-4', '12', 'L1 14 = 70, L2 2 = 6'],
     ['-4', '-1', 'L1 3 = 15'],
   ];
-  test.each(rows)('from %s to %s: %s', (from, to, slices) => expect(walk(stepped, from, to)).toBe(slices));
+  test.each(rows)('walking through graduated tiers from %s to %s: %s', (from, to, slices) =>
+    expect(walk(stepped, from, to)).toBe(slices),
+  );
 
   test('a flat price is one band without bounds', () => {
     expect(walk(flat('0.5'), '-3', '7')).toBe('L1 10 = 5');
@@ -43,7 +45,7 @@ describe('validateTiers', () => {
     const rate = tiers(...rows);
     return rate.rateType === 'TIERED' ? rate.tiers : [];
   };
-  test('accepts a single unbounded tier and several ones', () => {
+  test('validateTiers accepts a single unbounded tier and several ones', () => {
     expect(validateTiers(list([null, '0']))).toBeNull();
     expect(validateTiers(list(['0.5', '2'], [null, '1']))).toBeNull();
   });
@@ -56,5 +58,7 @@ describe('validateTiers', () => {
     ['a negative width', list(['5', '1'], ['-1', '1'], [null, '2']), [1, 'size']],
     ['a negative price', list(['5', '-1'], [null, '2']), [0, 'price']],
   ];
-  test.each(bad)('refuses %s', (_, given, path) => expect(validateTiers(given)?.path).toEqual(path));
+  test.each(bad)('validateTiers refuses %s', (_, given, path) =>
+    expect(validateTiers(given)?.path).toEqual(path),
+  );
 });

@@ -108,7 +108,7 @@ describe('in advance', () => {
     ]);
   });
 
-  test('before the start the first charge alone is known', () => {
+  test('a subscription in advance: before the start the first charge alone is known', () => {
     const terms = { startingAt: at('2025-05-01') };
     expect(shown(chargesOf({ terms, changes: [set('2025-05-01', '10')], now: '2025-02-10' }))).toEqual([
       '2025-05-01: 2025-05-01 - 2025-06-01, 10 x 3100',
@@ -124,7 +124,7 @@ describe('in advance', () => {
     ]);
   });
 
-  test('with BILL_ON_NEXT_COLLECTION_DATE an increase is due with the next charge', () => {
+  test('a subscription in advance: with BILL_ON_NEXT_COLLECTION_DATE an increase is due with the next charge', () => {
     const terms = { invoiceBehavior: 'BILL_ON_NEXT_COLLECTION_DATE' as const };
     const changes = [set('2025-01-01', '10'), add('2025-01-11', '2')];
     expect(shown(chargesOf({ terms, changes, now: '2025-01-20' }))).toContain(
@@ -132,7 +132,7 @@ describe('in advance', () => {
     );
   });
 
-  test('without proration an increase costs the full price, and so does a partial period', () => {
+  test('a subscription in advance: without proration an increase costs the full price, and so does a partial period', () => {
     const terms = { isProrated: false, startingAt: at('2025-01-15') };
     const changes = [set('2025-01-15', '1'), add('2025-01-20', '1')];
     expect(shown(chargesOf({ terms, changes, now: '2025-01-20' })).slice(0, 2)).toEqual([

@@ -94,11 +94,11 @@ describe('a conversion line', () => {
       [{ rates: [inUnit(CREDITS, flat('2'), { entitled: false })], usage: used([5, '7']) }],
       [],
     ],
-  ])('is %s', (_, cases, expected) => {
+  ])('a conversion line is %s', (_, cases, expected) => {
     expect(convert(linesOf(...cases)).map(describeConversion)).toEqual(expected);
   });
 
-  test('is counted in the total of the invoice, and what it converts is not', () => {
+  test('a conversion line is counted in the total of the invoice, and what it converts is not', () => {
     const lines = linesOf(
       { rates: [rate(flat('10'))], usage: used([5, '1']) },
       { rates: [inUnit(CREDITS)], usage: used([5, '7']) },
@@ -108,13 +108,13 @@ describe('a conversion line', () => {
     expect(invoiceTotal(all, CREDITS).toString()).toBe('14');
   });
 
-  test('covers the period, and exists or not whatever windows are asked for', () => {
+  test('a conversion line covers the period, and exists or not whatever windows are asked for', () => {
     const [line] = convert(linesOf({ rates: [inUnit(CREDITS)], usage: used([5, '7'], [9, '0']) }));
     expect(line?.interval).toEqual(PERIOD);
     expect(line).toMatchObject({ type: 'cpu_conversion', convertedCreditTypeId: CREDITS });
   });
 
-  test('has windows that add up to it, without those in which the unit totals 0', () => {
+  test('a conversion line has windows that add up to it, without those in which the unit totals 0', () => {
     const lines = linesOf(
       { rates: [inUnit(CREDITS)], usage: used([5, '7'], [9, '4'], [30, '6']) },
       { rates: [inUnit(CREDITS)], usage: used([9, '3']) },
@@ -132,7 +132,7 @@ describe('a conversion line', () => {
     expect(describeConversion(line as RatedConversionLine)).toBe('Conversion of AI credits: 18 @ 2.5 = 45');
   });
 
-  test('stands in the breakdown like any other line', () => {
+  test('a conversion line stands in the breakdown like any other line', () => {
     const lines = linesOf({ rates: [inUnit(CREDITS)], usage: used([5, '7'], [30, '9']) });
     const all = [...lines, ...convert(lines)];
     const days = breakdownWindows(all, lineWindows(all), 'day', PERIOD);
@@ -142,7 +142,7 @@ describe('a conversion line', () => {
     ]);
   });
 
-  test('of a unit without a conversion is a contradiction', () => {
+  test('a conversion line of a unit without a conversion is a contradiction', () => {
     const lines = linesOf({ rates: [inUnit('unit-unknown')], usage: used([5, '7']) });
     expect(() => convert(lines)).toThrow(/converts pricing unit unit-unknown/);
   });

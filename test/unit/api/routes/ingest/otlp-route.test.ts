@@ -78,7 +78,7 @@ const json = (spans: readonly SentSpan[]) => requestJson(requestOf(spans));
 const status = (message: string) => field(2, Buffer.from(message));
 
 describe('an export request', () => {
-  it('in protobuf is answered in protobuf, and in JSON in JSON', async () => {
+  it('an export request in protobuf is answered in protobuf, and in JSON in JSON', async () => {
     const app = appFor();
     const spans = [modelCall(AT, { tokens }), modelCall(AT, { tokens })];
     expect(await send(app, protobuf(spans))).toMatchObject({ status: 200, type: PROTOBUF, text: '' });
@@ -91,21 +91,21 @@ describe('an export request', () => {
     expect(app.bodies[0]).toHaveLength(2);
   });
 
-  it('without spans is a success', async () => {
+  it('an export request without spans is a success', async () => {
     const app = appFor();
     expect(await send(app, new Uint8Array())).toMatchObject({ status: 200, text: '' });
     expect(await send(app, '{}', { type: 'application/json' })).toMatchObject({ status: 200, text: '{}' });
     expect(app.bodies).toEqual([]);
   });
 
-  it('may be compressed with gzip', async () => {
+  it('an export request may be compressed with gzip', async () => {
     const app = appFor();
     const body = gzipSync(protobuf([modelCall(AT, { tokens })]));
     expect(await send(app, body, { encoding: 'gzip' })).toMatchObject({ status: 200 });
     expect(app.bodies).toHaveLength(1);
   });
 
-  it('of many spans is stored in parts of the size that ingestion takes', async () => {
+  it('an export request of many spans is stored in parts of the size that ingestion takes', async () => {
     const app = appFor();
     const spans = Array.from({ length: 250 }, () => modelCall(AT, { tokens }));
     expect((await send(app, protobuf(spans))).status).toBe(200);
@@ -126,7 +126,7 @@ describe('spans that cannot be billed', () => {
     `refused, the other spans are stored: ${idOf(nobodys)} has no attribute tallyhouse.customer, and neither has ` +
     `its resource; ${idOf(tooLong)} customer_id: is too long`;
 
-  it('are refused with their reasons, and the others of the request are stored', async () => {
+  it('spans that cannot be billed are refused with their reasons, and the others of the request are stored', async () => {
     const app = appFor(refuses);
     const spans = [tooLong, good, nobodys, ignored];
     expect(await send(app, protobuf(spans))).toEqual({
@@ -143,7 +143,7 @@ describe('spans that cannot be billed', () => {
     expect(app.stats()).toEqual({ accepted: 2, duplicates: 0, ignored: 2, refused: 4, warned: 0 });
   });
 
-  it('are distinguished from those that are stored with a warning, which are counted', async () => {
+  it('spans that cannot be billed are distinguished from those that are stored with a warning, which are counted', async () => {
     const app = appFor();
     const strange = modelCall(AT, { tokens: { ...tokens, 'cache_of.next_year': 3 } });
     const warning = `stored with a warning: ${idOf(strange)} gen_ai.usage.cache_of.next_year is not known, its tokens are billed as plain input`;
@@ -158,7 +158,7 @@ describe('spans that cannot be billed', () => {
     expect(app.warnings).toHaveLength(1);
   });
 
-  it('are named up to a number of them', async () => {
+  it('spans that cannot be billed are named up to a number of them', async () => {
     const answer = await send(appFor(), json(Array.from({ length: 60 }, () => nobodys)), {
       type: 'application/json',
     });
@@ -186,17 +186,20 @@ describe('a request that is refused', () => {
     ['another JSON', 400, Buffer.from('{"resourceSpans":{}}'), { type: 'application/json' }],
     ['no token', 401, body, { token: null }],
     ['a token that only reads', 403, body, { token: 'reader' }],
-  ])('for %s is answered with %i and stores nothing', async (_what, expected, sent, how) => {
-    const app = appFor();
-    const answer = await send(app, sent, how);
-    expect(answer.status).toBe(expected);
-    expect(app.bodies).toEqual([]);
-    expect(answer.type).toBe(
-      (how.type ?? PROTOBUF) === PROTOBUF && how.type !== null ? PROTOBUF : 'application/json',
-    );
-  });
+  ])(
+    'a request that is refused for %s is answered with %i and stores nothing',
+    async (_what, expected, sent, how) => {
+      const app = appFor();
+      const answer = await send(app, sent, how);
+      expect(answer.status).toBe(expected);
+      expect(app.bodies).toEqual([]);
+      expect(answer.type).toBe(
+        (how.type ?? PROTOBUF) === PROTOBUF && how.type !== null ? PROTOBUF : 'application/json',
+      );
+    },
+  );
 
-  it('says why: in protobuf as a Status, in JSON as a message', async () => {
+  it('a request that is refused says why: in protobuf as a Status, in JSON as a message', async () => {
     const app = appFor();
     expect((await send(app, Buffer.from([0x0a, 0x05]))).bytes).toEqual(
       status('body is not a protobuf ExportTraceServiceRequest: it ends inside a field'),
@@ -208,7 +211,7 @@ describe('a request that is refused', () => {
   });
 
   it.each(['overloaded', 'unavailable'] as const)(
-    'because the service is %s is to be sent again as a whole',
+    'a request that is refused because the service is %s is to be sent again as a whole',
     async (kind) => {
       let calls = 0;
       const { ingest: ingestSpans } = createSpanIngest({

@@ -22,11 +22,11 @@ describe('POST /v1/ingest', () => {
     ['reader', 403],
     ['stranger', 401],
     [null, 401],
-  ])('with token %s answers %i', async (token, status) => {
+  ])('POST /v1/ingest with token %s answers %i', async (token, status) => {
     expect((await testApp([]).client.send('POST', '/v1/ingest', [], { token })).status).toBe(status);
   });
 
-  it('passes the list of bad events on', async () => {
+  it('POST /v1/ingest passes the list of bad events on', async () => {
     const errors = [{ index: 3, transaction_id: null, message: 'timestamp: is required' }];
     const { client } = testApp([], {
       ingest: async () => {
@@ -37,7 +37,7 @@ describe('POST /v1/ingest', () => {
     expect([answer.status, answer.body]).toEqual([400, { message: '1 of 4 events is not valid', errors }]);
   });
 
-  it('tells a client to slow down in the way the official one understands', async () => {
+  it('POST /v1/ingest tells a client to slow down in the way the official one understands', async () => {
     const { client } = testApp([], {
       ingest: async () => {
         throw new Refusal('overloaded', 'Too many events in flight');
@@ -55,30 +55,33 @@ describe('POST /v1/ingest', () => {
     '/v1/ingest/otlp/v1/traces',
     '/v1/ingest/cloudevents',
     '/api/v1/events',
-  ])('refuses a body for %s before it is read, where there is no room for events', async (path) => {
-    const { hono } = testApp([], {
-      admitEvents: () => {
-        throw new Refusal('overloaded', 'too many events are waiting');
-      },
-    });
-    let isRead = false;
-    const body = new ReadableStream(
-      {
-        pull(controller) {
-          isRead = true;
-          controller.enqueue(new Uint8Array(10));
+  ])(
+    'POST /v1/ingest refuses a body for %s before it is read, where there is no room for events',
+    async (path) => {
+      const { hono } = testApp([], {
+        admitEvents: () => {
+          throw new Refusal('overloaded', 'too many events are waiting');
         },
-      },
-      { highWaterMark: 0 },
-    );
-    const headers = { authorization: 'Bearer sender', 'content-type': 'application/json' };
-    const answer = await hono.request(path, {
-      method: 'POST',
-      headers,
-      body,
-      duplex: 'half',
-    } as RequestInit);
-    expect(answer.status).toBe(429);
-    expect(isRead).toBe(false);
-  });
+      });
+      let isRead = false;
+      const body = new ReadableStream(
+        {
+          pull(controller) {
+            isRead = true;
+            controller.enqueue(new Uint8Array(10));
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const headers = { authorization: 'Bearer sender', 'content-type': 'application/json' };
+      const answer = await hono.request(path, {
+        method: 'POST',
+        headers,
+        body,
+        duplex: 'half',
+      } as RequestInit);
+      expect(answer.status).toBe(429);
+      expect(isRead).toBe(false);
+    },
+  );
 });

@@ -27,7 +27,7 @@ const written = (mapping: ReturnType<typeof given>, json: string) =>
   createEventWriter(mapping ?? SAME_NAMES).write(rowOf(json));
 
 describe('a mapping', () => {
-  it('names the columns of the fields, and every other column is a property', () => {
+  it('a mapping names the columns of the fields, and every other column is a property', () => {
     const mapping = given({ map: 'transaction_id=id, customer_id=org unit,timestamp=at', eventType: 'call' });
     expect(
       written(mapping, '{"id":7,"org unit":"acme","at":"2026-01-01T00:00:00Z","n":1.50,"none":null}'),
@@ -36,14 +36,14 @@ describe('a mapping', () => {
     });
   });
 
-  it('says which columns are properties', () => {
+  it('a mapping says which columns are properties', () => {
     const mapping = given({ properties: 'a' });
     expect(written(mapping, '{"transaction_id":"x","a":"1","b":"2"}')).toEqual({
       json: '{"transaction_id":"x","properties":{"a":"1"}}',
     });
   });
 
-  it('from a file also renames, adds texts, reads into objects and their JSON text, and leaves rows out', () => {
+  it('a mapping from a file also renames, adds texts, reads into objects and their JSON text, and leaves rows out', () => {
     const mapping = mappingOfFile(
       JSON.stringify({
         transaction_id: { column: 'id', prefix: 'x:' },
@@ -63,7 +63,7 @@ describe('a mapping', () => {
     expect(written(mapping, row('C'))).toBe('left-out');
   });
 
-  it('takes members of a column called properties as properties, and refuses one that is there twice', () => {
+  it('a mapping takes members of a column called properties as properties, and refuses one that is there twice', () => {
     expect(written(null, '{"properties":"{\\"a\\":1}","b":2}')).toEqual({
       json: '{"properties":{"a":1,"b":2}}',
     });
@@ -99,7 +99,7 @@ describe('a mapping', () => {
     expect(() => mappingOfFile(text)).toThrow(problem);
   });
 
-  it('says which column a refused field comes from', () => {
+  it('a mapping says which column a refused field comes from', () => {
     const writer = createEventWriter(given({ map: 'customer_id=org' }) ?? SAME_NAMES);
     expect(writer.explain('customer_id: is required')).toBe('customer_id: is required (column "org")');
     expect(writer.explain('properties.a: too long')).toBe('properties.a: too long');

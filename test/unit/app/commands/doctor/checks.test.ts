@@ -15,18 +15,18 @@ describe('the doctor', () => {
     ['18.20.0', false],
     ['20.19.0', true],
     ['24.1.0', true],
-  ])('says whether Node %s can be used: %s', (version, isFine) => {
+  ])('the doctor says whether Node %s can be used: %s', (version, isFine) => {
     expect(checkNode(version)).toMatchObject({ check: 'Node', isFine });
   });
 
-  it('says that memory does not hold the recent ids', () => {
+  it('the doctor says that memory does not hold the recent ids', () => {
     expect(checkMemory(10_000_000, 835_000_000)).toMatchObject({ isFine: true });
     const little = checkMemory(10_000_000, 834_000_000);
     expect(little.isFine).toBe(false);
     expect(little.message).toContain('834 MB for the process, and 835 MB are needed: 10000000 recent ids');
   });
 
-  it('says that the disk has too little room, also before DATA_DIR is there', async () => {
+  it('the doctor says that the disk has too little room, also before DATA_DIR is there', async () => {
     const dataDir = join(await createTestDirectory(), 'not', 'yet');
     expect(await checkDisk(dataDir, 1)).toEqual([expect.objectContaining({ isFine: true })]);
     const [full] = await checkDisk(dataDir, Number.MAX_SAFE_INTEGER);
@@ -37,7 +37,7 @@ describe('the doctor', () => {
     });
   });
 
-  it('says that DATA_DIR is a file', async () => {
+  it('the doctor says that DATA_DIR is a file', async () => {
     const path = join(await createTestDirectory(), 'file');
     await writeFile(path, '');
     expect(await looked('disk', () => checkDisk(path))).toEqual([
@@ -65,7 +65,7 @@ describe('the doctor', () => {
     return { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
   }
 
-  it('tells a service that is ready from one that is not, and from another program', async () => {
+  it('the doctor tells a service that is ready from one that is not, and from another program', async () => {
     expect(await checkPort(await listening({ status: 'ready', checks: {} }, 200))).toEqual([
       expect.objectContaining({ check: 'service', isFine: true }),
     ]);
@@ -82,7 +82,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  it('says whether the port is free, and whether the address is of this machine', async () => {
+  it('the doctor says whether the port is free, and whether the address is of this machine', async () => {
     expect(await checkPort({ host: '127.0.0.1', port: 0 })).toEqual([
       expect.objectContaining({ isFine: true }),
     ]);

@@ -13,7 +13,7 @@ function recorded(step: Step, isTTY: boolean) {
 }
 
 describe('progress on a terminal', () => {
-  it('is a bar redrawn in place, with rate and remaining time', () => {
+  it('progress on a terminal is a bar redrawn in place, with rate and remaining time', () => {
     const { clock, progress, written } = recorded(EVENTS, true);
     clock.ms = 1000;
     progress.advance(250);
@@ -26,20 +26,20 @@ describe('progress on a terminal', () => {
     expect(written()).toMatch(/█{30} 100 % {2}1,000 of 1,000 events {2}500\/s {2}in 2\.0 s\n$/);
   });
 
-  it('is drawn ten times a second at most', () => {
+  it('progress on a terminal is drawn ten times a second at most', () => {
     const { clock, progress, written } = recorded(EVENTS, true);
     for (clock.ms = 0; clock.ms < 1000; clock.ms += 10) progress.advance(1);
     expect(written().split('\r')).toHaveLength(11);
   });
 
-  it('of an unknown number of units follows the fraction that it is given', () => {
+  it('progress on a terminal of an unknown number of units follows the fraction that it is given', () => {
     const { clock, progress, written } = recorded({ unit: 'lines', total: null, fromFraction: 0.5 }, true);
     clock.ms = 1000;
     progress.advance(40, 0.6);
     expect(written()).toContain(' 60 %  40 lines  40.0/s  ETA 4.0 s');
   });
 
-  it('that ends early leaves the bar as it is, and the next text on a separate line', () => {
+  it('progress on a terminal that ends early leaves the bar as it is, and the next text on a separate line', () => {
     const { progress, written } = recorded(EVENTS, true);
     progress.end();
     expect(written()).toBe('');
@@ -51,7 +51,7 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress where nothing can be redrawn', () => {
-  it('is a plain line every ten seconds, and one at the end', () => {
+  it('progress where nothing can be redrawn is a plain line every ten seconds, and one at the end', () => {
     const { clock, progress, written } = recorded(EVENTS, false);
     for (let second = 1; second <= 25; second++) {
       clock.ms = second * 1000;

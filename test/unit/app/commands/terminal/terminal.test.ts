@@ -8,7 +8,7 @@ function headingOn(output: Omit<Output, 'write'>): string {
 }
 
 describe('a heading', () => {
-  it('is bold on a terminal with colours', () => {
+  it('a heading is bold on a terminal with colours', () => {
     expect(headingOn({ isTTY: true, hasColors: () => true })).toBe('\n\u001b[1mUsage\u001b[22m\n');
   });
 
@@ -16,7 +16,7 @@ describe('a heading', () => {
     ['a terminal without colours', { isTTY: true, hasColors: () => false }],
     ['a terminal that does not say', { isTTY: true }],
     ['a pipe or a file', { hasColors: () => true }],
-  ])('is plain on %s', (_what, output) => {
+  ])('a heading is plain on %s', (_what, output) => {
     expect(headingOn(output)).toBe('\nUsage\n');
   });
 });

@@ -34,14 +34,14 @@ async function all<Part>(parts: AsyncIterable<Part>): Promise<Part[]> {
 }
 
 describe('rows', () => {
-  test('are those that were written, wherever their pieces end', async () => {
+  test('rows of an answer are those that were written, wherever their pieces end', async () => {
     const law = fc.asyncProperty(rows, cuts, async (given, at) => {
       expect((await all(rowsOf(cutAt(written(given), at)))).flat()).toEqual(given);
     });
     await fc.assert(law);
   });
 
-  test('that break off before the closing bracket are refused', async () => {
+  test('rows of an answer that break off before the closing bracket are refused', async () => {
     const law = fc.asyncProperty(rows, fc.nat(400), cuts, async (given, cut, at) => {
       const bytes = written(given);
       const part = bytes.subarray(0, Math.min(cut, bytes.length - 2));
@@ -54,7 +54,7 @@ describe('rows', () => {
     ['[\n{"cells":["1"]},\n{"exception":"Code: 395. DB::Exception: too large"}\n]\n'],
     ['[\n{"cells":["1"]}\nCode: 395. DB::Exception: too large. (LIMIT_EXCEEDED)\n'],
     ['Code: 395. DB::Exception: too large. (LIMIT_EXCEEDED)\n'],
-  ])('with the text of a failure among them are refused: %j', async (text) => {
+  ])('rows of an answer with the text of a failure among them are refused: %j', async (text) => {
     await expect(all(rowsOf(cutAt(Buffer.from(text), [])))).rejects.toThrow();
   });
 });
@@ -62,14 +62,14 @@ describe('rows', () => {
 describe('a Parquet file', () => {
   const file = Buffer.from('PAR1 some columns and their footer PAR1');
 
-  test('passes as it is, wherever its pieces end', async () => {
+  test('a Parquet file passes as it is, wherever its pieces end', async () => {
     const law = fc.asyncProperty(cuts, async (at) => {
       expect(Buffer.concat(await all(wholeParquet(cutAt(file, at))))).toEqual(file);
     });
     await fc.assert(law);
   });
 
-  test('that breaks off is not passed to its end', async () => {
+  test('a Parquet file that breaks off is not passed to its end', async () => {
     // After its first word alone it would look whole: no engine sends only that.
     const ends = fc.integer({ min: 0, max: file.length - 1 }).filter((end) => end !== 'PAR1'.length);
     const law = fc.asyncProperty(ends, cuts, async (cut, at) => {

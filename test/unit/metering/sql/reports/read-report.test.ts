@@ -50,7 +50,7 @@ describe('the customers whose rows are fetched', () => {
        CROSS JOIN (SELECT name FROM customers WHERE customer_id = '${OTHER}') y`,
       [ID, OTHER],
     ],
-  ])('of %s', (sql, ids) => {
+  ])('the customers whose rows are fetched of %s', (sql, ids) => {
     expect(readReport(sql).customerIds).toEqual(ids);
   });
 });
