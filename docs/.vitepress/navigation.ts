@@ -117,6 +117,16 @@ const EXPLANATION = [
       { text: 'Figures', link: '/figures' },
     ],
   },
+  {
+    text: 'Notes: what was measured',
+    collapsed: true,
+    items: [
+      { text: 'Reading numbers', link: '/notes/reading-numbers' },
+      { text: 'Finding an event', link: '/notes/finding-events' },
+      { text: 'Known ids', link: '/notes/known-ids' },
+      { text: 'Invoice runs', link: '/notes/invoice-runs' },
+    ],
+  },
 ];
 
 export const NAVIGATION = [
