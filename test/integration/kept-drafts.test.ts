@@ -1,14 +1,17 @@
 /** A draft is computed once for all pages of an answer as CSV, and its windows are those of the pages as JSON. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listBalances } from '../../src/billing/balance-queries/list-balances.ts';
 import type { BreakdownPosition } from '../../src/billing/invoices/breakdown-places.ts';
 import { type BreakdownItem, listBreakdowns } from '../../src/billing/invoices/breakdowns.ts';
 import { listCosts } from '../../src/billing/invoices/costs.ts';
+import { createKeptDeductions } from '../../src/billing/invoices/deductions.ts';
 import { KeptDrafts } from '../../src/billing/invoices/kept-drafts.ts';
 import { listSpendBreakdowns } from '../../src/billing/invoices/spend/spend-breakdowns.ts';
 import type { Page, PageRequest } from '../../src/core/paging.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { NO_TRACER, type Tracer } from '../../src/core/tracing.ts';
 import { readBatchWatermark } from '../../src/metering/query/usage-batch.ts';
+import type { CommitPosition } from '../../src/store/balances/commit-list.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 
@@ -39,16 +42,14 @@ beforeAll(async () => {
     rate_card_id: scenario.rateCardId,
     starting_at: '2026-11-02T05:00:00Z',
   });
-  await api.post('/v1/contracts/customerCredits/create', {
-    customer_id: customerId,
-    product_id: await fixedProduct(),
-    priority: 1,
-    access_schedule: {
-      schedule_items: [
-        { amount: 40, starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' },
-      ],
-    },
-  });
+  const product_id = await fixedProduct();
+  for (const [priority, amount] of [40, 25, 30].entries()) {
+    const time = { starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
+    await api.post('/v1/contracts/customerCredits/create', {
+      ...{ customer_id: customerId, product_id, priority },
+      access_schedule: { schedule_items: [{ amount, ...time }] },
+    });
+  }
   const events = Array.from({ length: 60 }, (_, index) =>
     completion('kept', {
       id: `kept-${index}`,
@@ -192,4 +193,23 @@ test('costs by day are computed once, and are the same', async () => {
   expect(rows).toHaveLength(4);
   expect(JSON.stringify(rows)).toBe(JSON.stringify(whole.rows));
   expect(computed).toBe(2);
+});
+
+test('what drafts take from balances is computed once for a list, and is the same', async () => {
+  const filter = {
+    ...{ customerId, types: ['CREDIT'] as const, id: null, includeOfContracts: true, includeArchived: false },
+    ...{ coveringDate: null, startingAt: null, effectiveBefore: null, sortsByPriority: true },
+    ...{ withBalances: true, excludeZeroBalances: false },
+  };
+  const whole = await listBalances(deps, filter, { after: null, limit: 100 });
+  const keptDeductions = createKeptDeductions();
+  const balances: [string, unknown][] = [];
+  const { computed, pages } = await walk(1, async (page: PageRequest<CommitPosition>) => {
+    const listed = await listBalances({ ...deps, keptDeductions }, filter, page);
+    balances.push(...(listed.balances ?? []));
+    return listed.page;
+  });
+  expect([pages, computed]).toEqual([3, 1]);
+  expect(JSON.stringify(balances)).toBe(JSON.stringify([...(whole.balances ?? [])]));
+  expect(balances.some(([, balance]) => JSON.stringify(balance).includes('-40'))).toBe(true);
 });
