@@ -134,7 +134,7 @@ it('creates, lists, edits and shortens credits of a customer', async () => {
   ).rejects.toThrow(NotFoundError);
 });
 
-it('pages through lists by their cursor', async () => {
+it('the official client pages through lists by their cursor', async () => {
   const made: string[] = [];
   for (let index = 0; index < 5; index += 1) {
     made.push((await client.v1.customers.credits.create(credit())).data.id);
@@ -147,7 +147,7 @@ it('pages through lists by their cursor', async () => {
   expect(balances.toSorted()).toEqual(made.toSorted());
 });
 
-it('adds entries by hand and sums what is left', async () => {
+it('the official client adds entries by hand and sums what is left', async () => {
   const { data } = await client.v1.customers.credits.create(credit());
   await client.v1.customers.commits.create(commit());
   const [listed] = (await client.v1.contracts.listBalances({ customer_id, id: data.id })).data;

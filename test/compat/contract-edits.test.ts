@@ -115,7 +115,7 @@ function additions(): Omit<Metronome.V2.ContractEditParams, 'customer_id' | 'con
 }
 
 describe('edits', () => {
-  it('edits adds terms of every kind, changes them, takes them away, and remembers it all', async () => {
+  it('the official client adds terms of every kind, changes them, takes them away, and remembers it all', async () => {
     const added = await client.v2.contracts.edit({ ...reference, ...additions() });
     const { data: contract } = await client.v2.contracts.retrieve(reference);
     const [override] = contract.overrides;
@@ -179,7 +179,7 @@ describe('edits', () => {
     expect(history[2]).toMatchObject({ remove_overrides: [{ id: override?.id }] });
   });
 
-  it('edits refuses a used key without another try, and a bad term by its path', async () => {
+  it('the official client refuses a used key without another try, and a bad term by its path', async () => {
     const edit = { ...reference, uniqueness_key: `key of ${reference.contract_id}` };
     await client.v2.contracts.edit({ ...edit, update_contract_name: 'Once' });
     await expect(client.v2.contracts.edit(edit)).rejects.toBeInstanceOf(ConflictError);

@@ -76,7 +76,7 @@ it('sets and deletes values, and sees them on customers, contracts and invoices'
   expect((await client.v1.customers.retrieve({ customer_id })).data.custom_fields).toEqual({});
 });
 
-it('sees the fields of metrics where a search of events names them', async () => {
+it('the official client sees the fields of metrics where a search of events names them', async () => {
   const { tokensMetricId: entity_id } = await createScenario(service.api, { alias: 'eve' });
   await client.v1.customFields.addKey({ entity: 'billable_metric', key: 'team', enforce_uniqueness: false });
   const custom_fields = { team: 'red' };
@@ -105,7 +105,7 @@ it('creates objects with fields, and answers with their faults', async () => {
   await expect(unknown).rejects.toBeInstanceOf(NotFoundError);
 });
 
-it('may list keys with a token that only reads, and change nothing with it', async () => {
+it('the official client may list keys with a token that only reads, and change nothing with it', async () => {
   const { text: bearerToken } = await issueToken(
     { db: service.db, clock: { now: () => Date.UTC(2026, 10, 10) } },
     { name: 'reader', scope: 'read', expiresAt: null },

@@ -68,7 +68,7 @@ async function collect<Row, Shown>(first: Promise<ListPage<Row>>, show: (row: Ro
   return rows;
 }
 
-it('finds the invoice after true-ups of nothing', async () => {
+it('the official client finds the invoice after true-ups of nothing', async () => {
   const types = await collect(
     client.v1.customers.invoices.list({ customer_id, limit: 1 }),
     ({ type }) => type,
@@ -76,25 +76,28 @@ it('finds the invoice after true-ups of nothing', async () => {
   expect(types).toEqual(['USAGE']);
 });
 
-it.each(['DAY', 'HOUR'] as const)('finds the windows after true-ups and empty ones, by %s', async (size) => {
-  const range = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-02T00:00:00Z' };
-  const all = client.v1.customers.invoices.listBreakdowns({
-    ...{ customer_id, limit: 1, sort: 'date_desc', window_size: size },
-    ...range,
-    ...(size === 'DAY' ? {} : { starting_on: '2026-11-30T20:00:00Z' }),
-  });
-  expect(await collect(all, ({ type }) => type)).toEqual(Array(size === 'DAY' ? 30 : 4).fill('USAGE'));
-  const used = client.v1.customers.invoices.listBreakdowns({
-    ...{ customer_id, limit: 2, window_size: size, skip_zero_qty_line_items: true },
-    ...range,
-  });
-  const start = size === 'DAY' ? '2026-11-05T00:00:00' : '2026-11-05T10:00:00';
-  expect(await collect(used, ({ breakdown_start_timestamp: at }) => at.slice(0, start.length))).toEqual([
-    start,
-  ]);
-});
+it.each(['DAY', 'HOUR'] as const)(
+  'the official client finds the windows after true-ups and empty ones, by %s',
+  async (size) => {
+    const range = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-02T00:00:00Z' };
+    const all = client.v1.customers.invoices.listBreakdowns({
+      ...{ customer_id, limit: 1, sort: 'date_desc', window_size: size },
+      ...range,
+      ...(size === 'DAY' ? {} : { starting_on: '2026-11-30T20:00:00Z' }),
+    });
+    expect(await collect(all, ({ type }) => type)).toEqual(Array(size === 'DAY' ? 30 : 4).fill('USAGE'));
+    const used = client.v1.customers.invoices.listBreakdowns({
+      ...{ customer_id, limit: 2, window_size: size, skip_zero_qty_line_items: true },
+      ...range,
+    });
+    const start = size === 'DAY' ? '2026-11-05T00:00:00' : '2026-11-05T10:00:00';
+    expect(await collect(used, ({ breakdown_start_timestamp: at }) => at.slice(0, start.length))).toEqual([
+      start,
+    ]);
+  },
+);
 
-it('finds spend after true-ups of nothing', async () => {
+it('the official client finds spend after true-ups of nothing', async () => {
   const read = await api.post(
     `/v1/customers/${customer_id}/invoices/spend-breakdowns`,
     {
@@ -109,7 +112,7 @@ it('finds spend after true-ups of nothing', async () => {
   expect(read.at('next_page')).toBeNull();
 });
 
-it('finds the credit after commits that have nothing left', async () => {
+it('the official client finds the credit after commits that have nothing left', async () => {
   const listed = client.v1.contracts.listBalances({
     ...{ customer_id, limit: 1 },
     include_contract_balances: true,

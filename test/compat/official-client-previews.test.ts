@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
 });
 
-it('previews events beside those that were sent, and alone', async () => {
+it('the official client previews events beside those that were sent, and alone', async () => {
   const events = [
     {
       event_type: 'completion',
@@ -39,7 +39,7 @@ it('previews events beside those that were sent, and alone', async () => {
   ]);
 });
 
-it('lists the costs of all days, page by page', async () => {
+it('the official client lists the costs of all days, page by page', async () => {
   const costs: (number | undefined)[] = [];
   for await (const day of client.v1.customers.listCosts({
     customer_id: customer,

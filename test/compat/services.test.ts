@@ -11,7 +11,7 @@ const service = await serviceForFile({
   networkServices: networkServices.map((one) => ({ ...one, ips: [...one.ips] })),
 });
 
-it('lists the configured addresses, without an envelope', async () => {
+it('the official client lists the configured addresses, without an envelope', async () => {
   const client = new Metronome({ baseURL: service.url, bearerToken: service.token });
   expect(await client.v1.services.list()).toEqual({ services: networkServices });
   expect((await service.api.get('/v1/services')).body).toEqual({ services: networkServices });

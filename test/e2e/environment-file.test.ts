@@ -19,7 +19,7 @@ async function dataDirOf(...call: Parameters<typeof tallyhouse>): Promise<string
   return /No tallyhouse is running on (\S+)\. /.exec(err)?.[1];
 }
 
-it('is read where it lies in the working directory, and the environment wins', async () => {
+it('the settings file is read where it lies in the working directory, and the environment wins', async () => {
   const directory = await createTestDirectory();
   await writeFile(join(directory, '.env'), '# where the data are\nDATA_DIR=/from-file\n');
   expect(await dataDirOf(directory, {}, 'token', 'list')).toBe('/from-file');
@@ -33,7 +33,7 @@ it('is read where it lies in the working directory, and the environment wins', a
 it.each([
   ['before the command', (file: string) => [`--env-file=${file}`, 'token', 'list']],
   ['behind it', (file: string) => ['token', 'list', '--env-file', file]],
-])('is the one that is named %s, instead of .env', async (_, call) => {
+])('the settings file is the one that is named %s, instead of .env', async (_, call) => {
   const directory = await createTestDirectory();
   await writeFile(join(directory, '.env'), 'DATA_DIR=/from-file\nLOG_LEVEL=none\n');
   await writeFile(join(directory, 'settings'), 'DATA_DIR="/from the named file"\n');
@@ -41,7 +41,7 @@ it.each([
   expect(err).toContain('No tallyhouse is running on /from the named file.');
 });
 
-it('decides about worker threads too, which are created before anything is loaded', async () => {
+it('the settings file decides about worker threads too, which are created before anything is loaded', async () => {
   const directory = await createTestDirectory();
   await writeFile(join(directory, '.env'), 'PORT=none\nUV_THREADPOOL_SIZE=7\n');
   const start = runCommand(process.execPath, ['--require', TELL, PROGRAM, 'start'], {}, directory);
@@ -50,7 +50,7 @@ it('decides about worker threads too, which are created before anything is loade
   expect(start.stderr()).toContain('tallyhouse: PORT ');
 });
 
-it('that is named and cannot be read ends the call; a folder called .env is none', async () => {
+it('the settings file that is named and cannot be read ends the call; a folder called .env is none', async () => {
   const directory = await createTestDirectory();
   const missing = await tallyhouse(directory, {}, 'token', 'list', '--env-file', 'nowhere');
   // Node 20 looks for the option after the script too, and ends with 9 before any code runs.

@@ -53,7 +53,7 @@ it.each(EXAMPLES)('%s prints what it should, as often as it is run', async (file
   }
 });
 
-it('are all named on their page, with the command that runs them', async () => {
+it('the examples are all named on their page, with the command that runs them', async () => {
   const page = await readFile(join(folder, 'README.md'), 'utf8');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries

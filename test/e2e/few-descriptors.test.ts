@@ -33,7 +33,7 @@ function open(port: number): Promise<void> {
   });
 }
 
-it('answers 200, or 503 with Retry-After, and never 500, and continues when connections are closed', async () => {
+it('the service with few descriptors answers 200, or 503 with Retry-After, and never 500, and continues when connections are closed', async () => {
   const url = await start();
   expect(service?.stdout()).toMatch(new RegExp(`Note: only ${LIMIT} files and connections may be open`));
   const call = (path: string, body?: object) =>

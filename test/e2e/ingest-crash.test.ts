@@ -110,7 +110,7 @@ async function usage(life: Life, customerId: string, metricId: string): Promise<
   return answer.data[0]?.value ?? 0;
 }
 
-it('loses no acknowledged event and counts none twice over several kills in the middle of ingesting', async () => {
+it('the service loses no acknowledged event and counts none twice over several kills in the middle of ingesting', async () => {
   const dataDir = await createDataDirectory();
   const acknowledged = new Set<number>();
   const unsure: number[] = [];

@@ -114,7 +114,7 @@ it.each([
   { ids: 'all known ids in memory', settings: {}, measured: [] },
   { ids: 'most known ids in files', settings: { KNOWN_IDS_RECENT: '5000' }, measured: OF_FILES },
 ])(
-  'counts at least what was acknowledged and at most what was sent, each id once: before, in and after overload, and after a restart; $ids',
+  'the overloaded service counts at least what was acknowledged and at most what was sent, each id once: before, in and after overload, and after a restart; $ids',
   async ({ settings, measured }) => {
     const dataDir = await createDataDirectory();
     const service = await start(dataDir, settings);

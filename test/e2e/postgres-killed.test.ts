@@ -77,7 +77,7 @@ test('during writes, twice in a row: they are answered 503 meanwhile, and what w
   expect([1, 2]).toContain(endsLogged());
 });
 
-test('while it is not there, the service is not ready and says why, and ingest continues', async () => {
+test('PostgreSQL is killed: while it is not there, the service is not ready and says why, and ingest continues', async () => {
   await service.call('/v1/customers', { name: 'Acme', ingest_aliases: ['acme'] });
   let sent = 0;
   const ingest = async () => {
@@ -151,7 +151,7 @@ test('during finalizations: the run continues by itself, and every invoice is is
   expect(await issuedInvoices()).toEqual(expected.flatMap((invoice) => [invoice, invoice, invoice]));
 });
 
-test('and the service is asked to stop meanwhile: it stops', async () => {
+test('PostgreSQL is killed and the service is asked to stop meanwhile: it stops', async () => {
   const { acknowledged } = await createCustomers(5, 'kept');
   await killPostgres(await killPostgres());
   service.program.child.kill('SIGTERM');
@@ -161,7 +161,7 @@ test('and the service is asked to stop meanwhile: it stops', async () => {
   expect(await names()).toEqual(acknowledged);
 });
 
-test('while the service stops: it stops', async () => {
+test('PostgreSQL is killed while the service stops: it stops', async () => {
   const { acknowledged } = await createCustomers(5, 'kept');
   service.program.child.kill('SIGTERM');
   await killPostgres();

@@ -17,7 +17,7 @@ async function settingsOfStart(environment: Readonly<Record<string, string>> = {
   return settingsSchema.parse(JSON.parse(start.stdout()));
 }
 
-it('gives the embedded ClickHouse worker threads and memory that is kept, in a way its allocator takes', async () => {
+it('the start gives the embedded ClickHouse worker threads and memory that is kept, in a way its allocator takes', async () => {
   const settings = await settingsOfStart();
   expect(settings.UV_THREADPOOL_SIZE).toBe('16');
   const program = runProgram('test/support/programs/tell-allocator.ts', [
@@ -28,7 +28,7 @@ it('gives the embedded ClickHouse worker threads and memory that is kept, in a w
   expect(JSON.parse(program.stdout())).toEqual({ pages: 'always', kept_ms: '20000' });
 });
 
-it('leaves what the operator has set', async () => {
+it('the start leaves what the operator has set', async () => {
   const own = { JE_MALLOC_CONF: 'dirty_decay_ms:5000', UV_THREADPOOL_SIZE: '8' };
   expect(await settingsOfStart(own)).toEqual(own);
 });
@@ -36,7 +36,7 @@ it('leaves what the operator has set', async () => {
 const start = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   runCommand(process.execPath, ['dist/tallyhouse.cjs', 'start', ...args], environment);
 
-it.each(['--help', '-h'])('shows every setting and starts nothing with %s', async (option) => {
+it.each(['--help', '-h'])('the start shows every setting and starts nothing with %s', async (option) => {
   // A setting that cannot be used is no obstacle to reading how it is used.
   const help = start([option], { PORT: 'none' });
   expect([await help.ended, help.stderr()]).toEqual([0, '']);
@@ -46,7 +46,7 @@ it.each(['--help', '-h'])('shows every setting and starts nothing with %s', asyn
   }
 });
 
-it('refuses any other argument, which would be ignored', async () => {
+it('the start refuses any other argument, which would be ignored', async () => {
   const refused = start(['--port=8080']);
   expect([await refused.ended, refused.stdout()]).toEqual([2, '']);
   expect(refused.stderr()).toBe(
@@ -54,7 +54,7 @@ it('refuses any other argument, which would be ignored', async () => {
   );
 });
 
-it('names a misspelt setting in the log and on standard error of commands, and not its value', async () => {
+it('the start names a misspelt setting in the log and on standard error of commands, and not its value', async () => {
   const misspelt = { GRACE_PERIOD_HOUR: '4711', DATA_DIR: await createTestDirectory() };
   const line = 'GRACE_PERIOD_HOUR is not a setting and is ignored: did you mean GRACE_PERIOD_HOURS?';
   const started = start([], { ...misspelt, DATABASE_URL: 'postgres://127.0.0.1:1/x', PORT: '0' });

@@ -46,7 +46,7 @@ test('without SECRETS_KEY a further account is refused with a sentence', async (
   await service.kill();
 });
 
-test('with it invoices are delivered to the account that a configuration names, until it is archived', async () => {
+test('with SECRETS_KEY invoices are delivered to the account that a configuration names, until it is archived', async () => {
   service = await stores.start('with', {
     STRIPE_API_BASE: stripe.url,
     SECRETS_KEY: 'ab'.repeat(32),

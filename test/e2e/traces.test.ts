@@ -44,7 +44,7 @@ function pathsOf(spans: readonly CollectedSpan[], traceId: string): string[] {
 
 const CALLER = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
 
-it('shows events from the request to ClickHouse as one trace, that of the caller, without their contents', async () => {
+it('the service shows events from the request to ClickHouse as one trace, that of the caller, without their contents', async () => {
   const { url, spans, sent } = await collector();
   const { call } = await service({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
   const event = {
@@ -85,7 +85,7 @@ it('shows events from the request to ClickHouse as one trace, that of the caller
   expect(sent()).not.toMatch(/secret|token-of/);
 });
 
-it('shows how an invoice is finalized as one trace, and its message to a webhook', async () => {
+it('the service shows how an invoice is finalized as one trace, and its message to a webhook', async () => {
   const { url, spans } = await collector();
   const receiver = await startWebhookReceiver();
   closers.push(() => receiver.close());
@@ -107,7 +107,7 @@ it('shows how an invoice is finalized as one trace, and its message to a webhook
   expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
 });
 
-it('shows drafts and usage with their queries, and neither probes nor unknown paths', async () => {
+it('the service shows drafts and usage with their queries, and neither probes nor unknown paths', async () => {
   const { url, spans } = await collector();
   const running = await service({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
   await createPayingCustomers(running, 1, '2026-11-01T00:00:00Z');
@@ -126,7 +126,7 @@ it('shows drafts and usage with their queries, and neither probes nor unknown pa
 it.each([
   ['refuses', 400],
   ['does not answer', null],
-])('works as always where the collector %s, warns once, and stops in time', async (_, status) => {
+])('the service works as always where the collector %s, warns once, and stops in time', async (_, status) => {
   const away = await collector(status ?? 200);
   if (status === null) await away.close();
   const running = await service({
@@ -143,7 +143,7 @@ it.each([
   expect(warnings()).toBe(1);
 });
 
-it('loads nothing of OpenTelemetry and connects to nobody unless a collector is configured', async () => {
+it('the service loads nothing of OpenTelemetry and connects to nobody unless a collector is configured', async () => {
   const loaded = async (env: Record<string, string>): Promise<boolean> => {
     const program: Program = runProgram(
       'src/main.ts',

@@ -67,7 +67,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return first !== pending;
 }
 
-it('refuses further analyses as overloaded when many are waiting', async () => {
+it('the lane of analyses refuses further analyses as overloaded when many are waiting', async () => {
   const waiting = Array.from({ length: 21 }, () => slowAnalysis(0.1));
   await expect(slowAnalysis(0.1)).rejects.toMatchObject({ kind: 'overloaded' });
   for (const query of waiting) await expect(query).rejects.toMatchObject({ type: 'TIMEOUT_EXCEEDED' });

@@ -49,7 +49,7 @@ async function linesRead(path: string): Promise<{ lines: string[]; error: string
   }
 }
 
-it('is refused where there is no such file, or no file', async () => {
+it('a backfill is refused where there is no such file, or no file', async () => {
   const directory = await createTestDirectory();
   for (const [path, problem] of [
     [join(directory, 'none'), 'ENOENT'],
@@ -98,7 +98,7 @@ it('hands on the lines before damaged gzip data but for the last stretch, and no
   expect(error).toContain(`its gzip data is damaged or cut off after line ${lines.length}: `);
 });
 
-it('stores all of it and says how far that is, and the whole file later adds the rest', async () => {
+it('a backfill stores all of it and says how far that is, and the whole file later adds the rest', async () => {
   const clickhouse = await createTestClickHouse();
   const directory = await createTestDirectory();
   const path = join(directory, 'events.gz');

@@ -326,7 +326,7 @@ test('a commit that there is not, and one of another customer, are not found', a
 });
 
 describe('what an edit of a commit leaves in the history of its contract', () => {
-  test('is what an edit of the contract would leave', async () => {
+  test('the record of an edit of a commit in the history of its contract is what an edit of the contract would leave', async () => {
     const id = await make('contract', 'commit');
     const [first] = await segmentsOf(id);
     await api.post(EDIT_COMMIT, { customer_id: customer, commit_id: id, name: 'Renamed' });
@@ -352,14 +352,14 @@ describe('what an edit of a commit leaves in the history of its contract', () =>
     expect(earlier.at('data.initial.commits[0].name')).toBeUndefined();
   });
 
-  test('is nothing where nothing changed, or where it was refused', async () => {
+  test('the record of an edit of a commit in the history of its contract is nothing where nothing changed, or where it was refused', async () => {
     const id = await make('contract', 'credit');
     await api.post(SHORTEN_CREDIT, { customer_id: customer, credit_id: id, access_ending_before: day(12) });
     await refusalOf(EDIT_CREDIT, { credit_id: id, product_id: catalogue.tokens });
     expect((await history()).list('data')).toEqual([]);
   });
 
-  test('is nothing for a commit of the customer', async () => {
+  test('the record of an edit of a commit in the history of its contract is nothing for a commit of the customer', async () => {
     const id = await make('customer', 'commit');
     await api.post(EDIT_COMMIT, { customer_id: customer, commit_id: id, name: 'Renamed' });
     expect((await history()).list('data')).toEqual([]);

@@ -173,7 +173,7 @@ describe('the link of the first start', () => {
   });
 });
 
-it('refuses a sign-in with both, with neither, and with unknown members', async () => {
+it('the console refuses a sign-in with both, with neither, and with unknown members', async () => {
   for (const body of [
     {},
     { token: service.token, link: 'x'.repeat(32) },

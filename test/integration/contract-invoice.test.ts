@@ -58,7 +58,7 @@ async function linesOf(contractId: string): Promise<string[]> {
   });
 }
 
-it('bills list prices without further terms', async () => {
+it('an invoice of a contract bills list prices without further terms', async () => {
   expect(await tokenLines({})).toEqual([
     '01 large eu 200 × 0.03',
     '01 large us 100 × 0.03',
@@ -85,7 +85,7 @@ it('applies an override from its start on, to the values it names only', async (
   ]);
 });
 
-it('bills only the usage that passes its usage filter', async () => {
+it('an invoice of a contract bills only the usage that passes its usage filter', async () => {
   const usage_filter = {
     group_key: 'region',
     group_values: ['us'],

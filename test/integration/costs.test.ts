@@ -50,7 +50,7 @@ test('add up all invoices of a day, drafts and issued ones, by name and group', 
   expect(answer.at(`data[3].credit_types.${USD}.cost`)).toBe(5);
 });
 
-test('come in pages of days, and in CSV all together', async () => {
+test('costs by day come in pages of days, and in CSV all together', async () => {
   const first = await api.get(costs, { query: { ...RANGE, limit: 3 } });
   expect(first.list('data')).toHaveLength(3);
   const second = await api.get(costs, { query: { ...RANGE, limit: 3, next_page: first.text('next_page') } });
@@ -65,14 +65,14 @@ test('come in pages of days, and in CSV all together', async () => {
   ]);
 });
 
-test('leave out voided invoices', async () => {
+test('costs by day leave out voided invoices', async () => {
   const invoices = await api.get('/v1/invoices', { query: { customer_id: scenario.customerId } });
   await api.post('/v1/invoices/void', { id: invoices.text('data[0].id') });
   const answer = await api.get(costs, { query: RANGE });
   expect(answer.at('data[0].credit_types')).toEqual({});
 });
 
-test('are refused for times within a day, an empty range and an unknown customer', async () => {
+test('costs by day are refused for times within a day, an empty range and an unknown customer', async () => {
   for (const query of [
     { ...RANGE, starting_on: '2026-11-29T01:00:00Z' },
     { starting_on: RANGE.ending_before, ending_before: RANGE.starting_on },

@@ -226,7 +226,7 @@ describe('listing customers', () => {
     for (const id of created) expect(seen).toContain(id);
   });
 
-  test('listing customers filters by ids, by alias and by CRM account under both its names', async () => {
+  test('the list of customers filters by ids, by alias and by CRM account under both its names', async () => {
     const alias = unique('findable');
     const a = await createdId(api, '/v1/customers', { name: 'Filter A', ingest_aliases: [alias] });
     const b = await createdId(api, '/v1/customers', { name: 'Filter B' });

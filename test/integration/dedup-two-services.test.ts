@@ -89,7 +89,7 @@ async function measure(name: string, figure: string): Promise<number> {
   return Number(new RegExp(`^${figure} (\\S+)$`, 'm').exec(await call(name, '/metrics'))?.[1]);
 }
 
-it('counts every id once, through races, a kill and restarts', async () => {
+it('deduplication across two services counts every id once, through races, a kill and restarts', async () => {
   const customerId = await created('/v1/customers', { name: 'Both', ingest_aliases: ['both'] });
   const metricId = await created('/v1/billable-metrics/create', { name: 'all', aggregation_type: 'COUNT' });
   const counted = async () => {

@@ -82,7 +82,7 @@ function threeCharges() {
 }
 
 describe('the list', () => {
-  test('has each draft of each customer once, customer by customer, as the customer’s own list has it', async () => {
+  test('the list of drafts has each draft of each customer once, customer by customer, as the customer’s own list has it', async () => {
     const own = [];
     for (const id of customers) own.push(...(await draftsOf({}, `/v1/customers/${id}/invoices`)));
     expect(own).toHaveLength(5 + 3);
@@ -95,7 +95,7 @@ describe('the list', () => {
     expect(totals).toEqual(['5', '3', '2', '1', '8', '11', '22', '23']);
   });
 
-  test('is filtered by type, customer, contract, time and warnings', async () => {
+  test('the list of drafts is filtered by type, customer, contract, time and warnings', async () => {
     const [first = '', second = ''] = customers;
     expect(await draftsOf({ type: 'SCHEDULED', limit: 1 })).toHaveLength(3);
     expect(await draftsOf({ type: 'USAGE_CONSOLIDATED' })).toEqual([]);
@@ -111,7 +111,7 @@ describe('the list', () => {
     expect(await draftsOf({ has_warnings: 'false' })).toHaveLength(7);
   });
 
-  test('is not among issued invoices, and a cursor belongs to one of the two lists', async () => {
+  test('the list of drafts is not among issued invoices, and a cursor belongs to one of the two lists', async () => {
     expect((await api.get('/v1/invoices')).at('data')).toEqual([]);
     const page = await api.get('/v1/invoices', { query: { status: 'DRAFT', limit: 1 } });
     const other = `/v1/invoices?next_page=${page.text('next_page')}`;
@@ -150,23 +150,26 @@ describe('a page that may not continue', () => {
     ['has read its customers', { customersPerPage: 2 }, 4],
     ['has its lines', { linesPerPage: 1 }, 6],
     ['(no: it may go on)', {}, 1],
-  ])('because it %s is short, and the next ones have the rest', async (_, limits, expected) => {
-    const ids: string[] = [];
-    let after: Parameters<typeof listDrafts>[2]['after'] = null;
-    let pages = 0;
-    do {
-      const request = { after, limit: 100, order: 'ascending' } as const;
-      const page: Awaited<ReturnType<typeof listDrafts>> = await listDrafts(deps, {}, request, {
-        ...endless,
-        ...limits,
-      });
-      ids.push(...page.rows.map(({ id }) => id));
-      after = page.next;
-      pages += 1;
-    } while (after !== null);
-    expect(ids).toEqual((await draftsOf()).map(({ id }) => id));
-    expect(pages).toBe(expected);
-  });
+  ])(
+    'a page that may not continue because it %s is short, and the next ones have the rest',
+    async (_, limits, expected) => {
+      const ids: string[] = [];
+      let after: Parameters<typeof listDrafts>[2]['after'] = null;
+      let pages = 0;
+      do {
+        const request = { after, limit: 100, order: 'ascending' } as const;
+        const page: Awaited<ReturnType<typeof listDrafts>> = await listDrafts(deps, {}, request, {
+          ...endless,
+          ...limits,
+        });
+        ids.push(...page.rows.map(({ id }) => id));
+        after = page.next;
+        pages += 1;
+      } while (after !== null);
+      expect(ids).toEqual((await draftsOf()).map(({ id }) => id));
+      expect(pages).toBe(expected);
+    },
+  );
 
   test('more than two pages at a time wait, and more than ten waiting ones are refused', async () => {
     const request = { after: null, limit: 1, order: 'ascending' } as const;
@@ -181,7 +184,7 @@ describe('a page that may not continue', () => {
 describe('the comparison with the invoice before', () => {
   const DECEMBER = '2026-12-10T00:00:00Z';
 
-  test('is with the last finalized one of the contract in the same currency, exact', async () => {
+  test('the comparison with the invoice before is with the last finalized one of the contract in the same currency, exact', async () => {
     expect((await draftsOf({ type: 'USAGE' })).map(({ whole }) => whole)).not.toContainEqual(
       expect.objectContaining({ previous_invoice: expect.anything() }),
     );
@@ -206,7 +209,7 @@ describe('the comparison with the invoice before', () => {
     expect(issued.at('data[0].previous_invoice')).toBeUndefined();
   });
 
-  test('leaves out a voided invoice, and continues with the contract that was renewed', async () => {
+  test('the comparison with the invoice before leaves out a voided invoice, and continues with the contract that was renewed', async () => {
     const customer = customers[2] ?? '';
     const renewal = await createdId(api, '/v1/contracts/create', {
       customer_id: customer,

@@ -207,20 +207,23 @@ describe('why a metric does not count an event', () => {
     ],
   ];
 
-  it.each(rejected)('is said in a sentence: %s', async (_, change, reason) => {
-    const customer = await newCustomer(`why-${events}`);
-    const id = await send({ customer_id: customer, ...change });
-    const answer = await search([id], { include_unmatched: true });
-    expect(answer.list('[0].unmatched_billable_metrics')).toHaveLength(1);
-    expect(answer.at('[0].unmatched_billable_metrics[0]')).toEqual({
-      id: tokens,
-      name: 'Tokens',
-      reason: expect.stringMatching(reason),
-    });
-    expect(answer.text('[0].matched_billable_metrics[0].id')).toBe(all);
-  });
+  it.each(rejected)(
+    'the reason why a metric does not count an event is said in a sentence: %s',
+    async (_, change, reason) => {
+      const customer = await newCustomer(`why-${events}`);
+      const id = await send({ customer_id: customer, ...change });
+      const answer = await search([id], { include_unmatched: true });
+      expect(answer.list('[0].unmatched_billable_metrics')).toHaveLength(1);
+      expect(answer.at('[0].unmatched_billable_metrics[0]')).toEqual({
+        id: tokens,
+        name: 'Tokens',
+        reason: expect.stringMatching(reason),
+      });
+      expect(answer.text('[0].matched_billable_metrics[0].id')).toBe(all);
+    },
+  );
 
-  it('names an archived metric where it counts the event, and only there', async () => {
+  it('the reason why a metric does not count an event names an archived metric where it counts the event, and only there', async () => {
     const own = await ownService();
     const archived = await createdId(own.api, METRICS, { ...TOKENS_METRIC, name: 'Old tokens' });
     await own.api.post('/v1/billable-metrics/archive', { id: archived });

@@ -32,7 +32,7 @@ async function idOf(path: string, body: object): Promise<string> {
 }
 
 describe('a request that creates something', () => {
-  it('sends each step to PostgreSQL in one message: a contract', async () => {
+  it('a request that creates something sends each step to PostgreSQL in one message: a contract', async () => {
     const card = await idOf('/v1/contract-pricing/rate-cards/create', { name: 'Card' });
     const customer = await idOf('/v1/customers', { name: 'Customer' });
     const contract = { customer_id: customer, rate_card_id: card, starting_at: '2026-11-01T00:00:00Z' };
@@ -79,7 +79,7 @@ describe('work that is sent together', () => {
     expect(answers.map((rows) => Number(rows[0]?.place))).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('is refused with the first refusal in that order, and leaves nothing behind', async () => {
+  it('work that is sent together is refused with the first refusal in that order, and leaves nothing behind', async () => {
     await db.execute(sql`create table if not exists work_done (place int)`);
     const refused = inTransaction((tx) =>
       sentTogether(

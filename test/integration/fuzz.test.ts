@@ -7,7 +7,7 @@ const OVER_HTTP = 500;
 
 const service = await serviceForFile();
 
-it('answers random requests to every operation as declared: never with 500, and nothing is stored where it refuses', async () => {
+it('the service answers random requests to every operation as declared: never with 500, and nothing is stored where it refuses', async () => {
   const { statuses } = await fuzz({ ...service, api: service.inProcess }, IN_PROCESS, 1);
   const overHttp = await fuzz(service, OVER_HTTP, IN_PROCESS + 1);
   expect([...statuses.keys(), ...overHttp.statuses.keys()].every((status) => status < 500)).toBe(true);

@@ -78,7 +78,7 @@ describe('merges that are held back', () => {
     expect(await parts()).toBe(1);
   });
 
-  it('merges that are held back merges continue when the index of known events is built', async () => {
+  it('merges that are held back continue when the index of known events is built', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     const ingest = ingestOn(await withHeldMerges(await startedAgain()));
     expect(await ingest.rebuild()).toEqual({ ids: 2 });
@@ -87,7 +87,7 @@ describe('merges that are held back', () => {
     await ingest.close();
   });
 
-  it('merges that are held back merges continue before conflicting copies are removed, which waits for a mutation', async () => {
+  it('merges that are held back continue before conflicting copies are removed, which waits for a mutation', async () => {
     await store(['a', 'acme'], ['a', 'globex']);
     const ingest = ingestOn(await withHeldMerges(await startedAgain()));
     expect(await ingest.rebuild()).toEqual({ ids: 1 });
@@ -97,7 +97,7 @@ describe('merges that are held back', () => {
     await ingest.close();
   });
 
-  it('merges that are held back merges continue where the index cannot be built', async () => {
+  it('merges that are held back continue where the index cannot be built', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     await clickhouse.command('RENAME TABLE usage_events TO hidden');
     const ingest = ingestOn(await withHeldMerges(await startedAgain()));
@@ -109,7 +109,7 @@ describe('merges that are held back', () => {
     await ingest.close();
   });
 
-  it('merges that are held back merges continue at the next start when the process is killed meanwhile', async () => {
+  it('merges that are held back continue at the next start when the process is killed meanwhile', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     await clickhouse.close();
     const program = runProgram('test/support/programs/hold-merges.ts', [directory]);
@@ -121,7 +121,7 @@ describe('merges that are held back', () => {
     expect(await parts()).toBe(1);
   });
 
-  it('merges that are held back merges continue before migrations, which may wait for a mutation', async () => {
+  it('merges that are held back continue before migrations, which may wait for a mutation', async () => {
     await store(['a', 'acme'], ['b', 'acme']);
     await clickhouse.command('TRUNCATE TABLE schema_migrations');
     const held = await withHeldMerges(clickhouse);

@@ -6,7 +6,7 @@ import { createManyKeys } from '../support/many-keys.ts';
 const LINES_MAX = 100;
 const service = await serviceForFile({ invoiceLinesMax: LINES_MAX });
 
-it('leaves out the product with too many lines, says so, and bills the others in this and later periods', async () => {
+it('an invoice leaves out the product with too many lines, says so, and bills the others in this and later periods', async () => {
   const { api } = service;
   const { customerId, manyProductId } = await createManyKeys(service, {
     name: 'lines',

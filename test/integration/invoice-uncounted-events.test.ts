@@ -141,7 +141,7 @@ it('a draft that cannot be computed withholds no other draft of the page', async
   expect(alone.status).toBe(500);
 });
 
-it('is issued with its warnings', async () => {
+it('an invoice is issued with its warnings', async () => {
   const customer = await createCustomer('issued');
   await send('issued', ['a', '02T10', '2', '3'], ['b', '03T10', '1e30', '1e30']);
   const [draft] = await warningsOf(customer);

@@ -53,7 +53,7 @@ const contractWith = (terms: object) =>
     ...terms,
   });
 
-it('tells of a contract and its credits from creation over edits to the archive, with the ids of each', async () => {
+it('the service tells of a contract and its credits from creation over edits to the archive, with the ids of each', async () => {
   const contract = await contractWith({ credits: [{ product_id: product, access_schedule: access }] });
   const edit = { customer_id: customer, contract_id: contract };
   await api.post('/v2/contracts/edit', {
@@ -94,7 +94,7 @@ it('tells of a contract and its credits from creation over edits to the archive,
   });
 });
 
-it('tells of credits of a customer, which have no contract', async () => {
+it('the service tells of credits of a customer, which have no contract', async () => {
   await createdId(api, '/v1/contracts/customerCredits/create', {
     customer_id: customer,
     product_id: product,
@@ -104,7 +104,7 @@ it('tells of credits of a customer, which have no contract', async () => {
   expect(await messages()).toMatchObject([{ type: 'credit.create', contract_id: null }]);
 });
 
-it('is silent about events that are off, and tells nothing of the past when they are switched on', async () => {
+it('the service is silent about events that are off, and tells nothing of the past when they are switched on', async () => {
   for (const type of LIFECYCLE_TYPES) await editSystemNotification(deps, { type, isEnabled: false });
   const contract = await contractWith({});
   expect(await types()).toEqual([]);
@@ -117,7 +117,7 @@ it('is silent about events that are off, and tells nothing of the past when they
   expect(await types()).toEqual(['contract.archive']);
 });
 
-it('tells of the children that a recurring credit creates, of this period and the next, with the id of its term', async () => {
+it('the service tells of the children that a recurring credit creates, of this period and the next, with the id of its term', async () => {
   await contractWith({
     recurring_credits: [
       {

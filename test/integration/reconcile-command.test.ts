@@ -17,7 +17,7 @@ async function command(...args: string[]) {
 
 const asked = (...args: string[]) => command('--url', url, '--token', token, ...RANGE, ...args);
 
-test('prints a summary and ends with 0 where all agrees, and names each difference and ends with 1', async () => {
+test('tallyhouse reconcile prints a summary and ends with 0 where all agrees, and names each difference and ends with 1', async () => {
   // Before the contract, whose invoice is due as soon as it exists.
   await api.post('/v1/ingest', [completion('ada', { id: 'e1', at: '2026-11-03T10:00:00Z', tokens: 100 })]);
   const { customerId } = await createScenario(api, { alias: 'ada', endingBefore: '2026-11-09T00:00:00Z' });
@@ -72,7 +72,7 @@ test('prints a summary and ends with 0 where all agrees, and names each differen
   ]);
 });
 
-test('ends with 1 and says why where the service cannot be asked', async () => {
+test('tallyhouse reconcile ends with 1 and says why where the service cannot be asked', async () => {
   const help = await command('--help');
   expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: tallyhouse reconcile [options]']);
   expect(await command('--form', 'x')).toMatchObject({ code: 2, out: '' });

@@ -18,7 +18,7 @@ async function command(...args: string[]) {
 
 const asked = (...args: string[]) => command(...args, '--url', url, '--token', token);
 
-test('prints a table, or writes the answer to a file', async () => {
+test('tallyhouse sql prints a table, or writes the answer to a file', async () => {
   for (const name of ['Ada', 'Bob,\nLtd.']) await createdId(api, '/v1/customers', { name });
   const sql = 'SELECT name, LENGTH(name) AS letters, archived_at FROM customers ORDER BY name';
   expect(await asked(sql)).toEqual({
@@ -42,7 +42,7 @@ test('prints a table, or writes the answer to a file', async () => {
   expect(await readdir(dirname(parquet))).toEqual(['customers.parquet']);
 });
 
-test('prints the answer of the service as it is, with all digits', async () => {
+test('tallyhouse sql prints the answer of the service as it is, with all digits', async () => {
   const { code, out, err } = await asked(
     'SELECT 12345678901234567890.5 AS n FROM customers LIMIT 1',
     '--json',
@@ -52,7 +52,7 @@ test('prints the answer of the service as it is, with all digits', async () => {
   expect(JSON.parse(out)).toMatchObject({ columns: [{ name: 'n', type: 'number' }], data: [{}] });
 });
 
-test('ends with 1 and says why where there is no answer, and with 2 for a wrong call', async () => {
+test('tallyhouse sql ends with 1 and says why where there is no answer, and with 2 for a wrong call', async () => {
   const help = await command('--help');
   expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: tallyhouse sql [options] <query>']);
   expect(await command()).toMatchObject({ code: 2, err: expect.stringContaining("argument 'query'") });

@@ -59,7 +59,7 @@ function endOf(series: readonly UsageSeries[]): string[] {
     .sort();
 }
 
-it('is tried with 120 queries at least', () => {
+it('the language of SQL metrics is tried with 120 queries at least', () => {
   expect(Object.values(ANALYST_QUERIES).flat().length).toBeGreaterThanOrEqual(120);
 });
 

@@ -47,6 +47,6 @@ it.each(RECIPES)('%s', async (name, sql) => {
   expect(shown).toEqual(EXPECTED[name]);
 });
 
-it('are all tried', () => {
+it('the recipes of SQL metrics are all tried', () => {
   expect(RECIPES.map(([name]) => name)).toEqual(Object.keys(EXPECTED));
 });

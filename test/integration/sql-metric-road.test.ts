@@ -42,7 +42,7 @@ async function usage(path: string, body: object) {
   }));
 }
 
-it('can be tried without being stored, and then created and read', async () => {
+it('a SQL metric can be tried without being stored, and then created and read', async () => {
   const metrics = async () => (await service.api.get('/v1/billable-metrics')).list('data');
   const before = await metrics();
   expect(await usage('/v1/billable-metrics/preview', { sql: SQL })).toEqual(EXPECTED);
@@ -53,7 +53,7 @@ it('can be tried without being stored, and then created and read', async () => {
   expect(await usage('/v1/usage/groups', { billable_metric_id: id })).toEqual(EXPECTED);
 });
 
-it('says what a query costs that is tried out', async () => {
+it('the API says what a query costs that is tried out', async () => {
   const tried = async (sql: string) => {
     const request = { sql, customer_id: customerId, ...NOVEMBER, window_size: 'NONE' };
     return (await service.api.post('/v1/billable-metrics/preview', request)).at('evaluation');
@@ -68,7 +68,7 @@ it('says what a query costs that is tried out', async () => {
   });
 });
 
-it('lists its functions, as the checker of queries knows them', async () => {
+it('the API lists its functions, as the checker of queries knows them', async () => {
   const answer = await service.api.get('/v1/billable-metrics/sql-reference');
   const names = answer.list('data.functions').map((_, index) => answer.text(`data.functions[${index}].name`));
   expect(names).toEqual(documentedFunctions().map(({ name }) => name));
@@ -77,7 +77,7 @@ it('lists its functions, as the checker of queries knows them', async () => {
   });
 });
 
-it('refuses a query that reads anything else, names the place, and stores nothing', async () => {
+it('the API refuses a query that reads anything else, names the place, and stores nothing', async () => {
   const before = (await service.api.get('/v1/billable-metrics')).list('data').length;
   for (const sql of ['SELECT count() FROM system.tables', 'SELECT COUNT(*) FROM events; DROP TABLE events']) {
     for (const path of ['/v1/billable-metrics/create', '/v1/billable-metrics/preview']) {
@@ -95,7 +95,7 @@ it('refuses a query that reads anything else, names the place, and stores nothin
   expect((await service.api.get('/v1/billable-metrics')).list('data')).toHaveLength(before);
 });
 
-it('refuses a query together with the parts of a streaming metric', async () => {
+it('the API refuses a query together with the parts of a streaming metric', async () => {
   const answer = await service.api.send('POST', '/v1/billable-metrics/create', {
     name: 'both',
     sql: SQL,
@@ -108,7 +108,7 @@ it('refuses a query together with the parts of a streaming metric', async () => 
 it.each([
   ['HOUR', ['2026-11-02', '2026-11-03']],
   ['SERVICE_PERIOD', ['2026-11-30']],
-])('is invoiced with granularity %s, and its windows add up', async (granularity, days) => {
+])('a SQL metric is invoiced with granularity %s, and its windows add up', async (granularity, days) => {
   const { api } = service;
   const metricId = await createdId(api, '/v1/billable-metrics/create', { name: 'By query', sql: SQL });
   const productId = await createdId(api, '/v1/contract-pricing/products/create', {

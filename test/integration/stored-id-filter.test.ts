@@ -41,7 +41,7 @@ async function count(clickhouse: ClickHouse): Promise<number> {
   return row?.events ?? 0;
 }
 
-it('lets through every id that is stored and almost no other, also of what is added and followed', async () => {
+it('the filter of stored ids lets through every id that is stored and almost no other, also of what is added and followed', async () => {
   const clickhouse = await createTestClickHouse();
   try {
     const startedSeconds = Math.floor(Date.now() / 1000);

@@ -52,14 +52,14 @@ test('one that was issued while its customer was billable is delivered, whatever
   expect(stripe.state.liveOf(id)).toHaveLength(1);
 });
 
-test('its customer may be archived meanwhile, which voids it: it never gets there', async () => {
+test('archiving the customer of an invoice on its way voids it: it never arrives at Stripe', async () => {
   const { customer, id } = await onItsWay();
   await api.post('/v1/customers/archive', { id: customer.customerId });
   await ends(customer, id, { external_status: 'VOID' });
   expect(stripe.state.liveOf(id)).toHaveLength(0);
 });
 
-test('its customer cannot be erased before it has arrived', async () => {
+test('the customer of an invoice on its way cannot be erased before it has arrived', async () => {
   const { customer, id } = await onItsWay();
   const { customerId: customer_id, contractId: contract_id } = customer;
   await api.post('/v1/contracts/updateEndDate', {

@@ -56,7 +56,7 @@ const event = (id: string, timestamp: string, tokens: string) => ({
   properties: { tokens },
 });
 
-it('tells when the last event came and how many did lately', async () => {
+it('the service tells when the last event came and how many did lately', async () => {
   const before = await service.api.get('/v1/system/status');
   expect(before.at('data.events.last_at')).toBeNull();
   await service.api.post('/v1/ingest', [event('1', '2026-11-09T00:00:00Z', '0.1'), event('2', NOW, '7')]);
@@ -89,7 +89,7 @@ it('bills by day what the drafts and invoices bill together, to the last digit',
   ]);
 });
 
-it('lists jobs that have failed with their reason, and tries one again at once', async () => {
+it('the service lists jobs that have failed with their reason, and tries one again at once', async () => {
   const contract = await service.db.execute('select id from contracts limit 1');
   const inserted = await service.db.execute(
     `insert into jobs (kind, key, subject, run_at, payload, attempts, retry_at, last_error)

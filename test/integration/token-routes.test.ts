@@ -48,7 +48,7 @@ it('rotates a token: the new one has its name and scope, the old one is gone', a
   expect((await api.send('POST', '/v1/tokens/rotate', { id: made.text('data.id') })).status).toBe(409);
 });
 
-it('lets tokens of scope write manage tokens, and no others', async () => {
+it('the API lets tokens of scope write manage tokens, and no others', async () => {
   const reader = await create({ name: 'r', scope: 'read' });
   const refused = await api.send('GET', '/v1/tokens', undefined, { token: reader.text('data.token') });
   expect(refused.status).toBe(403);
@@ -60,12 +60,12 @@ it.each([
   [{ name: '', scope: 'read' }, 400, /name/],
   [{ name: 'x', scope: 'read', expires_at: '2026-11-09T00:00:00Z' }, 400, /expires_at: must be after/],
   [{ name: 'x', scope: 'read', scopes: ['write'] }, 400, /scopes/],
-])('refuses %j', async (body, status, message) => {
+])('the API refuses %j', async (body, status, message) => {
   const refused = await api.send('POST', '/v1/tokens/create', body);
   expect([refused.status, refused.at('message')]).toEqual([status, expect.stringMatching(message)]);
 });
 
-it('does not revoke the token of API_TOKEN, nor one that does not exist', async () => {
+it('the API does not revoke the token of API_TOKEN, nor one that does not exist', async () => {
   const { id } = z
     .object({ id: z.string() })
     .parse(
@@ -79,7 +79,7 @@ it('does not revoke the token of API_TOKEN, nor one that does not exist', async 
   ).not.toBeNull();
 });
 
-it('lets a token expire by the clock of the service', async () => {
+it('the API lets a token expire by the clock of the service', async () => {
   const made = await create({ name: 'short', scope: 'read', expires_at: '2026-11-11T00:00:00Z' });
   expect(await statusWith(made.text('data.token'))).toBe(200);
   await moveClock('2026-11-11T00:00:00Z');

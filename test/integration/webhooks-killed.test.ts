@@ -15,7 +15,7 @@ it('delivers every message though two processes are killed on the way', async ()
   await expect(expectAllDelivered(database, 1_000)).resolves.toBeUndefined();
 });
 
-it('counts attempts by their result, and what is waiting with its age', async () => {
+it('the service counts attempts by their result, and what is waiting with its age', async () => {
   const { db } = database;
   const [accepts, refuses, gone] = await Promise.all([1, 2, 3].map(() => startWebhookReceiver()));
   refuses?.answerWith((response) => response.writeHead(500).end());

@@ -154,7 +154,7 @@ describe('a message', () => {
   });
 });
 
-it('shows its deliveries in /metrics', async () => {
+it('the service shows its deliveries in /metrics', async () => {
   await test();
   const metrics = async () => String((await api.get('/metrics')).body);
   await expect.poll(metrics).toMatch(/^tallyhouse_webhook_attempts_total\{result="acknowledged"\} [1-9]/m);

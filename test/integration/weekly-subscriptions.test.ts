@@ -66,7 +66,7 @@ const anchorsOf = async (contract: string) => {
   return rows.map(({ at }) => at);
 };
 
-test('of a monthly contract from a first of a month begin on that day', async () => {
+test('the weeks of a monthly contract from a first of a month begin on that day', async () => {
   const { customer, contract } = await contractWith();
   const read = await api.post('/v2/contracts/get', { customer_id: customer, contract_id: contract });
   expect(read.at('data.subscriptions[0].billing_cycle_config.anchor_date')).toBe('2027-01-01T00:00:00.000Z');
@@ -76,7 +76,7 @@ test('of a monthly contract from a first of a month begin on that day', async ()
   ]);
 });
 
-test('of a contract from within a month begin so that one begins with the next month', async () => {
+test('the weeks of a contract from within a month begin so that one begins with the next month', async () => {
   const { customer } = await contractWith(
     { starting_at: '2027-01-15T00:00:00Z' },
     { collection_schedule: 'ARREARS' },
@@ -114,7 +114,7 @@ test('a week in arrears that ends with the month is on its usage invoice, with t
   });
 });
 
-test('that an earlier version has billed keep their weeks after the upgrade, and no day is billed twice', async () => {
+test('weekly subscriptions that an earlier version has billed keep their weeks after the upgrade, and no day is billed twice', async () => {
   const starts = { starting_at: '2027-04-01T00:00:00Z' };
   const billed = await contractWith(starts);
   const unbilled = await contractWith({ starting_at: '2027-07-01T00:00:00Z' });

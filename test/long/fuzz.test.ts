@@ -10,7 +10,7 @@ const FIRST = Number(process.env.FUZZ_FIRST ?? 1);
 const service = await serviceForFile();
 
 it(
-  'answers a million random requests as declared, and is ready afterwards',
+  'the service answers a million random requests as declared, and is ready afterwards',
   async () => {
     for (let seed = FIRST; seed <= REQUESTS; seed += PART) {
       const { statuses } = await fuzz({ ...service, api: service.inProcess }, PART, seed);

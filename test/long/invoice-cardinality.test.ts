@@ -10,7 +10,7 @@ const HOURS = 700;
 /** Slices of half a million values, and the engine, which is in this process. All values at once take several times that. */
 const GROWTH_MAX_MIB = 1_200;
 
-it('bills five million values, with and without their hours', async () => {
+it('an invoice bills five million values, with and without their hours', async () => {
   const { api } = service;
   const { customerId, total } = await createManyKeys(service, { name: 'huge', keys: KEYS, hours: HOURS });
   const path = `/v1/customers/${customerId}/invoices`;

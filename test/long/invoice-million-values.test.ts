@@ -12,7 +12,7 @@ const service = await serviceForFile();
 const KEYS = 1_500;
 const HOURS = 700;
 
-it('bills more than a million values of group and hour: draft, breakdown, issued invoice', async () => {
+it('an invoice bills more than a million values of group and hour: draft, breakdown, issued invoice', async () => {
   const { api } = service;
   const { customerId, total } = await createManyKeys(service, { name: 'wide', keys: KEYS, hours: HOURS });
   const path = `/v1/customers/${customerId}/invoices`;

@@ -6,7 +6,7 @@ import { readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { startBillingProcess } from '../support/billing-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
-test('after several attempts, with one line and exit code 1', async () => {
+test('a start without PostgreSQL ends after several attempts, with one line and exit code 1', async () => {
   const dataDir = join(await createTestDirectory(), 'data');
   const { program } = await startBillingProcess(null, dataDir, '2026-11-10T00:00:00Z');
   const files = join(dataDir, 'postgres', 'data');

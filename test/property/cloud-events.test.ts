@@ -98,7 +98,7 @@ function usageEvent({ id, source, subject, type, time, data }: Sent, identity: C
 
 const body = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-it('as the same event of usage, in one pass or with extensions, alone or in a list', () => {
+it('a CloudEvent is stored as the same event of usage, in one pass or with extensions, alone or in a list', () => {
   fc.assert(
     fc.property(
       fc.array(sent, { minLength: 1, maxLength: 4 }),
@@ -121,7 +121,7 @@ it('as the same event of usage, in one pass or with extensions, alone or in a li
   );
 });
 
-it('of a body that is damaged is read or refused', () => {
+it('a CloudEvent of a body that is damaged is read or refused', () => {
   fc.assert(
     fc.property(fc.array(sent, { maxLength: 3 }), fc.nat(), fc.nat(255), (events, at, byte) => {
       const damaged = body(events.map((event) => cloudEvent(event)));
@@ -168,7 +168,7 @@ it.each<[string, unknown, string]>([
     [{ specversion: '1.0', id: 'i', source: 's', subject: 'c', type: 't', data: { n: 'N' } }],
     'data.n: the number has too many digits',
   ],
-])('with %s is refused in its own words', (_what, content, message) => {
+])('a CloudEvent with %s is refused in its own words', (_what, content, message) => {
   const refused = readers['source-and-id'].read(
     Buffer.from(JSON.stringify(content).replace('"N"', '1e400')),
     CONTEXT,
@@ -177,7 +177,7 @@ it.each<[string, unknown, string]>([
   expect(refused.message).toContain(message);
 });
 
-it('of a list beyond 1,000 is refused, and of an empty one stores nothing', () => {
+it('a CloudEvent of a list beyond 1,000 is refused, and of an empty one stores nothing', () => {
   const one = cloudEvent({ id: 'i', source: 's', subject: 'c', type: 't', time: undefined, data: undefined });
   const many = Array.from({ length: 1_001 }, (_, n) => ({ ...one, id: `i${n}` }));
   const reader = readers['source-and-id'];

@@ -83,7 +83,7 @@ async function directoryOf(rounds: number): Promise<number> {
   return acknowledged.size;
 }
 
-it(`loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, async () => {
+it(`the service loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, async () => {
   let acknowledged = 0;
   let left = ROUNDS;
   const lane = async () => {

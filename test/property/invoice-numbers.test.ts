@@ -71,7 +71,7 @@ async function expectNoGaps(): Promise<void> {
   }
 }
 
-test('with several runners that issue, number and fail at the same time', async () => {
+test('invoice numbers have no gaps with several runners that issue, number and fail at the same time', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(run, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
@@ -103,7 +103,7 @@ test('with several runners that issue, number and fail at the same time', async 
   );
 });
 
-test('in the order of issue date and id, when the invoices are issued before', async () => {
+test('invoice numbers have no gaps in the order of issue date and id, when the invoices are issued before', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 4 }), async (runs) => {
       await startOver();
@@ -142,7 +142,7 @@ test('after a process is killed between the assignment and its commit', async ()
   ]);
 });
 
-test('with more invoices than one transaction numbers', async () => {
+test('invoice numbers have no gaps with more invoices than one transaction numbers', async () => {
   const count = 12_001;
   await pool.db.transaction((tx) =>
     insertLooseInvoices(

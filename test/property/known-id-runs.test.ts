@@ -61,7 +61,7 @@ async function expectFound(runs: readonly Run[], models: readonly Model[], keys:
   expect(acceptances.map((found) => found.toSorted(order))).toEqual(expected);
 }
 
-it('find every id that was accepted and no other one, before and after they are merged', async () => {
+it('runs of known ids find every id that was accepted and no other one, before and after they are merged', async () => {
   const directory = await createTestDirectory();
   await fc.assert(
     fc.asyncProperty(contents, fc.array(hash, { maxLength: 50 }), async (all, others) => {
@@ -92,7 +92,7 @@ it('find every id that was accepted and no other one, before and after they are 
   );
 });
 
-it('find every id in a run that a thread has merged, and create no run where the merge is given up', async () => {
+it('runs of known ids find every id in a run that a thread has merged, and create no run where the merge is given up', async () => {
   const directory = await createTestDirectory();
   const ids = (number: number) =>
     Array.from(

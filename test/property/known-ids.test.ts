@@ -213,7 +213,7 @@ async function damage(kind: 'none' | 'removed' | 'cut'): Promise<void> {
   await (kind === 'removed' ? rm(path) : truncate(path, 5_000));
 }
 
-it('answers like a map of all that was accepted, whatever is in memory, in files, looked up, lost or past the window', async () => {
+it('the index of known ids answers like a map of all that was accepted, whatever is in memory, in files, looked up, lost or past the window', async () => {
   const met = { files: 0, known: 0, new: 0, expired: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 40, maxLength: 120 }), async (commands) => {
@@ -310,7 +310,7 @@ it('looks an id up again where it was accepted, and left memory, after it was lo
   await process.end(false);
 });
 
-it('knows an id after a restart that was accepted when the clock was set back to before the ids in files', async () => {
+it('the index of known ids knows an id after a restart that was accepted when the clock was set back to before the ids in files', async () => {
   const process = await started();
   await process.send(newEvents(100, RECENT_IDS + 2));
   await tidied(process);

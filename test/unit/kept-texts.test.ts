@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { createKeptTexts } from '../../src/store/postgres-driver/kept-texts.ts';
 
 describe('the statements that connections keep', () => {
-  it('are short ones at once', () => {
+  it('the statements that connections keep are short ones at once', () => {
     expect(createKeptTexts().isKept('select', 10)).toBe(true);
   });
 
-  it('are longer ones that are asked for again', () => {
+  it('the statements that connections keep are longer ones that are asked for again', () => {
     const texts = createKeptTexts();
     expect([1, 2, 3].map(() => texts.isKept('insert', 24))).toEqual([false, true, true]);
   });
 
-  it('are never lists of any length', () => {
+  it('the statements that connections keep are never lists of any length', () => {
     const texts = createKeptTexts();
     expect([1, 2, 3].some(() => texts.isKept('insert many', 65))).toBe(false);
   });
 
-  it('are at most 200 of the longer ones, whatever is asked for', () => {
+  it('the statements that connections keep are at most 200 of the longer ones, whatever is asked for', () => {
     const texts = createKeptTexts();
     for (let text = 0; text < 10_000; text += 1) texts.isKept(`once ${text}`, 24);
     for (let text = 0; text < 300; text += 1) {

@@ -13,7 +13,7 @@ it.each([...pages])('%s is what npm run reference writes', async (path, text) =>
   expect(await readFile(join(ROOT, path), 'utf8')).toBe(text);
 });
 
-it('has every setting, message and figure, and nothing that is written by hand beside it', async () => {
+it('the reference has every setting, message and figure, and nothing that is written by hand beside it', async () => {
   const of = (name: string) => pages.get(`docs/reference/${name}.md`) ?? '';
   for (const { name } of SETTINGS) expect(of('configuration')).toContain(`\n| \`${name}\` |`);
   for (const type of MESSAGE_TYPES) expect(of('webhooks')).toContain(`\n| \`${type}\` |`);

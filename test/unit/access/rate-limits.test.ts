@@ -18,7 +18,7 @@ function passed(take: () => void, requests: number): number {
   return passes;
 }
 
-it('lets a token use ten seconds of its rate at once, then its rate, without saving up more', () => {
+it('the rate limit lets a token use ten seconds of its rate at once, then its rate, without saving up more', () => {
   let nowMs = 0;
   const take = createRateLimits(rates, () => nowMs);
   expect(passed(() => take('a', 'read'), 100)).toBe(50);
@@ -28,14 +28,14 @@ it('lets a token use ten seconds of its rate at once, then its rate, without sav
   expect(passed(() => take('a', 'read'), 100)).toBe(50);
 });
 
-it('counts tokens and families apart: reads take nothing from writes', () => {
+it('the rate limit counts tokens and families apart: reads take nothing from writes', () => {
   const take = createRateLimits(rates, () => 0);
   passed(() => take('a', 'read'), 100);
   expect(passed(() => take('a', 'write'), 100)).toBe(20);
   expect(passed(() => take('b', 'read'), 100)).toBe(50);
 });
 
-it('does not limit a family whose rate is 0', () => {
+it('the rate limit does not limit a family whose rate is 0', () => {
   const take = createRateLimits(rates, () => 0);
   expect(passed(() => take('a', 'ingest'), 10_000)).toBe(10_000);
 });

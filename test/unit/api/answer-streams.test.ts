@@ -26,10 +26,13 @@ describe('answers that are written while they are sent', () => {
     [GIB, 1],
     [2 * GIB, 3],
     [64 * GIB, 8],
-  ])('of a process with %i bytes: so many at once', (memoryBytes, open) => {
-    const { bytes, streamBytes } = answerLimits(memoryBytes);
-    expect(bytes / streamBytes).toBe(open);
-  });
+  ])(
+    'answers that are written while they are sent of a process with %i bytes: so many at once',
+    (memoryBytes, open) => {
+      const { bytes, streamBytes } = answerLimits(memoryBytes);
+      expect(bytes / streamBytes).toBe(open);
+    },
+  );
 
   it('share one budget: the next begins when one has ended, and none is written beyond it', async () => {
     const { begin } = createAnswerStreams(limits);
@@ -48,7 +51,7 @@ describe('answers that are written while they are sent', () => {
     expect([of.making(), of.most()]).toEqual([2, 2]);
   });
 
-  it('are refused at once where too many wait, and in time where no place becomes free', async () => {
+  it('answers that are written while they are sent are refused at once where too many wait, and in time where no place becomes free', async () => {
     const { begin } = createAnswerStreams(limits);
     const of = source();
     for (const _ of [1, 2]) await (await begin(of.pieces(), never)).next();
@@ -58,7 +61,7 @@ describe('answers that are written while they are sent', () => {
     expect(of.making()).toBe(2);
   });
 
-  it('leave their place when the client goes, also before it has read anything', async () => {
+  it('answers that are written while they are sent leave their place when the client goes, also before it has read anything', async () => {
     const { begin } = createAnswerStreams({ ...limits, bytes: 1 });
     const of = source();
     const gone = new AbortController();
@@ -72,7 +75,7 @@ describe('answers that are written while they are sent', () => {
     expect((await (await next).next()).value).toBe(0);
   });
 
-  it('leave their place when they fail', async () => {
+  it('answers that are written while they are sent leave their place when they fail', async () => {
     const { begin } = createAnswerStreams({ ...limits, bytes: 1 });
     const failing = (at: number) =>
       (async function* () {

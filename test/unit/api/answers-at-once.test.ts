@@ -36,7 +36,7 @@ function ask(method: 'GET' | 'HEAD' = 'GET', accept = 'text/csv'): Promise<Respo
   return Promise.resolve(app.hono.fetch(new Request('http://service/v1/numbers', { method, headers })));
 }
 
-it('are sent two at a time here; further ones wait, or are answered 429 with Retry-After', async () => {
+it('lists as CSV are sent two at a time here; further ones wait, or are answered 429 with Retry-After', async () => {
   const [first, second] = [await ask(), await ask()];
   const reader = first.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('n\r\n0\r\n');
@@ -55,7 +55,7 @@ it('are sent two at a time here; further ones wait, or are answered 429 with Ret
   for (const answer of [second, third]) await answer.body?.cancel();
 });
 
-it('leave their place to others where they are asked for their headers only', async () => {
+it('lists as CSV leave their place to others where they are asked for their headers only', async () => {
   for (let time = 0; time < 5; time += 1) expect((await ask('HEAD')).status).toBe(200);
   const answer = await ask();
   expect(answer.status).toBe(200);

@@ -12,17 +12,17 @@ describe('the service routes', () => {
     }
   });
 
-  it('the service routes leads whoever opens the service in a browser to the reference', async () => {
+  it('the service leads whoever opens the service in a browser to the reference', async () => {
     const response = await testApp([]).hono.request('/');
     expect([response.status, response.headers.get('location')]).toEqual([302, '/console']);
   });
 
-  it('the service routes answers HEAD as GET without a body', async () => {
+  it('the service answers HEAD as GET without a body', async () => {
     const response = await testApp([]).hono.request('/healthz', { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  it('the service routes is not ready with 503 while a part is missing, naming it', async () => {
+  it('the service is not ready with 503 while a part is missing, naming it', async () => {
     const { client } = testApp([], {
       readiness: async () => ({ ready: false, checks: { postgres: true, clickhouse: false } }),
     });
@@ -34,7 +34,7 @@ describe('the service routes', () => {
     });
   });
 
-  it('the service routes counts requests by route, not by path', async () => {
+  it('the service counts requests by route, not by path', async () => {
     const { client } = testApp([]);
     await client.send('POST', '/v1/ingest', []);
     await client.send('GET', '/v1/some/strange/path');
@@ -44,7 +44,7 @@ describe('the service routes', () => {
     expect(text).not.toContain('strange');
   });
 
-  it('the service routes shows what the service counts as it is at each scrape', async () => {
+  it('the service shows what the service counts as it is at each scrape', async () => {
     let stored = 0;
     let waiting = 0;
     const { client } = testApp([], {
@@ -73,7 +73,7 @@ describe('the service routes', () => {
     expect(scrapes).toEqual([shown(0, 0), shown(12, 700), shown(15, 0.5)]);
   });
 
-  it('the service routes keeps the figures of two apps in one process apart', async () => {
+  it('the service keeps the figures of two apps in one process apart', async () => {
     const [one, two] = [testApp([]), testApp([])];
     await one.client.get('/healthz');
     expect((await two.client.get('/metrics')).body).not.toContain('route="/healthz"');

@@ -46,7 +46,7 @@ function untilClosed(port: number, text: string, read = true): Promise<string> {
   });
 }
 
-it('keeps idle connections for longer than load balancers, which keep them for up to 65 seconds', () => {
+it('the server keeps idle connections for longer than load balancers, which keep them for up to 65 seconds', () => {
   server = createHttpServer(() => new Response());
   expect('keepAliveTimeout' in server && server.keepAliveTimeout).toBeGreaterThan(65_000);
 });

@@ -21,7 +21,7 @@ function invoiceOf(total: string, lines: readonly object[]): ComparedInvoice {
 
 const group = (model: string) => ({ pricing_group_values: { model } });
 
-it('tells price, volume, mix and terms apart', () => {
+it('the split of a change tells price, volume, mix and terms apart', () => {
   const before = invoiceOf('1100', [
     { ...group('a'), quantity: '#100', total: '#100' },
     { ...group('b'), quantity: '#100', total: '#900' },
@@ -56,7 +56,7 @@ it('tells price, volume, mix and terms apart', () => {
   expect(reasons(seats)).toEqual(['0', '0', '0', '150']);
 });
 
-it('counts a product that is new or gone as volume, and what balances pay as terms', () => {
+it('the split of a change counts a product that is new or gone as volume, and what balances pay as terms', () => {
   const before = invoiceOf('10', [{ quantity: '#10', total: '#10' }]);
   const now = invoiceOf('3', [
     { product_id: 'calls', name: 'Calls', quantity: '#5', total: '#5' },
@@ -67,7 +67,7 @@ it('counts a product that is new or gone as volume, and what balances pay as ter
   expect(change.terms.toFixed()).toBe('-2');
 });
 
-it('adds up to the difference of the totals to the last digit, whatever is on the invoices', () => {
+it('the split of a change adds up to the difference of the totals to the last digit, whatever is on the invoices', () => {
   const digits = fc
     .tuple(fc.integer({ min: -99_999, max: 999_999 }), fc.nat(999_999))
     .map(([whole, part]) => `${whole}.${part}`);

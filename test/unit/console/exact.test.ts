@@ -20,7 +20,7 @@ import {
 const USD = { id: 'usd', name: 'USD (cents)' };
 const DIGITS = '12345678901234567890.123456789012345678';
 
-it('reads and writes numbers with all their digits', () => {
+it('the console reads and writes numbers with all their digits', () => {
   expect(parseExact(`{"total":${DIGITS},"tiny":1e-7,"list":[0.1]}`)).toEqual({
     total: DIGITS,
     tiny: '1e-7',
@@ -38,20 +38,20 @@ it.each([
   ['19.9', { id: 'eur', name: 'EUR' }, '€19.90', '€19.90'],
   ['1500', { id: 'jpy', name: 'JPY' }, '¥1,500', '¥1,500'],
   ['2.5', { id: 'unit', name: 'Credits' }, '2.5 Credits', '2.5 Credits'],
-])('writes %s of %j for people, and exactly', (amount, unit, shown, price) => {
+])('the console writes %s of %j for people, and exactly', (amount, unit, shown, price) => {
   expect(moneyText(amount as never, unit)).toBe(shown);
   expect(priceText(amount as never, unit)).toBe(price);
   expect(rawText(amount as never, unit)).toBe(`${amount} ${unit.name}`);
 });
 
-it('writes quantities and changes', () => {
+it('the console writes quantities and changes', () => {
   expect(quantityText('1234567.000000000000000001' as never)).toBe('1,234,567.000000000000000001');
   expect(changeText(new Big(90), new Big(120))).toBe('−25.0 %');
   expect(changeText(new Big(-90), new Big(-120))).toBe('+25.0 %');
   expect(changeText(new Big(1), new Big(0))).toBeNull();
 });
 
-it('writes half-open intervals in UTC by their first and last day', () => {
+it('the console writes half-open intervals in UTC by their first and last day', () => {
   expect(periodText('2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z')).toBe('1 Nov – 30 Nov 2026');
   expect(periodText('2026-12-01T00:00:00Z', '2027-02-01T00:00:00Z')).toBe('1 Dec 2026 – 31 Jan 2027');
   expect(lastDayText('2026-11-01T12:00:00Z')).toBe('1 Nov 2026');

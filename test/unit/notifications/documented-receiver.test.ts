@@ -37,7 +37,7 @@ const send = () => {
   return sendWebhook(`http://127.0.0.1:${port}/`, { headers, body: message.body }, { allowPrivate: true });
 };
 
-it('has twelve lines, verifies a message, prints it and acknowledges it', async () => {
+it('the documented receiver has twelve lines, verifies a message, prints it and acknowledges it', async () => {
   expect(printed.split('\n')).toHaveLength(12);
   await expect.poll(async () => (await send()).status).toBe(204);
   await expect.poll(() => output).toContain("contract.end { id: 'message-1', type: 'contract.end' }");

@@ -11,7 +11,7 @@ it('doubles the pauses from 5 seconds up to 15 minutes', () => {
   ]);
 });
 
-it('ends after two days', () => {
+it('the schedule of attempts ends after two days', () => {
   let attempts = 1;
   let at: number | null = 0;
   let last = 0;

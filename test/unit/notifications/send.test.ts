@@ -22,7 +22,7 @@ async function receiver(answer: RequestListener): Promise<string> {
 const send = (url: string, timeoutMs = 2_000) =>
   sendWebhook(url, { headers: { 'x-own': '1' }, body: '{"é":1}' }, { allowPrivate: true, timeoutMs });
 
-it('sends the exact bytes and takes every status up to 299 as an acknowledgment', async () => {
+it('the sender of webhooks sends the exact bytes and takes every status up to 299 as an acknowledgment', async () => {
   const url = await receiver((request, response) => {
     let body = '';
     request.on('data', (chunk) => {
@@ -35,7 +35,7 @@ it('sends the exact bytes and takes every status up to 299 as an acknowledgment'
   expect(await send(url)).toEqual({ status: 299, answer: '["POST","1","{\\"é\\":1}"]', error: null });
 });
 
-it('does not follow a redirect', async () => {
+it('the sender of webhooks does not follow a redirect', async () => {
   let wasFollowed = false;
   const other = await receiver((_request, response) => {
     wasFollowed = true;
@@ -50,15 +50,18 @@ it.each([
   ['that never answers', () => undefined],
   ['that never ends its answer', (_request, response) => response.writeHead(200).write('x')],
   ['that answers too late', (_request, response) => void setTimeout(() => response.end(), 1_000)],
-] satisfies [string, RequestListener][])('gives up on a receiver %s', async (_name, answer) => {
-  expect(await send(await receiver(answer), 150)).toEqual({
-    status: null,
-    answer: null,
-    error: 'no answer within 0.15 s',
-  });
-});
+] satisfies [string, RequestListener][])(
+  'the sender of webhooks gives up on a receiver %s',
+  async (_name, answer) => {
+    expect(await send(await receiver(answer), 150)).toEqual({
+      status: null,
+      answer: null,
+      error: 'no answer within 0.15 s',
+    });
+  },
+);
 
-it('keeps the start of a long answer and does not read the rest', async () => {
+it('the sender of webhooks keeps the start of a long answer and does not read the rest', async () => {
   const url = await receiver((_request, response) => {
     response.writeHead(500);
     response.write('x'.repeat(1_000_000));
@@ -73,12 +76,12 @@ it.each([
   'http://0x7f.1:1',
   'http://localhost:1',
   'http://[::ffff:7f00:1]:1',
-])('makes no connection to %s unless private addresses are allowed', async (url) => {
+])('the sender of webhooks makes no connection to %s unless private addresses are allowed', async (url) => {
   const attempt = await sendWebhook(url, { headers: {}, body: '{}' }, { allowPrivate: false });
   expect(attempt.error).toMatch(/^address .* is not public$/);
 });
 
-it('tells why there was no connection', async () => {
+it('the sender of webhooks tells why there was no connection', async () => {
   const { status, error } = await send('http://127.0.0.1:1');
   expect([status, error]).toEqual([null, expect.stringMatching(/ECONNREFUSED|bad port/i)]);
 });

@@ -6,7 +6,7 @@ import { newSecret, signatureHeaders } from '../../../src/notifications/webhooks
 
 const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' };
 
-it("signs so that the client's own helper accepts every body, and no other body", () => {
+it("the signer of webhooks signs so that the client's own helper accepts every body, and no other body", () => {
   const client = new Metronome({ bearerToken: 'unused' });
   fc.assert(
     fc.property(fc.json(), fc.uuid(), (body, id) => {
@@ -19,7 +19,7 @@ it("signs so that the client's own helper accepts every body, and no other body"
   );
 });
 
-it('signs so that the library of Standard Webhooks accepts every body, and no other body, id or second', () => {
+it('the signer of webhooks signs so that the library of Standard Webhooks accepts every body, and no other body, id or second', () => {
   fc.assert(
     fc.property(fc.json(), fc.uuid(), (body, id) => {
       const secret = newSecret();
@@ -36,7 +36,7 @@ it('signs so that the library of Standard Webhooks accepts every body, and no ot
   );
 });
 
-it('signs so that the library accepts the present secret and the former one after a rotation', () => {
+it('the signer of webhooks signs so that the library accepts the present secret and the former one after a rotation', () => {
   const [present, former] = [newSecret(), newSecret()];
   const headers = signatureHeaders([present, former], message, Date.now());
   for (const secret of [present, former]) {
@@ -44,7 +44,7 @@ it('signs so that the library accepts the present secret and the former one afte
   }
 });
 
-it('signs as the published example of Standard Webhooks', () => {
+it('the signer of webhooks signs as the published example of Standard Webhooks', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const headers = signatureHeaders([secret], message, 1_614_265_330_999);
   expect(headers['webhook-id']).toBe(message.id);
@@ -52,7 +52,7 @@ it('signs as the published example of Standard Webhooks', () => {
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-it('signs with the secret before a rotation too, after the present one', () => {
+it('the signer of webhooks signs with the secret before a rotation too, after the present one', () => {
   const [present, former] = [newSecret(), newSecret()];
   const single = (secret: string) => signatureHeaders([secret], message, 0)['webhook-signature'];
   expect(signatureHeaders([present, former], message, 0)['webhook-signature']).toBe(
@@ -60,7 +60,7 @@ it('signs with the secret before a rotation too, after the present one', () => {
   );
 });
 
-it('makes secrets of 256 random bits', () => {
+it('the signer of webhooks makes secrets of 256 random bits', () => {
   const secrets = Array.from({ length: 100 }, newSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) {

@@ -24,7 +24,7 @@ describe('errorAnswer', () => {
     [new Refusal('too_large', 'm'), 413, {}],
     [new Refusal('overloaded', 'm'), 429, { 'retry-after': '1', 'x-metronome-rate-limit-type': 'client' }],
     [new Refusal('unavailable', 'm'), 503, { 'retry-after': '1' }],
-  ])('answers %s with %i', (refusal, status, headers) => {
+  ])('errorAnswer answers %s with %i', (refusal, status, headers) => {
     expect(answer(refusal)).toMatchObject({
       status,
       headers,
@@ -36,14 +36,14 @@ describe('errorAnswer', () => {
   it.each([
     ['(total) memory limit exceeded: would use 516.03 MiB', 429, 'store'],
     ['Query memory limit exceeded: would use 10.00 GiB', 500, 'bug'],
-  ])('answers a query without memory: %s', (message, status, logged) => {
+  ])('errorAnswer answers a query without memory: %s', (message, status, logged) => {
     const error = new ClickHouseError({ code: '241', type: 'MEMORY_LIMIT_EXCEEDED', message });
     const told = answer(new Error('a query failed', { cause: error }));
     expect(told).toMatchObject({ status, logged });
     expect(told.headers['retry-after']).toBe(status === 429 ? '1' : undefined);
   });
 
-  it('names fields in the words of the wire, those of the route first', () => {
+  it('errorAnswer names fields in the words of the wire, those of the route first', () => {
     const path = ['additions', 'commits', 0, 'paymentGate', 'stripe'];
     const refusal = invalid(path, words`is for ${['type']} STRIPE only, see ${['customFields', 'aB']}`);
     expect(errorAnswer(refusal, 'request-1', { additions: 'add_' }).body).toEqual({
@@ -52,7 +52,7 @@ describe('errorAnswer', () => {
     });
   });
 
-  it('tells a refusal within another one in full', () => {
+  it('errorAnswer tells a refusal within another one in full', () => {
     const inner = invalid(
       ['terms', 'commits', 0, 'applicability', 'specifiers'],
       words`cannot be combined with ${['productIds']}`,
@@ -64,7 +64,7 @@ describe('errorAnswer', () => {
     });
   });
 
-  it('adds code and details to the body', () => {
+  it('errorAnswer adds code and details to the body', () => {
     const refusal = new Refusal('invalid', 'm', { code: 'InvalidArgument', details: { errors: [1] } });
     expect(answer(refusal).body).toEqual({ message: 'm', code: 'InvalidArgument', errors: [1] });
   });
@@ -74,7 +74,7 @@ describe('errorAnswer', () => {
     ['a plain error', new Error('the password is hunter2')],
     ['something that is no error', 'the password is hunter2'],
     ['nothing', undefined],
-  ])('says nothing but the request id about %s', (_what, error) => {
+  ])('errorAnswer says nothing but the request id about %s', (_what, error) => {
     expect(answer(error)).toEqual({
       status: 500,
       headers: {},

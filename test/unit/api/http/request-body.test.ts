@@ -131,14 +131,14 @@ describe('what is not HTTP', () => {
     ['no request', 'hello\r\n\r\n', 400],
     ['a header without end', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}`, 431],
     ['a length that is no number', `${head}Content-Length: many\r\n\r\n`, 400],
-  ])('is answered in JSON: %s', async (_what, sent, status) => {
+  ])('a text that is not HTTP is answered in JSON: %s', async (_what, sent, status) => {
     const text = await exchange(sent);
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const body: unknown = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
     expect(body).toEqual({ message: expect.any(String) });
   });
 
-  it('is counted like requests that reach no route', async () => {
+  it('a text that is not HTTP is counted like requests that reach no route', async () => {
     const before = await unreadableRequests();
     await exchange('hello\r\n\r\n');
     expect(await unreadableRequests()).toBe(before + 1);

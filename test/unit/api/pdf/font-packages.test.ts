@@ -72,7 +72,7 @@ async function write(customerName: string) {
   return { page, told, size: bytes.length };
 }
 
-test('are printed from the piece that has them, and only their glyphs are in the document', async () => {
+test('characters that DejaVu Sans lacks are printed from the piece that has them, and only their glyphs are in the document', async () => {
   const { page, told, size } = await write(`${LETTER} Ltd`);
   expect(page.replaceAll(' ', '')).toContain(`${LETTER}Ltd`);
   expect(told).toEqual([]);

@@ -107,7 +107,7 @@ describe('timestamps', () => {
     expect(timestamp.parse('2026-11-20T01:00:00.1239+01:00')).toBe(Date.UTC(2026, 10, 20, 0, 0, 0, 123));
   });
   it.each(['2026-11-20', '2026-02-30T00:00:00Z', '2026-11-20T00:00:00', 'soon', '1763596800'])(
-    'timestamps refuses %s',
+    'timestamps are refused: %s',
     (text) => {
       expect(timestamp.safeParse(text).success).toBe(false);
     },
@@ -201,7 +201,7 @@ describe('query parameters', () => {
     ['{"flag":"yes"}', 'flag: must be true or false'],
     ['{"status":"draft,gone"}', 'status[1]: must be one of DRAFT, VOID'],
     ['{"ids":"x"}', 'ids[0]: must be a UUID'],
-  ])('query parameters refuses %s', (text, message) => {
+  ])('query parameters are refused: %s', (text, message) => {
     expect(problem(schema, text, 'query')).toBe(`invalid ${message}`);
   });
 });

@@ -58,7 +58,7 @@ const problemOf = (value: unknown): string => {
 };
 
 describe('what is sent', () => {
-  test('is read under the names of the domain, with null for what was left out', () => {
+  test('a body that is sent is read under the names of the domain, with null for what was left out', () => {
     expect(thing.input.tolerant.parse({ ...body, name: null, unknown: 1 })).toEqual({
       name: null,
       productId: PRODUCT,
@@ -72,7 +72,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('is read from separate objects and from between other members', () => {
+  test('a body that is sent is read from separate objects and from between other members', () => {
     const read = thing.input.strict.parse({
       ...body,
       kind: 'small',
@@ -119,7 +119,7 @@ describe('what is answered', () => {
     scope: { tags: [] },
   };
 
-  test('leaves out what was not given, and names what is known by id', () => {
+  test('an answer leaves out what was not given, and names what is known by id', () => {
     expect(thing.write(stored, names)).toEqual({
       id: PRODUCT,
       product: { id: PRODUCT, name: 'Gold plan' },

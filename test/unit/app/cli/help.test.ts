@@ -50,6 +50,6 @@ describe('the help of every command', () => {
   );
 });
 
-it('says its version', async () => {
+it('the program says its version', async () => {
   expect(await recordedCall('--version')).toMatchObject({ code: 0, out: `${VERSION}\n` });
 });

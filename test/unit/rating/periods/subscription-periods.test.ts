@@ -20,7 +20,7 @@ function periods(contract: Partial<Contract>, subscription: Partial<Subscription
 
 const SEPTEMBER = { startingAt: at('2026-09-15') };
 
-test('follow the contract’s usage invoices; the first may be partial', () => {
+test('periods of a subscription follow the contract’s usage invoices; the first may be partial', () => {
   expect(periods(SEPTEMBER, SEPTEMBER, '2026-10-20')).toEqual([
     '2026-09-15 2026-10-01',
     '2026-10-01 2026-11-01',
@@ -28,7 +28,7 @@ test('follow the contract’s usage invoices; the first may be partial', () => {
   ]);
 });
 
-test('of a longer frequency are full from the subscription’s start', () => {
+test('periods of a subscription of a longer frequency are full from the subscription’s start', () => {
   const annual = { startingAt: at('2026-11-20'), billingFrequency: 'ANNUAL' as const };
   expect(periods(SEPTEMBER, annual, '2027-02-01')).toEqual([
     null,
@@ -50,7 +50,7 @@ test.each<[string, Partial<Subscription>, string]>([
     { startingAt: at('2026-11-20'), billingFrequency: 'ANNUAL' },
     '2026-11-20',
   ],
-])('are the same when %s anchor is given', (_, subscription, anchor) => {
+])('periods of a subscription are the same when %s anchor is given', (_, subscription, anchor) => {
   const { contract } = contractWith(SEPTEMBER);
   expect(subscriptionAnchor(contract, subscriptionWith(subscription))).toBe(at(anchor));
   expect(periods(SEPTEMBER, { ...subscription, anchorDate: at(anchor) }, '2027-02-01')).toEqual(

@@ -55,7 +55,7 @@ describe('the customers whose rows are fetched', () => {
   });
 });
 
-it('reads only the views that it names, also in WITH and in expressions', () => {
+it('a query reads only the views that it names, also in WITH and in expressions', () => {
   const sql = `WITH paid AS (SELECT invoice_id FROM invoices) SELECT COUNT(*) FROM paid
     WHERE invoice_id IN (SELECT invoice_id FROM invoice_lines)`;
   expect(readReport(sql).views.toSorted()).toEqual(['invoice_lines', 'invoices']);
