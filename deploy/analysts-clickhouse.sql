@@ -53,6 +53,16 @@ SELECT p.commit_id AS commit_id, p.customer_id AS customer_id, p.contract_id AS 
   fromUnixTimestamp64Milli(p.as_of, 'UTC') AS as_of
 FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'balances') AS p;
 
+CREATE OR REPLACE VIEW analysts.holds DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT p.hold_id AS hold_id, p.customer_id AS customer_id, p.transaction_id AS transaction_id, p.status AS status,
+  p.event_type AS event_type, fromUnixTimestamp64Milli(p.timestamp, 'UTC') AS timestamp,
+  toDecimal256(p.amount, 30) AS amount, p.credit_type_id AS credit_type_id,
+  toDecimal256(p.settled_amount, 30) AS settled_amount,
+  fromUnixTimestamp64Milli(p.created_at, 'UTC') AS created_at,
+  fromUnixTimestamp64Milli(p.expires_at, 'UTC') AS expires_at,
+  fromUnixTimestamp64Milli(p.ended_at, 'UTC') AS ended_at
+FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'holds') AS p;
+
 CREATE OR REPLACE VIEW analysts.events DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT o.customer_id AS customer_id, e.transaction_id AS transaction_id,
   CAST(e.event_type, 'String') AS event_type, e.timestamp AS timestamp,

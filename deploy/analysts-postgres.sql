@@ -262,6 +262,16 @@ SELECT b.commit_id::text AS commit_id, b.customer_id::text AS customer_id, b.con
 FROM public.published_balances b
 JOIN public.balance_publication p ON p.as_of IS NOT NULL;
 
+-- An active hold whose time is over has expired, by the clock of PostgreSQL.
+CREATE OR REPLACE VIEW analysts.holds AS
+SELECT id::text AS hold_id, customer_id::text AS customer_id, transaction_id,
+  CASE WHEN status = 'active' AND expires_at <= now() THEN 'expired' ELSE status END AS status, event_type,
+  analysts.millis("timestamp") AS "timestamp", analysts.exact(amount) AS amount,
+  credit_type_id::text AS credit_type_id, analysts.exact(settled_amount) AS settled_amount,
+  analysts.millis(created_at) AS created_at, analysts.millis(expires_at) AS expires_at,
+  analysts.millis(ended_at) AS ended_at
+FROM public.holds;
+
 -- The same for clients that connect to PostgreSQL itself: times are timestamps and numbers are numerics.
 CREATE SCHEMA IF NOT EXISTS analysts_postgres;
 
@@ -300,3 +310,10 @@ CREATE OR REPLACE VIEW analysts_postgres.balances AS
 SELECT commit_id, customer_id, contract_id, type, credit_type_id, balance::numeric AS balance,
   analysts.instant(as_of) AS as_of
 FROM analysts.balances;
+
+CREATE OR REPLACE VIEW analysts_postgres.holds AS
+SELECT hold_id, customer_id, transaction_id, status, event_type, analysts.instant("timestamp") AS "timestamp",
+  amount::numeric AS amount, credit_type_id, settled_amount::numeric AS settled_amount,
+  analysts.instant(created_at) AS created_at, analysts.instant(expires_at) AS expires_at,
+  analysts.instant(ended_at) AS ended_at
+FROM analysts.holds;

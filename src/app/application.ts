@@ -328,6 +328,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       retention,
       deliverer,
       deliveries,
+      holds,
       ...payments,
       watch,
       clock,

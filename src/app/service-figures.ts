@@ -1,6 +1,7 @@
 /** The figures of `/metrics` that come from the parts of the service. */
 import { deliveryMeasures } from '../api/http/delivery-measures.ts';
 import { evaluationMeasures } from '../api/http/evaluation-measures.ts';
+import { holdMeasures } from '../api/http/hold-measures.ts';
 import type { RegisterMeasures } from '../api/http/metrics.ts';
 import {
   ingestMeasures,
@@ -15,6 +16,7 @@ import {
   spanMeasures,
 } from '../api/http/service-measures.ts';
 import { webhookMeasures } from '../api/http/webhook-measures.ts';
+import type { Holds } from '../billing/holds/holds.ts';
 import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../core/clock.ts';
@@ -42,6 +44,7 @@ interface MeasuredParts {
   readonly deliverer: Deliverer;
   readonly deliveries: Deliveries;
   readonly accounts: StripeAccounts;
+  readonly holds: Holds;
   readonly watch: PartsWatch;
   readonly clickhouse: Pick<ClickHouse, 'laneFigures'>;
   readonly clock: Clock;
@@ -66,6 +69,7 @@ export function serviceFigures(of: MeasuredParts): RegisterMeasures {
       requests: () => of.accounts.counts(),
       clock: of.clock,
     });
+    holdMeasures(registry, of.holds);
     lossMeasures(registry, () => of.watch.problems().length);
   };
 }

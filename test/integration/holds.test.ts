@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { tidyHolds } from '../../src/store/holds/holds.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHolder, reserve } from '../support/holds.ts';
-import { createThresholdCustomer } from '../support/thresholds.ts';
+import { createThresholdCustomer, until } from '../support/thresholds.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
 const { api } = service;
@@ -208,4 +208,71 @@ test('a hold survives a restart, and its event settles it afterwards', async () 
   });
   expect(settled.list('data')).toMatchObject([{ accepted: true, amount: 90, exceeded: 20 }]);
   expect(await holder.left()).toBe(10);
+});
+
+/** The active holds of a customer. */
+async function activeOf(customer_id: string): Promise<readonly { readonly amount: number }[]> {
+  const list = await api.get('/v1/holds', { query: { customer_id, status: 'active' } });
+  return list.list('data') as { amount: number }[];
+}
+
+test('nothing of a batch is granted that is refused because of one of its holds', async () => {
+  const holder = await createHolder(api, 100);
+  const { customerId } = holder;
+  await reserve(api, holder.hold(`${customerId} taken`, 10));
+  const send = (...holds: readonly object[]) => api.send('POST', '/v1/holds/reserve', { holds });
+  const refused = await send(holder.hold(`${customerId} new`, 20), holder.hold(`${customerId} taken`, 11));
+  expect(refused.status).toBe(409);
+  expect(refused.body).toMatchObject({ message: expect.stringContaining('holds[1].transaction_id') });
+  expect(await activeOf(customerId)).toMatchObject([{ amount: 10 }]);
+  // The one that exists is no obstacle where it is the same.
+  const same = await send(holder.hold(`${customerId} taken`, 10), holder.hold(`${customerId} new`, 90));
+  expect(same.body).toMatchObject({ data: [{ granted: true }, { granted: true, remaining: 0 }] });
+});
+
+test('of batches at once that name one transaction with other content one is granted, and of the others nothing', async () => {
+  const holder = await createHolder(api, 100_000);
+  const { customerId } = holder;
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map((tokens) =>
+      api.send('POST', '/v1/holds/reserve', {
+        holds: [
+          holder.hold(`${customerId} own ${tokens}`, 1000 * tokens),
+          holder.hold(`${customerId} shared`, tokens),
+        ],
+      }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+  const winner = 1 + answers.findIndex(({ status }) => status === 200);
+  const amounts = (await activeOf(customerId)).map(({ amount }) => amount).toSorted((a, b) => a - b);
+  expect(amounts).toEqual([winner, 1000 * winner]);
+});
+
+test('/metrics counts what was granted, refused and checked, and what is outstanding', async () => {
+  const read = async () => {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    const value = (sample: string) => Number(text.split(`\n${sample} `)[1]?.split('\n')[0] ?? '0');
+    return {
+      granted: value('tallyhouse_holds_granted_total'),
+      refused: value('tallyhouse_holds_refused_total{reason="balance"}'),
+      allowed: value('tallyhouse_hold_checks_total{result="allowed"}'),
+      evaluations: value('tallyhouse_hold_evaluation_seconds_count'),
+      outstanding: value('tallyhouse_holds_outstanding_amount{credit_type="USD (cents)"}'),
+    };
+  };
+  const holder = await createHolder(api, 123_456_789);
+  const before = await read();
+  const one = holder.hold(`${holder.customerId} counted`, 123_456_700);
+  await reserve(api, one);
+  await reserve(api, holder.hold(`${holder.customerId} too much`, 100));
+  await reserve(api, one);
+  await api.post(`/v1/customers/${holder.customerId}/check`, { event_type: 'use' });
+  const after = await read();
+  expect(after).toMatchObject({
+    ...{ granted: before.granted + 1, refused: before.refused + 1, allowed: before.allowed + 1 },
+  });
+  expect(after.evaluations).toBeGreaterThan(before.evaluations);
+  const last = await until(read, ({ outstanding }) => outstanding >= 123_456_700);
+  expect(last.outstanding).toBeGreaterThanOrEqual(123_456_700);
 });

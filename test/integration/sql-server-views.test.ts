@@ -42,6 +42,7 @@ beforeAll(async () => {
     completion('view-nobody', { id: 'v-4', at: '2026-11-03T11:00:00Z', tokens: 1_000_000 }),
   ]);
   await api.post('/v1/ingest', [event]);
+  await createHolds(second.customerId);
   await service.moveClock('2026-12-05T00:00:00Z');
   // Twice, as after an upgrade.
   for (let time = 0; time < 2; time += 1) await createViews();
@@ -54,6 +55,20 @@ afterAll(async () => {
   await clickhouse.command(`DROP DATABASE ${analysts}`);
   await clickhouse.command(`DROP NAMED COLLECTION ${collection}`);
 });
+
+/** Of each kind that does not depend on a clock. */
+async function createHolds(customer_id: string): Promise<void> {
+  const { credit_type_id, amount } = { credit_type_id: FIAT_CREDIT_TYPES[0]?.id, amount: 1.5 };
+  const { event_type, properties } = completion('view-first', { id: '', at: '', tokens: 3 });
+  const holds = [
+    { customer_id, transaction_id: 'v-5', event: { event_type, properties } },
+    { customer_id, transaction_id: 'v-6', amount, credit_type_id },
+  ];
+  const granted = (await api.post('/v1/holds/reserve', { holds })).list('data');
+  expect(granted).toMatchObject([{ granted: true }, { granted: true }]);
+  await api.post('/v1/holds/settle', { settlements: [{ transaction_id: 'v-5' }] });
+  await api.post('/v1/holds/release', { holds: [{ transaction_id: 'v-6' }] });
+}
 
 /** ClickHouse's client of PostgreSQL takes the directory of a socket for a host. */
 function embeddedConnection() {

@@ -48,6 +48,7 @@ const UNITS: Readonly<Record<string, string>> = {
   found: 'Unit: that of what is compared, an amount or a quantity.',
   grace_period_hours: 'Unit: hours.',
   groups: MEASURED,
+  held: MONEY,
   index: PLACE,
   initial_quantity: BILLED,
   initial_unassigned_seats: SEATS,
@@ -103,10 +104,12 @@ const UNITS: Readonly<Record<string, string>> = {
 
 /** Where a name means something else, by component and field. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'CheckUsage.quantity': MEASURED,
   'RelativeDateInput.value': 'Unit: that of `unit`.',
   'RelativeDurationInput.value': 'Unit: that of `unit`.',
   'TierMetadata.size': BILLED,
   'TierMetadata.starting_at': BILLED,
+  'UsageCheck.limit': MONEY,
 };
 
 /** The schema, in which every number of its members says its unit. `component`: the name of what it is part of. */

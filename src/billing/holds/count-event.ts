@@ -1,5 +1,5 @@
 /** Counts one event that is in memory, by the rules of usage queries. */
-import { ONE, parseUsageDecimal } from '../../core/decimal.ts';
+import { type Decimal, ONE, parseUsageDecimal } from '../../core/decimal.ts';
 import type { BillableMetric, StreamingMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
@@ -15,19 +15,70 @@ export interface HeldEvent {
   readonly properties: ReadonlyMap<string, string>;
 }
 
+/** How much is asked about, beside what the properties of an event say. */
+export interface AskedQuantity {
+  readonly quantity: Decimal;
+  /** Only where the event has no value to count. */
+  readonly isDefault: boolean;
+}
+
 /** SQL metrics look at all events, and the latest value may be any: neither is known ahead. */
-export function matcherOf(event: HeldEvent, metrics: ReadonlyMap<string, BillableMetric>): MatchNeed {
+export function matcherOf(
+  event: HeldEvent,
+  metrics: ReadonlyMap<string, BillableMetric>,
+  asked: AskedQuantity | null = null,
+): MatchNeed {
   return (need) => {
     const metric = metrics.get(need.billableMetricId);
     if (metric === undefined || metric.kind !== 'streaming') return 'not_priceable';
-    return countOf(event, metric, need);
+    return countOf(asked === null ? event : withQuantity(event, metric, asked), metric, need, asked);
   };
+}
+
+/** Counts so much usage of whatever metric, whose group values are those of the properties. */
+export function usageOf(
+  { properties }: Pick<HeldEvent, 'properties'>,
+  metrics: ReadonlyMap<string, BillableMetric>,
+  quantity: Decimal,
+): MatchNeed {
+  return ({ billableMetricId, groupKeys, usageFilter }) => {
+    const metric = metrics.get(billableMetricId);
+    if (metric === undefined || metric.kind !== 'streaming' || metric.aggregation === 'LATEST')
+      return 'not_priceable';
+    const filtered = usageFilter === null ? undefined : properties.get(usageFilter.property);
+    if (filtered !== undefined && !usageFilter?.values.includes(filtered)) return null;
+    const groupValues = groupValuesOf(properties, groupKeys);
+    if (groupValues === null) return 'not_priceable';
+    return { growth: metric.aggregation === 'MAX' ? 'maximum' : 'sum', value: quantity, groupValues };
+  };
+}
+
+function withQuantity(
+  event: HeldEvent,
+  { aggregation, aggregationKey }: StreamingMetric,
+  { quantity, isDefault }: AskedQuantity,
+): HeldEvent {
+  const readsNumber = aggregation === 'SUM' || aggregation === 'MAX';
+  if (!readsNumber || aggregationKey === null) return event;
+  if (isDefault && event.properties.has(aggregationKey)) return event;
+  return { ...event, properties: new Map([...event.properties, [aggregationKey, quantity.toFixed()]]) };
+}
+
+/** Null where one is missing. */
+function groupValuesOf(
+  properties: HeldEvent['properties'],
+  groupKeys: readonly string[],
+): CountedUsage['groupValues'] | null {
+  const groups = groupKeys.map((name) => [name, properties.get(name)] as const);
+  if (groups.some(([, value]) => value === undefined)) return null;
+  return Object.fromEntries(groups.map(([name, value]) => [name, value ?? '']));
 }
 
 function countOf(
   event: HeldEvent,
   metric: StreamingMetric,
   need: UsageNeed,
+  asked: AskedQuantity | null,
 ): CountedUsage | 'not_priceable' | null {
   const { inValues = null, notInValues = null } = metric.eventTypeFilter ?? {};
   if (inValues !== null && !inValues.includes(event.eventType)) return null;
@@ -41,22 +92,22 @@ function countOf(
   const { usageFilter } = need;
   if (usageFilter !== null && !usageFilter.values.includes(event.properties.get(usageFilter.property) ?? ''))
     return null;
-  const groups = need.groupKeys.map((name) => [name, event.properties.get(name)] as const);
-  if (groups.some(([, value]) => value === undefined)) return null;
-  return amountOf(event, metric, Object.fromEntries(groups.map(([name, value]) => [name, value ?? ''])));
+  const groupValues = groupValuesOf(event.properties, need.groupKeys);
+  return groupValues === null ? null : amountOf(event, metric, groupValues, asked?.quantity ?? ONE);
 }
 
 function amountOf(
   { properties }: HeldEvent,
   { aggregation, aggregationKey }: StreamingMetric,
   groupValues: CountedUsage['groupValues'],
+  count: Decimal,
 ): CountedUsage | 'not_priceable' | null {
   const number = parseUsageDecimal(properties.get(aggregationKey ?? '') ?? '');
   switch (aggregation) {
     case 'COUNT':
     // A value counts as if nobody had used it: then it costs most.
     case 'UNIQUE':
-      return { growth: 'sum', value: ONE, groupValues };
+      return { growth: 'sum', value: count, groupValues };
     case 'SUM':
       return number === null ? null : { growth: 'sum', value: number, groupValues };
     case 'MAX':

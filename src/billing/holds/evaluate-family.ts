@@ -204,6 +204,10 @@ async function heldDraft(
         overrides,
         values.map((groupValues) => ({ groupValues, steps: [] })),
       ),
+    findProduct: (id) => {
+      const isComposite = card.composites.some(({ product }) => product.id === id);
+      return isComposite ? 'composite' : (card.products.find(({ product }) => product.id === id) ?? null);
+    },
     usage: rating.isSliced ? null : indexUsage(used, period),
     failedMetrics,
     buckets: rating.buckets,

@@ -6,6 +6,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { createPlaces } from '../../core/places.ts';
+import { SECOND_MS } from '../../core/time.ts';
 import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
@@ -38,6 +39,8 @@ export interface HoldFamilies {
 interface Deps extends BalanceDeps {
   /** The events of these holds are on disk: they are settled. */
   settled(billed: readonly Billed[]): Promise<void>;
+  /** Seconds of an evaluation. */
+  evaluated(seconds: number): void;
   /** Resolves when the events that are on their way to the disk now are there. */
   ingestSettled(): Promise<void>;
 }
@@ -123,6 +126,7 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
       const [customerId = ''] = family.evaluated.customerIds;
       const begunAt = performance.now();
       const evaluated = await evaluateFamily(deps, customerId);
+      deps.evaluated((performance.now() - begunAt) / SECOND_MS);
       const isNew = ([ref, id]: readonly [string, string]) => {
         const known = names.get(ref);
         return known?.customerId !== id || known.family !== family;

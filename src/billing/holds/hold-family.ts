@@ -2,14 +2,19 @@
  * Customers who share balances, as one process sees them: an evaluation, and what has come since (docs/holds.md, "The
  * state"). In memory.
  */
-import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum, ONE, ZERO } from '../../core/decimal.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { isUnrestricted } from '../../rating/balances/buckets.ts';
 import { type ChargeClass, periodKey } from '../../rating/holds/charged-slot.ts';
 import { HoldBook, type HoldPart } from '../../rating/holds/hold-book.ts';
-import { type HeldDraft, isPrepaid } from '../../rating/holds/price-event.ts';
+import {
+  type HeldDraft,
+  isPrepaid,
+  type MatchNeed,
+  type PricedEvent,
+} from '../../rating/holds/price-event.ts';
 import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts';
-import { type HeldEvent, matcherOf } from './count-event.ts';
+import { type AskedQuantity, type HeldEvent, matcherOf, usageOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-family.ts';
 
 /** To be held, or used already. */
@@ -19,6 +24,14 @@ interface HeldAmount {
   readonly amount: Decimal;
   readonly creditTypeId: string;
   readonly at: Instant;
+}
+
+/** A question about usage, which is not held. With a product the event has its group values only. */
+export interface Asked {
+  readonly event: HeldEvent;
+  readonly productId: string | null;
+  /** Null: what the event says, or 1. */
+  readonly quantity: Decimal | null;
 }
 
 export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
@@ -78,7 +91,7 @@ export class HoldFamily {
     }
     this.isStale = false;
     for (const usage of [...this.pending.values()]) this.use(usage);
-    for (const hold of this.active.values()) this.book.add(hold.id, this.partsOfHold(hold));
+    for (const hold of this.active.values()) this.book.add(hold.id, this.partsOfHold(hold), 'hold');
   }
 
   private forgetCounted(countedUpTo: number | null, counted: Iterable<string>): void {
@@ -117,6 +130,15 @@ export class HoldFamily {
     return amount;
   }
 
+  /** Whether the accounts are as they were when this process saw them. Versions change by others only. */
+  isAsSeen(accounts: readonly AccountSeen[], { isShared }: { readonly isShared: boolean }): boolean {
+    return accounts.every(({ customerId, changes, prices, version, usageMark }) => {
+      const own = this.seen.get(customerId);
+      if (own === undefined || own.changes !== changes || own.prices !== prices) return false;
+      return !isShared || (own.version === version && own.usageMark === usageMark);
+    });
+  }
+
   /** Whether there is usage that an evaluation from now on would count. */
   hasStoredUsage(): boolean {
     for (const { isStored } of this.pending.values()) if (isStored) return true;
@@ -153,23 +175,33 @@ export class HoldFamily {
   }
 
   private partsOfEvent(customerId: string, event: HeldEvent): readonly HoldPart[] | NotCharged {
+    return this.partsOfMatch(customerId, event, matcherOf(event, this.evaluated.metrics));
+  }
+
+  private partsOfMatch(
+    customerId: string,
+    { timestamp }: Pick<HeldEvent, 'timestamp'>,
+    match: MatchNeed,
+  ): readonly HoldPart[] | NotCharged {
     const drafts = this.evaluated.drafts.get(customerId) ?? [];
-    const open = drafts.filter(({ draft }) => contains(draft.period, event.timestamp));
+    const open = drafts.filter(({ draft }) => contains(draft.period, timestamp));
     if (open.length === 0) return drafts.length === 0 ? 'unpriced' : 'not_priceable';
-    const match = matcherOf(event, this.evaluated.metrics);
-    const parts: HoldPart[] = [];
-    const uncharged = new Set<NotCharged>();
-    for (const { pricer } of open) {
-      const priced = pricer.price(event.timestamp, match);
-      parts.push(...priced.parts);
-      for (const reason of priced.uncharged) uncharged.add(reason);
-    }
-    const units = new Set(
-      parts.map((part) => ('slot' in part ? part.slot.charge : part.charge).creditTypeId),
-    );
-    if (uncharged.has('not_priceable') || units.size > 1) return 'not_priceable';
-    if (parts.length > 0) return parts;
-    return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
+    return joined(open.map(({ pricer }) => pricer.price(timestamp, match)));
+  }
+
+  /** Of usage that is asked about and not held. `unknown_product`: no open draft of the customer knows the product. */
+  partsOfAsked(
+    customerId: string,
+    { event, productId, quantity }: Asked,
+  ): readonly HoldPart[] | NotCharged | 'unknown_product' {
+    const { metrics, drafts } = this.evaluated;
+    const asked: AskedQuantity = { quantity: quantity ?? ONE, isDefault: quantity === null };
+    if (productId === null) return this.partsOfMatch(customerId, event, matcherOf(event, metrics, asked));
+    const match = usageOf(event, metrics, asked.quantity);
+    const priced = (drafts.get(customerId) ?? [])
+      .filter(({ draft }) => contains(draft.period, event.timestamp))
+      .flatMap(({ pricer }) => pricer.priceProduct(productId, event.timestamp, match) ?? []);
+    return priced.length === 0 ? 'unknown_product' : joined(priced);
   }
 
   /**
@@ -221,6 +253,16 @@ export class HoldFamily {
       .map(({ segmentId }) => segmentId);
     return [{ charge: amountClass(customerId, drafts, creditTypeId, [...new Set(ids)]), amount }];
   }
+}
+
+/** Of several contracts. */
+function joined(priced: readonly PricedEvent[]): readonly HoldPart[] | NotCharged {
+  const parts = priced.flatMap((one) => one.parts);
+  const uncharged = new Set(priced.flatMap((one) => [...one.uncharged]));
+  const units = new Set(parts.map((part) => ('slot' in part ? part.slot.charge : part.charge).creditTypeId));
+  if (uncharged.has('not_priceable') || units.size > 1) return 'not_priceable';
+  if (parts.length > 0) return parts;
+  return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
 }
 
 /** In the currency, where all drafts convert the unit: at the highest rate. Null: there is nothing to convert. */

@@ -50,6 +50,8 @@ export interface HoldWriter {
   reserve(reservation: Reservation): Promise<Reserved>;
   /** Resolves with whether the hold was as the change needs it. */
   change(change: HoldChange): Promise<boolean>;
+  /** Ends the holds of the family whose time is over. */
+  endOver(family: HoldFamily): Promise<void>;
 }
 
 const GROUP_MAX = 500;
@@ -129,6 +131,7 @@ export function createHoldWriter({ db, clock }: Deps): HoldWriter {
         reservations.push({ task, resolve, reject });
         own.runInAsyncScope(() => setImmediate(() => void writeAll()));
       }),
+    endOver: (family) => endOver([family], clock.now()),
     change: (task) =>
       new Promise((resolve, reject) => {
         changes.push({ task, resolve, reject });

@@ -3,7 +3,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
-import { type Hold, type HoldStatus, listHolds as listStoredHolds } from '../../store/holds/holds.ts';
+import {
+  type Hold,
+  type HoldStatus,
+  listHolds as listStoredHolds,
+  shownStatus,
+} from '../../store/holds/holds.ts';
 
 export interface ListedHold {
   readonly hold: Hold;
@@ -20,8 +25,7 @@ export async function listHolds(
   const { rows, next } = await listStoredHolds(db, { ...filter, now }, page);
   const nameOf = createUnitNames(db);
   const listed = rows.map(async (hold): Promise<ListedHold> => {
-    const isOver = hold.status === 'active' && hold.expiresAt <= now;
-    const shown: Hold = isOver ? { ...hold, status: 'expired' } : hold;
+    const shown: Hold = { ...hold, status: shownStatus(hold, now) };
     return { hold: shown, creditTypeName: await nameOf(hold.creditTypeId) };
   });
   return { rows: await Promise.all(listed), next };

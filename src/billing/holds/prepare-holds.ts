@@ -5,6 +5,7 @@ import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { createEventReader } from '../../metering/ingest/validate-events.ts';
+import type { HeldEvent } from './count-event.ts';
 import { type Charged, heldEvent } from './hold-family.ts';
 
 export interface HoldRequest {
@@ -83,4 +84,23 @@ function eventJson({ customerRef, transactionId, event }: HoldRequest, timestamp
   const head = { transaction_id: transactionId, customer_id: customerRef, event_type: event?.eventType };
   const members = JSON.stringify({ ...head, timestamp: formatInstant(timestamp) }).slice(1, -1);
   return `{${members},"properties":${event?.properties ?? '{}'}}`;
+}
+
+/** One event as ingest would store it, now. Refuses (`invalid`) what ingest would refuse. */
+export function preparedEvent(
+  { clock, windowDays }: Deps,
+  {
+    customerRef,
+    eventType,
+    properties,
+  }: Readonly<Record<'customerRef' | 'eventType' | 'properties', string>>,
+): HeldEvent {
+  const now = clock.now();
+  const event = { eventType, properties, timestamp: null };
+  const request = { customerRef, transactionId: 'check', ttlSeconds: null, event, amount: null };
+  const body = Buffer.from(`[${eventJson(request, now)}]`);
+  const read = createEventReader().read(body, { now, windowDays });
+  if (!('rows' in read)) throw invalid([], read.errors[0]?.message ?? read.message);
+  const { timestamp, properties: stored } = read.rows.read(0);
+  return heldEvent(eventType, timestamp, JSON.stringify(stored));
 }

@@ -54,8 +54,9 @@ interface CopyLimits {
 }
 
 const COPY_LIMITS: CopyLimits = { copiedRows: 200_000, copiedCharacters: 24_000_000 };
-/** Customers or contracts that are read at once. */
+/** Customers, contracts or holds that are read at once. */
 const ITEMS_PER_READ = 1_000;
+const ITEM_VIEWS: readonly CopiedView[] = ['customers', 'contracts', 'holds'];
 /** Customers or aliases, of which two texts are wanted. */
 const OWNERS_PER_READ = 10_000;
 /** Invoices with their lines, and customers with their balances. */
@@ -137,7 +138,7 @@ async function copyOf(
   { customerIds }: CheckedReport,
   budget: Budget,
 ): Promise<ViewRow[]> {
-  const limit = view === 'customers' || view === 'contracts' ? ITEMS_PER_READ : DOCUMENTS_PER_READ;
+  const limit = ITEM_VIEWS.includes(view) ? ITEMS_PER_READ : DOCUMENTS_PER_READ;
   const copied: ViewRow[] = [];
   let after: string | null = null;
   do {

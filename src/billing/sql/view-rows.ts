@@ -18,12 +18,14 @@ import { lineId } from '../../rating/invoices/line-id.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import { shownStatus } from '../../store/holds/holds.ts';
 import type { IssuedHead } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';
 import {
   type ReportPart,
   reportContracts,
   reportCustomers,
+  reportHolds,
   reportInvoices,
 } from '../../store/sql/report-rows.ts';
 import { issuedBalances } from './issued-balances.ts';
@@ -44,7 +46,7 @@ export interface RowsPart {
 /** Views whose rows lie in PostgreSQL. Those of drafts are computed (draft-rows.ts). */
 export type CopiedView = Exclude<ViewName, 'events' | 'event_repeats' | 'drafts'>;
 
-/** A part of a view's rows: those of at most `part.limit` invoices, customers or contracts. */
+/** A part of a view's rows: those of at most `part.limit` invoices, customers, contracts or holds. */
 export async function readViewRows(deps: ViewDeps, view: CopiedView, part: ReportPart): Promise<RowsPart> {
   switch (view) {
     case 'customers':
@@ -53,6 +55,8 @@ export async function readViewRows(deps: ViewDeps, view: CopiedView, part: Repor
       return contractRows(deps, part);
     case 'balances':
       return balanceRows(deps, part);
+    case 'holds':
+      return holdRows(deps, part);
     default: {
       const heads = await reportInvoices(deps.db, part);
       return { rows: await invoiceViews[view](deps, heads), next: nextOf(heads, part) };
@@ -102,6 +106,17 @@ async function balanceRows({ db, now }: ViewDeps, part: ReportPart): Promise<Row
   const rows = balances.map(({ commitId, customerId, contractId, type, creditTypeId, balance }) => [
     ...[commitId, customerId, contractId, type, creditTypeId],
     exact(balance),
+  ]);
+  return { rows, next: nextOf(read, part) };
+}
+
+async function holdRows({ db, now }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+  const read = await reportHolds(db, part);
+  const rows = read.map((hold) => [
+    ...[hold.id, hold.customerId, hold.transactionId, shownStatus(hold, now), hold.eventType],
+    ...[time(hold.timestamp), exact(hold.amount), hold.creditTypeId],
+    hold.settledAmount === null ? null : exact(hold.settledAmount),
+    ...[time(hold.createdAt), time(hold.expiresAt), time(hold.endedAt)],
   ]);
   return { rows, next: nextOf(read, part) };
 }

@@ -60,6 +60,17 @@ export class ChargedSlot {
     return this.values.size === 0;
   }
 
+  /** Of the next unit behind all that is outstanding, as a line would have it, in the unit of the class. */
+  nextPrice(): Decimal {
+    const { priceLists, growth, value, positionOf, factor, laterPerUnit } = this.terms;
+    const position = positionOf(growth === 'sum' ? value.plus(this.sum) : this.greatest());
+    let price = ZERO;
+    for (const bands of priceLists)
+      price = maximum(price, laterPerUnit === null ? priceAbove(bands, position) : highestPrice(bands));
+    if (laterPerUnit !== null) price = price.plus(laterPerUnit);
+    return factor === null ? price : price.times(factor);
+  }
+
   add(id: string, value: Decimal): void {
     this.remove(id);
     const counted = value.lt(ZERO) ? ZERO : value;
@@ -106,6 +117,10 @@ function walked(bands: PriceBands, from: Decimal, to: Decimal): Decimal {
   const [only] = bands;
   if (bands.length === 1) return to.minus(from).times(only.price);
   return walkBands(bands, from, to).reduce((total, { amount }) => total.plus(amount), ZERO);
+}
+
+function priceAbove(bands: PriceBands, position: Decimal): Decimal {
+  return (bands.find(({ end }) => end === null || position.lt(end)) ?? bands[0]).price;
 }
 
 export function highestPrice(bands: PriceBands): Decimal {

@@ -34,9 +34,24 @@ export interface Decision {
   readonly remaining: Decimal | null;
 }
 
-/** What is outstanding of a class. */
+/** What may be held of the same as some parts, without holding it. */
+export interface Standing extends Decision {
+  /** Of the next unit; null of an amount. */
+  readonly unitPrice: Decimal | null;
+  /** What holds of the same balances, or of the same limit, cost. */
+  readonly held: Decimal;
+  /** The spend limit that judges the parts: the one with the least left. Null: balances do, or there is none. */
+  readonly limit: LimitLeft | null;
+}
+
+/** What is outstanding of a class, and the holds among it. */
 interface ClassState {
   readonly charge: ChargeClass;
+  readonly all: Outstanding;
+  readonly held: Outstanding;
+}
+
+interface Outstanding {
   readonly slots: Map<string, ChargedSlot>;
   readonly amounts: Map<string, Decimal>;
 }
@@ -60,11 +75,17 @@ export class HoldBook {
     this.limits = limits;
   }
 
-  /** Adds what is certain: a hold that was granted, or usage. */
-  add(id: string, parts: readonly HoldPart[]): void {
+  /** Adds what is certain: usage, or a hold that was granted. */
+  add(id: string, parts: readonly HoldPart[], kind: 'usage' | 'hold' = 'usage'): void {
     this.remove(id);
     this.entries.set(id, parts);
-    for (const part of parts) this.addPart(id, part);
+    for (const part of parts) {
+      const charge = chargeOf(part);
+      const state = this.classes.get(charge.key) ?? newState(charge);
+      this.classes.set(charge.key, state);
+      addPart(state.all, id, part);
+      if (kind === 'hold') addPart(state.held, id, part);
+    }
     this.known = null;
   }
 
@@ -72,7 +93,13 @@ export class HoldBook {
     const parts = this.entries.get(id);
     if (parts === undefined) return;
     this.entries.delete(id);
-    for (const part of parts) this.removePart(id, part);
+    for (const part of parts) {
+      const state = this.classes.get(chargeOf(part).key);
+      if (state === undefined) continue;
+      removePart(state.all, id, part);
+      removePart(state.held, id, part);
+      if (state.all.slots.size + state.all.amounts.size === 0) this.classes.delete(state.charge.key);
+    }
     this.known = null;
   }
 
@@ -80,7 +107,7 @@ export class HoldBook {
   reserve(id: string, parts: readonly HoldPart[]): Decision {
     const before = this.allocation();
     const costs = new Map(chargesOf(parts).map(({ key }) => [key, this.amountOf(key)]));
-    this.add(id, parts);
+    this.add(id, parts, 'hold');
     const amount = this.costOf(parts).minus(sum([...costs.values()]));
     const reason = this.refusalOf(parts, before, costs);
     if (reason !== null) this.remove(id);
@@ -108,34 +135,52 @@ export class HoldBook {
     return least === null ? null : maximum(least, ZERO);
   }
 
-  /** What is held and used since the evaluation of what these parts are of. */
-  outstanding(parts: readonly HoldPart[]): Decimal {
-    return sum(chargesOf(parts).map((charge) => this.amountOf(charge.key)));
+  /** What `reserve` would answer, and how much there is of it. Adds nothing. */
+  standing(id: string, parts: readonly HoldPart[]): Standing {
+    const unitPrice = this.nextPrice(parts);
+    const remaining = this.remaining(parts);
+    const held = sum(this.sharing(parts).map((state) => amountOf(state.held)));
+    const limit = this.limitOf(parts);
+    const decision = this.reserve(id, parts);
+    this.remove(id);
+    return { ...decision, remaining, unitPrice, held, limit };
   }
 
-  private addPart(id: string, part: HoldPart): void {
-    const charge = chargeOf(part);
-    const state = this.classes.get(charge.key) ?? { charge, slots: new Map(), amounts: new Map() };
-    this.classes.set(charge.key, state);
-    if (!('slot' in part)) {
-      state.amounts.set(id, (state.amounts.get(id) ?? ZERO).plus(part.amount));
-      return;
+  private nextPrice(parts: readonly HoldPart[]): Decimal | null {
+    let price: Decimal | null = null;
+    for (const part of parts) {
+      if (!('slot' in part)) continue;
+      const state = this.classes.get(part.slot.charge.key);
+      const slot = state?.all.slots.get(part.slot.key) ?? new ChargedSlot(part.slot);
+      price = (price ?? ZERO).plus(slot.nextPrice());
     }
-    const slot = state.slots.get(part.slot.key) ?? new ChargedSlot(part.slot);
-    state.slots.set(part.slot.key, slot);
-    slot.add(id, part.value);
+    return price;
   }
 
-  private removePart(id: string, part: HoldPart): void {
-    const state = this.classes.get(chargeOf(part).key);
-    if (state === undefined) return;
-    if (!('slot' in part)) state.amounts.delete(id);
-    else {
-      const slot = state.slots.get(part.slot.key);
-      slot?.remove(id);
-      if (slot?.isEmpty) state.slots.delete(part.slot.key);
+  /** The classes that take from the same balances or limits. */
+  private sharing(parts: readonly HoldPart[]): ClassState[] {
+    const touched = chargesOf(parts);
+    return [...this.classes.values()].filter(({ charge }) =>
+      touched.some((one) => one.key === charge.key || this.shares(one, charge)),
+    );
+  }
+
+  private shares(a: ChargeClass, b: ChargeClass): boolean {
+    if (a.segmentIds.length > 0) return a.segmentIds.some((id) => b.segmentIds.includes(id));
+    if (b.segmentIds.length > 0) return false;
+    return this.limits.some((limit) => isLimitOf(limit, a) && isLimitOf(limit, b));
+  }
+
+  private limitOf(parts: readonly HoldPart[]): LimitLeft | null {
+    const allocation = this.allocation();
+    let least: { readonly limit: LimitLeft; readonly left: Decimal } | null = null;
+    for (const charge of chargesOf(parts)) {
+      if (charge.segmentIds.length > 0) continue;
+      for (const one of this.limitsLeft(charge, allocation)) {
+        if (least === null || one.left.lt(least.left)) least = one;
+      }
     }
-    if (state.slots.size + state.amounts.size === 0) this.classes.delete(state.charge.key);
+    return least?.limit ?? null;
   }
 
   private costOf(parts: readonly HoldPart[]): Decimal {
@@ -144,11 +189,7 @@ export class HoldBook {
 
   private amountOf(key: string): Decimal {
     const state = this.classes.get(key);
-    if (state === undefined) return ZERO;
-    let amount = ZERO;
-    for (const { cost } of state.slots.values()) amount = amount.plus(cost);
-    for (const one of state.amounts.values()) amount = amount.plus(one);
-    return amount;
+    return state === undefined ? ZERO : amountOf(state.all);
   }
 
   /** What is restricted most finds its place first. */
@@ -202,13 +243,20 @@ export class HoldBook {
 
   /** Of the limits that apply to what no balance pays for; null: there is none. */
   private leftToSpend(charge: ChargeClass, allocation: Allocation): Decimal | null {
-    let least: Decimal | null = null;
-    for (const limit of this.limits) {
-      if (!isLimitOf(limit, charge)) continue;
-      const left = limit.limit.minus(limit.spent).minus(this.spentSince(limit, allocation));
-      least = least === null ? left : minimum(least, left);
-    }
-    return least;
+    const left = this.limitsLeft(charge, allocation).map((one) => one.left);
+    return left.length === 0 ? null : left.reduce(minimum);
+  }
+
+  private limitsLeft(
+    charge: ChargeClass,
+    allocation: Allocation,
+  ): { readonly limit: LimitLeft; readonly left: Decimal }[] {
+    return this.limits
+      .filter((limit) => isLimitOf(limit, charge))
+      .map((limit) => ({
+        limit,
+        left: limit.limit.minus(limit.spent).minus(this.spentSince(limit, allocation)),
+      }));
   }
 
   /** What no balance pays for, and what balances have no room for. */
@@ -220,6 +268,38 @@ export class HoldBook {
     }
     return spent;
   }
+}
+
+function newState(charge: ChargeClass): ClassState {
+  const nothing = (): Outstanding => ({ slots: new Map(), amounts: new Map() });
+  return { charge, all: nothing(), held: nothing() };
+}
+
+function addPart({ slots, amounts }: Outstanding, id: string, part: HoldPart): void {
+  if (!('slot' in part)) {
+    amounts.set(id, (amounts.get(id) ?? ZERO).plus(part.amount));
+    return;
+  }
+  const slot = slots.get(part.slot.key) ?? new ChargedSlot(part.slot);
+  slots.set(part.slot.key, slot);
+  slot.add(id, part.value);
+}
+
+function removePart({ slots, amounts }: Outstanding, id: string, part: HoldPart): void {
+  if (!('slot' in part)) {
+    amounts.delete(id);
+    return;
+  }
+  const slot = slots.get(part.slot.key);
+  slot?.remove(id);
+  if (slot?.isEmpty) slots.delete(part.slot.key);
+}
+
+function amountOf({ slots, amounts }: Outstanding): Decimal {
+  let amount = ZERO;
+  for (const { cost } of slots.values()) amount = amount.plus(cost);
+  for (const one of amounts.values()) amount = amount.plus(one);
+  return amount;
 }
 
 function isLimitOf({ period, creditTypeId }: LimitLeft, charge: ChargeClass): boolean {

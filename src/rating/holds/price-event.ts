@@ -54,6 +54,8 @@ export interface HeldDraft {
   readonly needs: readonly UsageNeed[];
   /** Of these groups of usage. */
   productsFor(values: readonly GroupValues[]): readonly ProductOnCard[];
+  /** On the card; a composite charges for what others cost. */
+  findProduct(id: string): ProductOnCard | 'composite' | null;
   /** Null: too much for memory. */
   readonly usage: UsageIndex | null;
   readonly failedMetrics: ReadonlySet<string>;
@@ -66,7 +68,7 @@ export interface HeldDraft {
 /** Why a product charges nothing. */
 type Uncharged = 'not_entitled' | 'unpriced' | 'not_priceable';
 
-interface PricedEvent {
+export interface PricedEvent {
   readonly parts: readonly HoldPart[];
   readonly uncharged: ReadonlySet<Uncharged>;
 }
@@ -74,6 +76,8 @@ interface PricedEvent {
 export interface EventPricer {
   /** As of the evaluation. `at`: the timestamp of the event. */
   price(at: Instant, match: MatchNeed): PricedEvent;
+  /** So much usage of one product alone. Null: the draft knows no such product. */
+  priceProduct(productId: string, at: Instant, match: MatchNeed): PricedEvent | null;
 }
 
 export function createEventPricer(draft: HeldDraft): EventPricer {
@@ -88,14 +92,19 @@ export function createEventPricer(draft: HeldDraft): EventPricer {
   };
   const runs = new Map<string, readonly CounterRun[]>();
   const slots = new Map<string, SlotTerms | Uncharged>();
+  // A composite charges for what others cost.
+  const isPriceable = draft.usage !== null && input.composites.length === 0;
   const runsOf = (product: Product) => {
     const known = runs.get(product.id) ?? counterRuns(product, period, input.usageFilters);
     runs.set(product.id, known);
     return known;
   };
 
-  function priceOf(counted: ReadonlyMap<string, CountedUsage>, at: Instant): PricedEvent {
-    const products = draft.productsFor([...counted.values()].map(({ groupValues }) => groupValues));
+  function priceOf(
+    products: readonly ProductOnCard[],
+    counted: ReadonlyMap<string, CountedUsage>,
+    at: Instant,
+  ): PricedEvent {
     const parts: HoldPart[] = [];
     const uncharged = new Set<Uncharged>();
     for (const { one, run, span } of spansAt(products, runsOf, at)) {
@@ -115,11 +124,21 @@ export function createEventPricer(draft: HeldDraft): EventPricer {
 
   return {
     price(at, match) {
-      const counted = contains(period, at) ? countedNeeds(draft, match) : 'not_priceable';
+      const counted = contains(period, at) ? countedNeeds(draft, draft.needs, match) : 'not_priceable';
       if (counted === 'not_priceable') return NOT_PRICEABLE;
       if (counted.size === 0) return NOTHING;
-      // A composite charges for what others cost.
-      return draft.usage === null || input.composites.length > 0 ? NOT_PRICEABLE : priceOf(counted, at);
+      if (!isPriceable) return NOT_PRICEABLE;
+      const values = [...counted.values()].map(({ groupValues }) => groupValues);
+      return priceOf(draft.productsFor(values), counted, at);
+    },
+    priceProduct(productId, at, match) {
+      const one = draft.findProduct(productId);
+      if (one === null) return null;
+      if (one === 'composite' || !isPriceable || !contains(period, at)) return NOT_PRICEABLE;
+      const spans = [...spansAt([one], runsOf, at)];
+      const needs = spans.map(({ span }) => span.need);
+      const counted = countedNeeds(draft, needs, match);
+      return counted === 'not_priceable' ? NOT_PRICEABLE : priceOf([one], counted, at);
     },
   };
 }
@@ -127,12 +146,16 @@ export function createEventPricer(draft: HeldDraft): EventPricer {
 const NOT_PRICEABLE: PricedEvent = { parts: [], uncharged: new Set(['not_priceable']) };
 const NOTHING: PricedEvent = { parts: [], uncharged: new Set() };
 
-function countedNeeds(draft: HeldDraft, match: MatchNeed): Map<string, CountedUsage> | 'not_priceable' {
+function countedNeeds(
+  { failedMetrics }: HeldDraft,
+  needs: readonly UsageNeed[],
+  match: MatchNeed,
+): Map<string, CountedUsage> | 'not_priceable' {
   const counted = new Map<string, CountedUsage>();
-  for (const need of draft.needs) {
+  for (const need of needs) {
     const usage = match(need);
     if (usage === null) continue;
-    if (usage === 'not_priceable' || draft.failedMetrics.has(need.billableMetricId)) return 'not_priceable';
+    if (usage === 'not_priceable' || failedMetrics.has(need.billableMetricId)) return 'not_priceable';
     counted.set(needKey(need), usage);
   }
   return counted;

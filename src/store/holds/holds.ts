@@ -1,6 +1,6 @@
 /** Holds: what is held of balances and limits before usage happens (docs/holds.md). */
 import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
-import type { Decimal } from '../../core/decimal.ts';
+import { type Decimal, decimal } from '../../core/decimal.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -9,6 +9,14 @@ import { holds } from './holds.tables.ts';
 
 export type Hold = typeof holds.$inferSelect;
 export type HoldStatus = Hold['status'];
+
+/** An active hold whose time is over has expired, also where nobody has noticed yet. */
+export function shownStatus(
+  { status, expiresAt }: Pick<Hold, 'status' | 'expiresAt'>,
+  now: Instant,
+): HoldStatus {
+  return status === 'active' && expiresAt <= now ? 'expired' : status;
+}
 
 /** The hold of a transaction that is active or settled; else the last one that has ended. */
 export async function findHolds(
@@ -278,6 +286,21 @@ export async function endExpired(
       { version: Number(row.version), usageMark: Number(row.usage_mark) },
     ]),
   );
+}
+
+/** How many holds are active, and what they hold, by unit. */
+export async function readOutstanding(
+  db: Database,
+  now: Instant,
+): Promise<{ readonly creditTypeId: string; readonly count: number; readonly amount: Decimal }[]> {
+  const rows = await db.execute(sql`
+    select credit_type_id, count(*)::int as count, sum(amount)::text as amount from holds
+    where status = 'active' and expires_at > ${formatInstant(now)}::timestamptz group by credit_type_id`);
+  return rows.map((row) => ({
+    creditTypeId: String(row.credit_type_id),
+    count: Number(row.count),
+    amount: decimal(String(row.amount)),
+  }));
 }
 
 /** Removes some of the holds that have ended before, and ends some that nobody has asked for since. */

@@ -5,6 +5,8 @@ import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 import { customers, ingestAliases } from '../customers/customers.tables.ts';
+import { holds } from '../holds/holds.tables.ts';
+import type { Hold } from '../holds/holds.ts';
 import { invoiceDeliveries } from '../invoices/invoice-deliveries.tables.ts';
 import { deliveryFromRow } from '../invoices/invoice-deliveries.ts';
 import { invoiceNumbers } from '../invoices/invoice-numbers.tables.ts';
@@ -73,6 +75,20 @@ export async function reportContracts(db: Reader, { customerIds, after, limit }:
       ),
     )
     .orderBy(asc(contracts.id))
+    .limit(limit);
+}
+
+export async function reportHolds(db: Reader, { customerIds, after, limit }: ReportPart): Promise<Hold[]> {
+  return db
+    .select()
+    .from(holds)
+    .where(
+      and(
+        customerIds === null ? undefined : inArray(holds.customerId, [...customerIds]),
+        after === null ? undefined : gt(holds.id, after),
+      ),
+    )
+    .orderBy(asc(holds.id))
     .limit(limit);
 }
 

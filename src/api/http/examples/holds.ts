@@ -22,5 +22,9 @@ export const holdExamples: RequestExamples = {
   },
   releaseHolds: { body: { holds: [{ transaction_id: 'request-0002' }] } },
   extendHolds: { body: { holds: [{ hold_id: '5c10fade-1c9e-4d6c-8275-c52c36731d3c', ttl_seconds: 600 }] } },
+  checkUsage: {
+    params: { customer_id: ids.customer },
+    body: { event_type: 'completion', properties: { model: 'large' }, quantity: 4096 },
+  },
   listHolds: { query: { customer_id: ids.customer, status: 'active' } },
 };

@@ -1,20 +1,16 @@
 /** Holds: what is about to be used is held of balances and limits before it happens (docs/holds.md). */
 import { z } from 'zod';
-import {
-  type EndAnswer,
-  type HoldAnswer,
-  type Holds,
-  type SettleAnswer,
-  TTL_SECONDS,
-  TTL_SECONDS_MAX,
-} from '../../../billing/holds/holds.ts';
+import type { EndAnswer, Holds, SettleAnswer } from '../../../billing/holds/holds.ts';
 import { type ListedHold, listHolds } from '../../../billing/holds/list-holds.ts';
+import { type HoldAnswer, TTL_SECONDS, TTL_SECONDS_MAX } from '../../../billing/holds/reserve.ts';
 import { ZERO } from '../../../core/decimal.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { stringifyJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { creditType, exactNumber, exactValue, timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { checkRoute } from './check-route.ts';
+import { HOLD_REASONS, properties } from './fields.ts';
 
 const BATCH_MAX = 100;
 const TRANSACTION_ID_CHARACTERS_MAX = 128;
@@ -28,10 +24,6 @@ const transactionId = z
     `must have at most ${TRANSACTION_ID_CHARACTERS_MAX} characters`,
   )
   .meta({ description: 'The one that the event has or will have.' });
-
-const properties = z
-  .record(z.string(), z.unknown())
-  .meta({ description: 'As in an event. Numbers keep every digit.' });
 
 const ttl = wholeNumber(1, TTL_SECONDS_MAX);
 
@@ -64,15 +56,6 @@ const holdRequest = z
   })
   .meta({ id: 'HoldRequest' });
 
-const REASONS = [
-  'balance',
-  'spend_limit',
-  'not_entitled',
-  'unpriced',
-  'customer_not_found',
-  'not_priceable',
-] as const;
-
 const remaining = exactValue
   .nullable()
   .meta({ description: 'What may still be held after this answer; null: there is no limit.' });
@@ -92,7 +75,7 @@ const granted = z
 const refused = z
   .object({
     granted: z.literal(false),
-    reason: z.enum(REASONS),
+    reason: z.enum(HOLD_REASONS),
     required: exactValue.nullable().meta({ description: 'What it would take; null where it has no price.' }),
     remaining,
   })
@@ -144,7 +127,14 @@ const listed = granted
 type Deps = Parameters<typeof listHolds>[0] & { readonly holds: Holds };
 
 export function holdRoutes(deps: Deps): RouteDefinition[] {
-  return [reserveRoute(deps), settleRoute(deps), releaseRoute(deps), extendRoute(deps), listRoute(deps)];
+  return [
+    reserveRoute(deps),
+    settleRoute(deps),
+    releaseRoute(deps),
+    extendRoute(deps),
+    listRoute(deps),
+    checkRoute(deps),
+  ];
 }
 
 const ingestFacts = { method: 'post', tags: ['Holds'], scope: 'ingest', commitsItself: true } as const;

@@ -135,6 +135,20 @@ const VIEWS = {
     text('credit_type_id', 'what the balance is counted in'),
     number('balance', 'what is left at the time of the request, without what drafts are going to use'),
   ],
+  holds: [
+    text('hold_id', 'the hold'),
+    CUSTOMER_ID,
+    text('transaction_id', 'the one that its event has or will have'),
+    text('status', '`active`, `settled`, `released` or `expired`'),
+    text('event_type', 'of the event that was asked for; NULL: an amount is held'),
+    timestamp('timestamp', 'when its event happens'),
+    number('amount', 'what is held, exact: US cents, whole units of all others'),
+    text('credit_type_id', 'what it is counted in'),
+    number('settled_amount', 'what its event costs; NULL where there is none, or where that is not known'),
+    timestamp('created_at', 'when it was granted'),
+    timestamp('expires_at', 'when it ends unless it is settled, released or extended'),
+    timestamp('ended_at', 'when it was settled, released, or noticed to be over; else NULL'),
+  ],
 } as const satisfies Readonly<Record<string, readonly ViewColumn[]>>;
 
 export type ViewName = keyof typeof VIEWS;

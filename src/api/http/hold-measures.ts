@@ -1,0 +1,43 @@
+/** The Prometheus metrics of holds. The time of requests is in `tallyhouse_http_request_duration_seconds`. */
+import type { Registry } from 'prom-client';
+import type { Holds } from '../../billing/holds/holds.ts';
+import { registerCounter, registerGauge, registerTimes } from './metrics.ts';
+
+export function holdMeasures(
+  registry: Registry,
+  { figures, observeEvaluations }: Pick<Holds, 'figures' | 'observeEvaluations'>,
+): void {
+  registerCounter(registry, {
+    name: 'tallyhouse_holds_granted_total',
+    help: 'Holds that this process has granted. Repeated requests are not counted.',
+    value: () => figures().granted,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_holds_refused_total',
+    help: 'Refusals of this process, by reason.',
+    label: 'reason',
+    values: () => figures().refused,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_hold_checks_total',
+    help: 'Checks of usage that this process has answered: allowed, or the reason against it.',
+    label: 'result',
+    values: () => figures().checked,
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_holds_outstanding',
+    help: 'Active holds of all processes, as of some seconds ago.',
+    value: () => figures().outstanding.count,
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_holds_outstanding_amount',
+    help: 'What they hold, by pricing unit: cents of US dollars, else whole units.',
+    label: 'credit_type',
+    values: () => figures().outstanding.amounts,
+  });
+  const observe = registerTimes(registry, {
+    name: 'tallyhouse_hold_evaluation_seconds',
+    help: 'How long evaluations of customers took that holds are granted from.',
+  });
+  observeEvaluations(observe);
+}

@@ -1,0 +1,92 @@
+/** Whether a customer may use something now (docs/holds.md, "Check"). */
+import { z } from 'zod';
+import { CHECK_AGE_SECONDS } from '../../../billing/holds/check.ts';
+import type { Holds } from '../../../billing/holds/holds.ts';
+import { ZERO } from '../../../core/decimal.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { stringifyJson } from '../../base/json.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { creditType, exactNumber, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { HOLD_REASONS, properties } from './fields.ts';
+
+const request = z
+  .object({
+    product_id: uuid.optional().meta({ description: 'A product on the rate card.' }),
+    event_type: z.string().min(1).max(256).optional().meta({ description: 'Instead of a product.' }),
+    properties: properties
+      .optional()
+      .meta({ description: 'As in an event. With product_id, its group values.' }),
+    quantity: exactNumber({ min: '0' })
+      .optional()
+      .meta({ description: 'What the metric counts. By default what the properties say, or 1.' }),
+  })
+  .refine((one) => (one.product_id === undefined) !== (one.event_type === undefined), {
+    path: ['product_id'],
+    message: 'either product_id or event_type is needed',
+  })
+  .meta({ id: 'CheckUsage' });
+
+const answer = z
+  .object({
+    allowed: z.boolean(),
+    reason: z.enum(HOLD_REASONS).nullable().meta({ description: 'Null: it is allowed.' }),
+    unit_price: exactValue
+      .nullable()
+      .meta({ description: 'Of the next unit, from the tier that is reached; null where it has no price.' }),
+    credit_type: creditType.nullable().meta({ description: 'The unit of the amounts.' }),
+    remaining: exactValue
+      .nullable()
+      .meta({ description: 'What may still be held; null: there is no limit, or no price.' }),
+    held: exactValue.meta({ description: 'What holds of the same balances, or of the same limit, cost.' }),
+    limit: exactValue
+      .nullable()
+      .meta({ description: 'The spend limit that judges it; null: balances do, or nothing does.' }),
+    resets_at: timestamp
+      .nullable()
+      .meta({ description: 'When the spend limit begins anew; null without one.' }),
+  })
+  .meta({ id: 'UsageCheck' });
+
+export function checkRoute({ holds }: { readonly holds: Holds }): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/customers/{customer_id}/check',
+    operationId: 'checkUsage',
+    summary: 'Ask whether a customer may use something now, and hold nothing',
+    description:
+      'From the numbers that holds are granted from. The answer may be kept for the seconds that its ' +
+      'Cache-Control states; to be sure that nobody else spends the same meanwhile, hold it.',
+    tags: ['Holds'],
+    scope: 'ingest',
+    commitsItself: true,
+    headers: { 'cache-control': `private, max-age=${CHECK_AGE_SECONDS}` },
+    params: z.object({
+      customer_id: z.string().min(1).max(256).meta({ description: 'Id or ingest alias of a customer.' }),
+    }),
+    body: request,
+    response: z.object({ data: answer }),
+    errors: [400, 404, 503],
+    async handler({ params, body }) {
+      const { standing, ...found } = await holds.check({
+        customerRef: params.customer_id,
+        productId: body.product_id ?? null,
+        eventType: body.event_type ?? null,
+        properties: stringifyJson(body.properties ?? {}),
+        quantity: body.quantity ?? null,
+      });
+      const { creditTypeId: id, creditTypeName: name } = found;
+      const limit = standing?.limit ?? null;
+      const data: z.input<typeof answer> = {
+        allowed: found.reason === null,
+        reason: found.reason,
+        unit_price: standing?.unitPrice ?? null,
+        credit_type: id === null || name === null ? null : { id, name },
+        remaining: standing?.remaining ?? null,
+        held: standing?.held ?? ZERO,
+        limit: limit?.limit ?? null,
+        resets_at: limit === null ? null : formatInstant(limit.resetsAt),
+      };
+      return { data };
+    },
+  });
+}

@@ -1,0 +1,141 @@
+/** Whether something may be used now, from the numbers that holds are granted from. Holds nothing (docs/holds.md, "Check"). */
+import type { Clock } from '../../core/clock.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import { namesNothing, Refusal } from '../../core/errors.ts';
+import { type Instant, SECOND_MS } from '../../core/time.ts';
+import type { Standing } from '../../rating/holds/hold-book.ts';
+import type { Database } from '../../store/base/database.ts';
+import { findProduct } from '../../store/products/products.ts';
+import type { HoldFamilies } from './hold-families.ts';
+import type { Asked, HoldFamily, NotCharged } from './hold-family.ts';
+import type { HoldWriter } from './hold-writer.ts';
+import { preparedEvent } from './prepare-holds.ts';
+import { type AccountReader, createAccountReader } from './read-accounts.ts';
+import { unitOf } from './unit-of-parts.ts';
+
+export interface CheckRequest {
+  /** Id or ingest alias. */
+  readonly customerRef: string;
+  /** Instead of an event type. */
+  readonly productId: string | null;
+  readonly eventType: string | null;
+  /** JSON, with the digits as they were sent. */
+  readonly properties: string;
+  readonly quantity: Decimal | null;
+}
+
+export interface CheckAnswer {
+  /** Null: it is allowed. */
+  readonly reason: NotCharged | 'balance' | 'spend_limit' | 'customer_not_found' | null;
+  /** Null where it has no price. */
+  readonly creditTypeName: string | null;
+  readonly creditTypeId: string | null;
+  readonly standing: Standing | null;
+}
+
+/** How old an answer may be that a client keeps, and beside other processes the evaluation of a new one. */
+export const CHECK_AGE_SECONDS = 1;
+const ATTEMPTS_MAX = 5;
+/** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
+const CONFIRMED_MAX = 2;
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly windowDays: number;
+  readonly isShared: boolean;
+  readonly writer: HoldWriter;
+  readonly families: HoldFamilies;
+  readonly nameOf: (creditTypeId: string) => Promise<string>;
+}
+
+interface Parts extends Deps {
+  readonly accounts: AccountReader;
+}
+
+export function createCheck(deps: Deps): (request: CheckRequest) => Promise<CheckAnswer> {
+  const parts: Parts = { ...deps, accounts: createAccountReader(deps.db) };
+  return async (request) => {
+    const since = deps.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
+    const { customerRef, productId, quantity, properties } = request;
+    // Of a product the properties are its group values only.
+    const event = preparedEvent(deps, { customerRef, properties, eventType: request.eventType ?? 'check' });
+    const asked: Asked = { event, productId, quantity };
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const current = await currentFamily(parts, customerRef, since);
+      if (current === null) return refused('customer_not_found');
+      if (current === 'again') continue;
+      const answer = await judged(parts, current, asked);
+      const { family } = current;
+      const isInDoubt = answer.standing?.reason != null && attempt < CONFIRMED_MAX && family.hasStoredUsage();
+      deps.families.renewLater(family);
+      if (!isInDoubt) return answer;
+      // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
+      await deps.families.renew(family, performance.now());
+    }
+    throw new Refusal('unavailable', 'what the answer depends on keeps changing: try again in a moment');
+  };
+}
+
+interface Current {
+  readonly customerId: string;
+  readonly family: HoldFamily;
+}
+
+/** The family of a customer, as everything is that was answered before. Null: no customer can hold under this name. */
+async function currentFamily(
+  { families, writer, accounts, clock, isShared }: Parts,
+  customerRef: string,
+  since: number,
+): Promise<Current | 'again' | null> {
+  const found = await families.find(customerRef);
+  if (found === null) return null;
+  const { family } = found;
+  if (!family.isValidAt(clock.now(), since)) {
+    await families.renew(family, since);
+    // Its customer may be archived or erased, or have other names now.
+    if ((await families.find(customerRef))?.family !== family) return 'again';
+  }
+  if (hasEnded(family, clock.now())) await writer.endOver(family);
+  const { evaluated } = family;
+  const seen = await accounts.read(evaluated.customerIds);
+  if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
+  if (family.isAsSeen(seen, { isShared })) return found;
+  // Holds of other processes are read again, those of this one are known.
+  if (isShared) family.isStale = true;
+  await families.renew(family, performance.now());
+  return 'again';
+}
+
+/** Nothing waits between what is found and what it is judged by. */
+async function judged(
+  { db, nameOf }: Parts,
+  { customerId, family }: Current,
+  asked: Asked,
+): Promise<CheckAnswer> {
+  const parts = family.partsOfAsked(customerId, asked);
+  if (parts === 'unknown_product') return refused(await reasonOfUnknown(db, asked.productId ?? ''));
+  if (typeof parts === 'string') return refused(parts);
+  const standing = family.book.standing('check', parts);
+  const creditTypeId = unitOf(parts);
+  return {
+    ...{ reason: standing.reason, standing, creditTypeId },
+    creditTypeName: await nameOf(creditTypeId),
+  };
+}
+
+function hasEnded(family: HoldFamily, now: Instant): boolean {
+  for (const { expiresAt } of family.active.values()) if (expiresAt <= now) return true;
+  return false;
+}
+
+function refused(reason: NotCharged | 'customer_not_found'): CheckAnswer {
+  return { reason, standing: null, creditTypeId: null, creditTypeName: null };
+}
+
+/** Refuses an id of nothing (`not_found`). */
+async function reasonOfUnknown(db: Database, productId: string): Promise<NotCharged> {
+  if ((await findProduct(db, productId)) === null)
+    throw namesNothing(['productId'], `product ${productId} not found`);
+  return 'unpriced';
+}

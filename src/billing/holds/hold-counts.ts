@@ -1,0 +1,99 @@
+/** The figures of holds for `/metrics`: of this process since its start, and what is outstanding of all. */
+import type { Clock } from '../../core/clock.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import type { Database } from '../../store/base/database.ts';
+import { readOutstanding } from '../../store/holds/holds.ts';
+import { createUnitNames } from './list-holds.ts';
+
+export interface HoldFigures {
+  readonly granted: number;
+  /** By reason. */
+  readonly refused: ReadonlyMap<string, number>;
+  /** By `allowed` and reason. */
+  readonly checked: ReadonlyMap<string, number>;
+  readonly outstanding: {
+    readonly count: number;
+    /** By the name of the unit. In floating point, for graphs. */
+    readonly amounts: ReadonlyMap<string, number>;
+  };
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: { error(fields: Readonly<Record<string, unknown>>, message: string): void };
+}
+
+export interface HoldCounts {
+  /** The answers to one request, of which so many holds are new. */
+  answered(
+    answers: readonly ({ readonly hold: unknown } | { readonly reason: string })[],
+    granted: number,
+  ): void;
+  /** Null: it is allowed. */
+  checked(reason: string | null): void;
+  evaluated(seconds: number): void;
+  observeEvaluations(observe: (seconds: number) => void): void;
+  figures(): HoldFigures;
+  /** Reads what is outstanding, again and again. */
+  outstanding(deps: Deps): { start(): void; close(): void };
+}
+
+const OUTSTANDING_INTERVAL_MS = 5 * SECOND_MS;
+
+export function createHoldCounts(): HoldCounts {
+  let granted = 0;
+  const refused = new Map<string, number>();
+  const checked = new Map<string, number>();
+  let outstanding: HoldFigures['outstanding'] = { count: 0, amounts: new Map() };
+  let observer: (seconds: number) => void = () => undefined;
+  const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  return {
+    answered(answers, count) {
+      granted += count;
+      for (const answer of answers) if ('reason' in answer) add(refused, answer.reason);
+    },
+    checked: (reason) => void add(checked, reason ?? 'allowed'),
+    evaluated: (seconds) => observer(seconds),
+    observeEvaluations(observe) {
+      observer = observe;
+    },
+    figures: () => ({ granted, refused, checked, outstanding }),
+    outstanding(deps) {
+      let timer: NodeJS.Timeout | undefined;
+      const nameOf = createUnitNames(deps.db);
+      const look = () =>
+        looked(deps, nameOf).then(
+          (found) => {
+            outstanding = found;
+          },
+          (err: unknown) =>
+            deps.log.error({ err }, 'outstanding holds could not be read: it will be tried again'),
+        );
+      return {
+        start() {
+          void look();
+          timer = setInterval(() => void look(), OUTSTANDING_INTERVAL_MS).unref();
+        },
+        close: () => clearInterval(timer),
+      };
+    },
+  };
+}
+
+async function looked(
+  { db, clock }: Deps,
+  nameOf: (creditTypeId: string) => Promise<string>,
+): Promise<HoldFigures['outstanding']> {
+  const rows = await readOutstanding(db, clock.now());
+  const named = rows.map(async ({ creditTypeId, amount }) => [await nameOf(creditTypeId), toNumber(amount)]);
+  return {
+    count: rows.reduce((total, { count }) => total + count, 0),
+    amounts: new Map((await Promise.all(named)) as [string, number][]),
+  };
+}
+
+function toNumber(amount: Decimal): number {
+  return Number(amount.toFixed());
+}

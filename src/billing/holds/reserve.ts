@@ -1,0 +1,186 @@
+/** Grants or refuses holds. A batch is granted as a whole or refused with 409 as a whole; its answers are each their own. */
+import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { conflict, Refusal } from '../../core/errors.ts';
+import { type Instant, SECOND_MS } from '../../core/time.ts';
+import type { Decision } from '../../rating/holds/hold-book.ts';
+import { endExpired, findHolds, type Hold } from '../../store/holds/holds.ts';
+import type { NotCharged } from './hold-family.ts';
+import type { HoldParts } from './hold-parts.ts';
+import type { Reserved } from './hold-writer.ts';
+import type { ListedHold } from './list-holds.ts';
+import { type HoldRequest, type PreparedHold, prepareHolds } from './prepare-holds.ts';
+import { unitOf } from './unit-of-parts.ts';
+
+export type HoldAnswer =
+  | ListedHold
+  | {
+      readonly reason: NotCharged | 'balance' | 'spend_limit' | 'customer_not_found';
+      readonly required: Decimal | null;
+      readonly remaining: Decimal | null;
+    };
+
+export const TTL_SECONDS = 600;
+export const TTL_SECONDS_MAX = 86_400;
+const ATTEMPTS_MAX = 5;
+/** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
+const CONFIRMED_MAX = 2;
+
+export async function reserve(parts: HoldParts, requests: readonly HoldRequest[]): Promise<HoldAnswer[]> {
+  const since = parts.isShared ? performance.now() : 0;
+  const prepared = prepareHolds(parts, requests);
+  const distinct = new Map<string, PreparedHold>();
+  for (const [index, one] of prepared.entries()) {
+    const { transactionId } = one.request;
+    const first = distinct.get(transactionId) ?? one;
+    distinct.set(transactionId, first);
+    if (first.hash !== one.hash) throw takenAt(index, 'another hold of the batch has this transaction id,');
+  }
+  if (distinct.size > 1) await refuseStored(parts, prepared);
+  const granted: Hold[] = [];
+  const answers = await Promise.all(
+    [...distinct.values()].map((one) => reserveOne(parts, one, since, granted)),
+  );
+  const byId = new Map([...distinct.keys()].map((id, index) => [id, answers[index]]));
+  const results = prepared.map(({ request }) => byId.get(request.transactionId));
+  const taken = results.findIndex((result) => result === undefined || result === 'taken');
+  if (taken >= 0) {
+    // Another request took the id meanwhile.
+    await Promise.all(granted.map((hold) => takeBack(parts, hold)));
+    throw takenAt(taken, 'a hold with this transaction id exists,');
+  }
+  const given = results.flatMap((result) => (result === undefined || result === 'taken' ? [] : [result]));
+  parts.counts.answered(given, granted.length);
+  return given;
+}
+
+function takenAt(index: number, problem: string): Refusal {
+  return conflict(`${problem} with other content`, ['holds', index, 'transactionId']);
+}
+
+/** Before anything of a batch is granted. */
+async function refuseStored({ db, clock }: HoldParts, prepared: readonly PreparedHold[]): Promise<void> {
+  const transactionIds = [...new Set(prepared.map(({ request }) => request.transactionId))];
+  const stored = new Map((await findHolds(db, { transactionIds })).map((hold) => [hold.transactionId, hold]));
+  const now = clock.now();
+  const taken = prepared.findIndex(({ request, hash }) => {
+    const other = stored.get(request.transactionId);
+    return other !== undefined && isLive(other, now) && other.contentHash !== hash;
+  });
+  if (taken >= 0) throw takenAt(taken, 'a hold with this transaction id exists,');
+}
+
+async function takeBack({ families, writer }: HoldParts, { id, customerId }: Hold): Promise<void> {
+  const end = { id, status: 'released' as const, settledAmount: null };
+  await writer.change({ family: families.known(customerId), end });
+}
+
+/** Adds to `granted` what did not exist before. */
+async function reserveOne(
+  parts: HoldParts,
+  one: PreparedHold,
+  since: number,
+  granted: Hold[],
+): Promise<HoldAnswer | 'taken'> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const answer = await tryToReserve(parts, one, { since, isConfirmed: attempt < CONFIRMED_MAX, granted });
+    if (answer !== 'again') return answer;
+  }
+  throw new Refusal('unavailable', 'what holds depend on keeps changing: try again in a moment');
+}
+
+async function tryToReserve(
+  parts: HoldParts,
+  one: PreparedHold,
+  {
+    since,
+    isConfirmed,
+    granted,
+  }: { readonly since: number; readonly isConfirmed: boolean; readonly granted: Hold[] },
+): Promise<HoldAnswer | 'taken' | 'again'> {
+  const { families, writer, clock } = parts;
+  const found = await families.find(one.request.customerRef);
+  if (found === null) return { reason: 'customer_not_found', required: null, remaining: null };
+  const { family, customerId } = found;
+  const live = family.holdOf(one.request.transactionId);
+  if (live !== null && live.expiresAt > clock.now()) return repeated(parts, one, live);
+  if (!family.isValidAt(clock.now(), since)) {
+    await families.renew(family, since);
+    // Its customer may be archived or erased, or have other names now.
+    if ((await families.find(one.request.customerRef))?.family !== family) return 'again';
+  }
+  const reserved = await writer.reserve({
+    family,
+    since,
+    partsNow: () => family.partsOf(customerId, one.charged),
+    newHold: (decision, charged) => newHold(one, customerId, decision, unitOf(charged), clock.now()),
+  });
+  families.renewLater(family);
+  if (reserved.kind === 'granted') granted.push(reserved.hold);
+  if (isConfirmed && 'decision' in reserved && family.hasStoredUsage()) {
+    // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
+    await families.renew(family, performance.now());
+    return 'again';
+  }
+  if (reserved.kind === 'overtaken') return 'again';
+  return reserved.kind === 'taken' ? afterOther(parts, one) : answerOf(parts, reserved);
+}
+
+/** Another hold has the transaction id: it is a repeat, or in the way, or over. */
+async function afterOther(parts: HoldParts, one: PreparedHold): Promise<HoldAnswer | 'taken' | 'again'> {
+  const now = parts.clock.now();
+  const [other] = await findHolds(parts.db, { transactionIds: [one.request.transactionId] });
+  if (other === undefined) return 'again';
+  if (isLive(other, now)) return repeated(parts, one, other);
+  await endExpired(parts.db, [other.id], now);
+  return 'again';
+}
+
+export function isLive({ status, expiresAt }: Hold, now: Instant): boolean {
+  return status === 'settled' || (status === 'active' && expiresAt > now);
+}
+
+/** The same answer again, or none where other content was asked for. */
+async function repeated(parts: HoldParts, { hash }: PreparedHold, hold: Hold): Promise<HoldAnswer | 'taken'> {
+  return hold.contentHash === hash ? named(parts, hold) : 'taken';
+}
+
+async function named({ nameOf }: HoldParts, hold: Hold): Promise<ListedHold> {
+  return { hold, creditTypeName: await nameOf(hold.creditTypeId) };
+}
+
+async function answerOf(
+  parts: HoldParts,
+  reserved: Exclude<Reserved, { kind: 'overtaken' | 'taken' }>,
+): Promise<HoldAnswer> {
+  if (reserved.kind === 'granted') return named(parts, reserved.hold);
+  if (!('decision' in reserved)) return { reason: reserved.reason, required: null, remaining: null };
+  const { amount, remaining } = reserved.decision;
+  const left = remaining === null ? null : maximum(remaining, ZERO);
+  return { reason: reserved.reason, required: amount, remaining: left };
+}
+
+function newHold(
+  { request, hash, charged, properties }: PreparedHold,
+  customerId: string,
+  { amount, remaining }: Decision,
+  creditTypeId: string,
+  now: Instant,
+): Hold {
+  return {
+    id: '',
+    customerId,
+    transactionId: request.transactionId,
+    contentHash: hash,
+    eventType: request.event?.eventType ?? null,
+    properties,
+    timestamp: 'event' in charged ? charged.event.timestamp : charged.at,
+    amount,
+    creditTypeId,
+    remaining,
+    status: 'active',
+    settledAmount: null,
+    createdAt: now,
+    expiresAt: now + (request.ttlSeconds ?? TTL_SECONDS) * SECOND_MS,
+    endedAt: null,
+  };
+}
