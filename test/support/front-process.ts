@@ -1,6 +1,7 @@
 /** Starts the HTTP front over chDB as a process. It ends with this one, however this one ends. */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../../src/core/package-root.ts';
+import { commandOf } from './child-process.ts';
 import { FRONT_USERS } from './clickhouse-front.ts';
 
 export interface FrontProcess {
@@ -18,14 +19,12 @@ export interface FrontProcessOptions {
   readonly cluster?: string | undefined;
 }
 
-const root = join(import.meta.dirname, '../..');
-
 export async function startFrontProcess(options: FrontProcessOptions): Promise<FrontProcess> {
   const { directory, port, cluster } = options;
-  const program = join(root, 'test/support/programs/clickhouse-front.ts');
+  const [command = '', ...program] = commandOf('test/support/programs/clickhouse-front.ts');
   const args = [directory, String(port), ...(cluster === undefined ? [] : [cluster])];
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
-    cwd: root,
+  const child = spawn(command, [...program, ...args], {
+    cwd: PACKAGE_ROOT,
     // Statements run on Node's worker threads; a server has more than four.
     env: { PATH: process.env.PATH, UV_THREADPOOL_SIZE: '16' },
     // The pipe to its standard input breaks when this process ends, and the front ends with it.
