@@ -191,7 +191,7 @@ describe.each([
   });
 
   it('find a conflict between what a start puts into one file, into another and into memory', async () => {
-    // Longer than the shortest time for which a start makes a file of its own, and shorter than events come late.
+    // Longer than the shortest time for which a start makes a separate file, and shorter than events come late.
     const apart = 10 * MINUTE_MS;
     const [early, late] = [clockAt(START), clockAt(START + apart)];
     const [first, second] = [await startProcess(early), await startProcess(late)];

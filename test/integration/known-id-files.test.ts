@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** Each of them in a request of its own, so that no answer depends on another id. */
+/** Each of them in a separate request, so that no answer depends on another id. */
 async function expectKnown(ids: readonly string[], by = store): Promise<void> {
   const answers = await Promise.all(ids.map((id) => by.sendAt(id, by.clock.at - HOUR_MS)));
   expect(answers).toEqual(ids.map(() => ({ accepted: 0, duplicates: 1 })));
