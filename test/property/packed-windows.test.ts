@@ -65,7 +65,7 @@ function summed(content: readonly (readonly Amount[])[], size: 'hour' | 'day'): 
   );
 }
 
-it('are taken in either order, in pages of any size, as they were added', () => {
+it('packed windows are taken in either order, in pages of any size, as they were added', () => {
   const given = {
     content: lines,
     size: fc.constantFrom('hour' as const, 'day' as const),

@@ -7,11 +7,12 @@ import {
   misspeltLine,
   misspeltSettings,
 } from '../../../config.ts';
+import { memoryOfProcess } from '../../../core/process-memory.ts';
 import { EXIT } from '../command-failure.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
-import { checkDisk, checkMemory, checkNode, memoryOfProcess } from './machine.ts';
+import { checkDisk, checkMemory, checkNode } from './machine.ts';
 import { checkPort } from './port.ts';
 import { checkPostgres } from './postgresql.ts';
 

@@ -1,7 +1,6 @@
 /** The requirements on the machine: Node, memory, and room on the disk of DATA_DIR. */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
-import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { type Finding, fine, wrong } from './finding.ts';
 
@@ -31,12 +30,6 @@ export function checkMemory(recentIds: number, bytes: number): Finding {
     'memory',
     `${text}, and ${mb(needed)} are needed: ${recentIds} recent ids at up to ${BYTES_OF_RECENT_ID} bytes, and ${mb(BYTES_BESIDE_IDS)} for the rest; set KNOWN_IDS_RECENT lower`,
   );
-}
-
-/** The memory limit of the container, or all memory of the machine. */
-export function memoryOfProcess(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
 }
 
 /** `wantedBytes` is smaller in tests only. */
