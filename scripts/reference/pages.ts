@@ -202,7 +202,7 @@ function errorsPage(): string[] {
   return [
     ...head(
       'Errors',
-      'A refused request stores nothing. The body is JSON with `message`, a sentence that names the field by its path, and on some operations `code`. Every answer has `x-request-id`, under which the log has what belongs to it.',
+      'A refused request stores nothing. The body is JSON with `message`, a sentence that names the field by its path, and on some operations `code`. Every answer has `x-request-id`, under which the log has what belongs to it; a refusal has a `Link` to this page.',
     ),
     ...table(
       ['status', 'meaning', 'what to do'],

@@ -95,6 +95,12 @@ it('an address without a page answers 404 with a page that leads on', async () =
   expect(await answer.text()).toContain('/guide/assets/');
 });
 
+it('a refused request names the page that explains it', async () => {
+  const refused = await get('/v1/customers/not-an-id');
+  const [, page = ''] = /^<(\/guide[^>]*)>; rel="help"$/.exec(refused.headers.get('link') ?? '') ?? [];
+  expect([refused.status, (await get(page)).status]).toEqual([401, 200]);
+});
+
 it('the files ask nobody else, and the index of search is one of them', async () => {
   const folder = join(ROOT, 'guide/site');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -54,6 +54,9 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 };
 
+/** Where the guide says what each status means and what to do. */
+const EXPLAINED = { link: '</guide/reference/errors>; rel="help"' };
+
 const NOT_FRAMED = { 'x-frame-options': 'DENY' };
 
 export function createExchange({ tracer = NO_TRACER, ...deps }: ExchangeDeps): Exchange {
@@ -121,7 +124,7 @@ async function respond(
       deps.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
     }
     const { body, mediaType } = refusalIn(encodingOf(context, to), answer);
-    const headers = { ...always, ...NOT_FRAMED, 'content-type': mediaType, ...answer.headers };
+    const headers = { ...always, ...NOT_FRAMED, ...EXPLAINED, 'content-type': mediaType, ...answer.headers };
     return new Response(body, { status: answer.status, headers });
   }
 }

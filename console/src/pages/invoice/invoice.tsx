@@ -163,6 +163,7 @@ function Warnings({ invoice: { warnings } }: { readonly invoice: Invoice }) {
           <li key={`${code} ${message} ${starting_at}`}>{message}</li>
         ))}
       </ul>
+      <a href="/guide/reference/warnings">What to do about warnings</a>
     </Note>
   );
 }

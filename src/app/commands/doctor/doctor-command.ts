@@ -33,10 +33,16 @@ export async function doctorCommand({ json }: DoctorOptions, env: Environment): 
     for (const { check, isFine, message } of findings) {
       terminal.line(`${isFine ? terminal.green('✓') : terminal.red('✗')} ${check.padEnd(WIDTH)} ${message}`);
     }
-    terminal.line(bad === 0 ? 'Nothing is wrong.' : `${bad} ${bad === 1 ? 'thing is' : 'things are'} wrong.`);
+    terminal.line(
+      bad === 0 ? 'Nothing is wrong.' : `${bad} ${bad === 1 ? 'thing is' : 'things are'} wrong. ${REMEDIES}`,
+    );
   }
   return bad === 0 ? EXIT.done : EXIT.failed;
 }
+
+/** A service that does not start has no guide. */
+const REMEDIES =
+  'What to do: docs/operations.md#what-is-wrong, in a running service /guide/operations#what-is-wrong';
 
 const WIDTH = 'PostgreSQL'.length;
 
