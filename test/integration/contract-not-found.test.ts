@@ -34,12 +34,12 @@ describe.each<[string, object]>([
     return answer.at('code');
   }
 
-  test('answers CustomerNotFound for an unknown customer, whatever the contract', async () => {
+  test('an operation on a contract answers CustomerNotFound for an unknown customer, whatever the contract', async () => {
     expect(await codeOf(UNKNOWN, contract)).toBe('CustomerNotFound');
     expect(await codeOf(UNKNOWN, UNKNOWN)).toBe('CustomerNotFound');
   });
 
-  test('answers ContractNotFound for an unknown contract and for another customer’s', async () => {
+  test('an operation on a contract answers ContractNotFound for an unknown contract and for another customer’s', async () => {
     expect(await codeOf(customer, UNKNOWN)).toBe('ContractNotFound');
     const other = await createdId(api, '/v1/customers', { name: 'Other' });
     expect(await codeOf(other, contract)).toBe('ContractNotFound');

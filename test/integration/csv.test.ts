@@ -217,7 +217,7 @@ describe('invoices as CSV', () => {
 });
 
 describe.each(['HOUR', 'DAY'])('breakdowns by %s as CSV', (size) => {
-  test('have all windows, which add up to the invoice', async () => {
+  test('breakdowns as CSV have all windows, which add up to the invoice', async () => {
     const rows = await get(`${invoices}/breakdowns`, { ...RANGE, window_size: size });
     const windows = new Map(rows.map((row) => [row.window_start ?? '', row]));
     expect(windows.size).toBe(size === 'HOUR' ? 720 : 30);

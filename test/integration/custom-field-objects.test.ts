@@ -51,7 +51,7 @@ async function rowCounts(): Promise<unknown> {
 }
 
 describe.each(kinds)('a new %s', (entity, kind) => {
-  test('keeps its fields, and shows them wherever it is shown', async () => {
+  test('a new object keeps its fields, and shows them wherever it is shown', async () => {
     for (const key of ['team', 'cost center', 'ünï.cödé[0]']) await addKey(api, entity, key);
     const fields = { 'ünï.cödé[0]': '✓ "quoted"', team: '', 'cost center': 'x'.repeat(200) };
     const id = await create(kind, fields);
@@ -61,7 +61,7 @@ describe.each(kinds)('a new %s', (entity, kind) => {
     await expectShown(kind, id, others);
   });
 
-  test('with a key that is not declared for its kind answers 400, names the field and stores nothing', async () => {
+  test('a new object with a key that is not declared for its kind answers 400, names the field and stores nothing', async () => {
     await addKey(api, entity, 'team');
     for (const other of CUSTOM_FIELD_ENTITIES) if (other !== entity) await addKey(api, other, 'tier');
     const before = await rowCounts();
@@ -73,7 +73,7 @@ describe.each(kinds)('a new %s', (entity, kind) => {
     expect(await rowCounts()).toEqual(before);
   });
 
-  test('with a unique value that is taken answers 409, names the field and stores nothing', async () => {
+  test('a new object with a unique value that is taken answers 409, names the field and stores nothing', async () => {
     await addKey(api, entity, 'account', { unique: true });
     const holder = await create(kind, { account: 'a' });
     const before = await rowCounts();
@@ -93,7 +93,7 @@ describe.each(kinds)('a new %s', (entity, kind) => {
     ['a value that is no string', { team: 1 }, /custom_fields\.team: must be a string/],
     ['a value that is null', { team: null }, /custom_fields\.team: must be a string/],
     ['an empty key', { '': 'x' }, /custom_fields\.?: /],
-  ])('with %s answers 400 and stores nothing', async (_, fields, message) => {
+  ])('a new object with %s answers 400 and stores nothing', async (_, fields, message) => {
     await addKey(api, entity, 'team');
     const before = await rowCounts();
     const answer = await kind.create(fields as Record<string, string>);
@@ -104,7 +104,7 @@ describe.each(kinds)('a new %s', (entity, kind) => {
 });
 
 describe.each(changeable)('the fields of a %s that exists', (entity, kind) => {
-  test('are set one by one, and others stay', async () => {
+  test('custom fields of an object are set one by one, and others stay', async () => {
     for (const key of ['a', 'b', 'c']) await addKey(api, entity, key);
     const id = await create(kind, { a: '1', b: '2' });
     await setValues(api, entity, id, { b: '3', c: '4' });
@@ -116,7 +116,7 @@ describe.each(changeable)('the fields of a %s that exists', (entity, kind) => {
     await expectShown(kind, id, { b: '3' });
   });
 
-  test('are set all or none', async () => {
+  test('custom fields of an object are set all or none', async () => {
     await addKey(api, entity, 'a');
     await addKey(api, entity, 'account', { unique: true });
     await create(kind, { account: 'taken' });

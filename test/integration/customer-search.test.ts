@@ -28,7 +28,7 @@ describe('what finds a customer', () => {
     expect(await namesOf(text)).toEqual(['Northwind Éclairs GmbH Ñ']);
   });
 
-  test('its id in any letter case', async () => {
+  test('a customer is found by its id in any letter case', async () => {
     const id = await northwind();
     expect(await namesOf(id)).toEqual(['Northwind Éclairs GmbH Ñ']);
     expect(await namesOf(id.toUpperCase())).toEqual(['Northwind Éclairs GmbH Ñ']);

@@ -210,7 +210,7 @@ describe('setIngestAliases', () => {
 });
 
 describe('listing customers', () => {
-  test('pages reach every customer once', async () => {
+  test('pages of customers reach every customer once', async () => {
     const created = new Set<string>();
     for (let index = 0; index < 7; index++) {
       created.add(await createdId(api, '/v1/customers', { name: `Paged ${index}` }));

@@ -253,7 +253,7 @@ describe('the address of a dashboard', () => {
 });
 
 describe('what the page reads', () => {
-  it('are the invoices of the API, without what is not meant for the customer', async () => {
+  it('a dashboard reads the invoices of the API, without the parts that are not meant for the customer', async () => {
     const text = textOf(await addressOf({}));
     const list = await read(text, 'invoices');
     expect(list.list('data')).toHaveLength(1);
@@ -269,7 +269,7 @@ describe('what the page reads', () => {
     expect((await read(text, `invoices/${acme.invoice}/pdf`)).status).toBe(200);
   });
 
-  it('is nothing of another customer, whatever is asked for', async () => {
+  it('a dashboard reads nothing of another customer, whatever is asked for', async () => {
     const text = textOf(await addressOf({}));
     const asked = [
       read(text, `invoices/${other.invoice}`),
@@ -289,7 +289,7 @@ describe('what the page reads', () => {
     expect(rows.digits('data[4].value')).toBe('0.123456789012');
   });
 
-  it('is what its dashboard shows, and nothing of the other ones', async () => {
+  it('a dashboard reads only the data that it shows, and nothing of other dashboards', async () => {
     const paths = ['view', 'invoices', 'metrics', 'usage', 'balances'];
     const allowed = async (dashboard: string) => {
       const text = textOf(await addressOf({ dashboard }));
@@ -309,7 +309,7 @@ describe('what the page reads', () => {
     ending_before: '2026-12-01T00:00:00Z',
   });
 
-  it('are the metrics that have a price, without their definition, and their usage', async () => {
+  it('a dashboard reads the metrics that have a price, without their definition, and their usage', async () => {
     const text = textOf(await addressOf({ dashboard: 'usage' }));
     const metrics = await read(text, 'metrics');
     expect(metrics.body).toMatchObject({ data: [{ id: metric, name: 'Tokens' }] });
@@ -320,7 +320,7 @@ describe('what the page reads', () => {
     expect(byModel.body).toMatchObject({ data: [{ group: { model: 'large' } }] });
   });
 
-  it('are balances with their ledgers, exact, without notes for the operator', async () => {
+  it('a dashboard reads balances with their ledgers, exact, without notes for the operator', async () => {
     const text = textOf(await addressOf({ dashboard: 'credits' }));
     const balances = await read(text, 'balances');
     expect(balances.digits('data[0].access_schedule.schedule_items[0].amount')).toBe('0.1');
@@ -343,7 +343,7 @@ describe('what the page reads', () => {
     [[{ key: 'invoice_type', value: 'SCHEDULED' }], 0],
     [[{ key: 'hide_voided_invoices', value: 'true' }], 1],
     [[{ key: 'contract_id', value: 'c0000000-0000-4000-8000-000000000007' }], 0],
-  ])('follows the options %j, in the list and for one invoice', async (options, shown) => {
+  ])('a dashboard follows the options %j, in the list and for one invoice', async (options, shown) => {
     const text = textOf(await addressOf({ dashboard_options: options }));
     expect((await read(text, 'invoices')).list('data')).toHaveLength(shown);
     for (const path of [`invoices/${acme.invoice}`, `invoices/${acme.invoice}/pdf`]) {
@@ -351,7 +351,7 @@ describe('what the page reads', () => {
     }
   });
 
-  it('says how the page looks and what groups are called', async () => {
+  it('a dashboard reads how its page looks and the names of groups', async () => {
     const look = {
       color_overrides: [{ name: 'Gray_dark', value: '#ff0000' }],
       dashboard_options: [{ key: 'language', value: 'de' }],
@@ -372,7 +372,7 @@ describe('what the page reads', () => {
     });
   });
 
-  it('says what is missing without an address', async () => {
+  it('a request without the address of a dashboard is refused, naming what is missing', async () => {
     const answer = await api.send('GET', '/v1/dashboards/view', undefined, { token: null });
     expect([answer.status, answer.text('message')]).toEqual([
       401,

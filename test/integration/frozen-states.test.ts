@@ -111,7 +111,7 @@ describe.each(await frozenStates())('the frozen state %s', (name) => {
   });
   afterAll(() => running.close());
 
-  test('is answered as by the version that left it', async () => {
+  test('the frozen state is answered as by the version that left it', async () => {
     const found: string[] = [];
     const answers = await readFrozenAnswers(name);
     for (let first = 0; first < answers.length; first += AT_ONCE) {
@@ -127,7 +127,7 @@ describe.each(await frozenStates())('the frozen state %s', (name) => {
     expect(found).toEqual([]);
   });
 
-  test('has customers that are found by a part of their name', async () => {
+  test('the frozen state has customers that are found by a part of their name', async () => {
     const all = await running.api.get('/v1/customers', { query: { limit: 100 } });
     const names = all.list('data').map((_, index) => all.text(`data[${index}].name`));
     expect(names.length).toBeGreaterThan(0);
@@ -137,12 +137,12 @@ describe.each(await frozenStates())('the frozen state %s', (name) => {
     }
   });
 
-  test('has what its recurring terms create', async () => {
+  test('the frozen state has what its recurring terms create', async () => {
     const created = await running.db.select().from(commits).where(isNotNull(commits.recurringCommitId));
     expect(created.length).toBeGreaterThan(0);
   });
 
-  test('has numbers on all issued invoices without gaps, those of before in the order of issue date and id', async () => {
+  test('the frozen state has numbers on all issued invoices without gaps, those of before in the order of issue date and id', async () => {
     await running.api.post('/v1/sandbox/clock', { now: running.now });
     const issued = await numberedInvoices(running.db);
     expect(issued.length).toBeGreaterThan(0);

@@ -46,7 +46,7 @@ test('costs no other contract an invoice, stops no clock, and is issued in order
   expect(await issued(scenario.contractId)).toHaveLength(3);
 });
 
-test('is counted in the metrics', async () => {
+test('an invoice that fails is counted in the metrics', async () => {
   await service.moveClock('2027-02-10T00:00:00Z');
   const answer = await fetch(`${service.url}/metrics`);
   expect(await answer.text()).toMatch(

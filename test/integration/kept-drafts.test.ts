@@ -108,21 +108,24 @@ const cases = sizes.flatMap((size) =>
 );
 
 describe('breakdowns', () => {
-  test.each(cases)('by $size, $order, $kind usage, room for $room bytes: as one page', async (one) => {
-    const { size, order, own, room } = one;
-    const filter = { customerId, range, size };
-    const whole = await listBreakdowns(deps, filter, { after: null, limit: 1_000, order });
-    const pages = { drafts: new KeptDrafts(room), range };
-    const read = (page: PageRequest<BreakdownPosition>) =>
-      listBreakdowns(own, { ...filter, pages }, { ...page, order });
-    const walked = await walk(size === 'hour' ? 30 : 2, read);
-    expect(walked.pages).toBeGreaterThan(1);
-    expect(shown(walked.rows)).toEqual(shown(whole.rows));
-    if (room === undefined) expect(walked.computed).toBeLessThanOrEqual(2);
-    else expect(walked.computed).toBeGreaterThan(2);
-  });
+  test.each(cases)(
+    'breakdowns by $size, $order, $kind usage, room for $room bytes: as one page',
+    async (one) => {
+      const { size, order, own, room } = one;
+      const filter = { customerId, range, size };
+      const whole = await listBreakdowns(deps, filter, { after: null, limit: 1_000, order });
+      const pages = { drafts: new KeptDrafts(room), range };
+      const read = (page: PageRequest<BreakdownPosition>) =>
+        listBreakdowns(own, { ...filter, pages }, { ...page, order });
+      const walked = await walk(size === 'hour' ? 30 : 2, read);
+      expect(walked.pages).toBeGreaterThan(1);
+      expect(shown(walked.rows)).toEqual(shown(whole.rows));
+      if (room === undefined) expect(walked.computed).toBeLessThanOrEqual(2);
+      else expect(walked.computed).toBeGreaterThan(2);
+    },
+  );
 
-  test('without empty windows, of which reads are cut: as one page', async () => {
+  test('breakdowns without empty windows, of which reads are cut: as one page', async () => {
     const filter = { customerId, range, size: 'hour', withoutEmpty: true } as const;
     const whole = await listBreakdowns(deps, filter, { after: null, limit: 1_000, order: 'ascending' });
     const pages = { drafts: new KeptDrafts(), range };

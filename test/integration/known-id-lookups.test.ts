@@ -85,7 +85,7 @@ async function rows(): Promise<number> {
   return row?.rows ?? 0;
 }
 
-it('are refused as a whole when the lookup takes longer than ten seconds, and stored once when sent again', async () => {
+it('requests are refused as a whole when the lookup takes longer than ten seconds, and stored once when sent again', async () => {
   const before = await rows();
   close();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -103,7 +103,7 @@ it('are refused as a whole when the lookup takes longer than ten seconds, and st
   expect(await rows()).toBe(before + 1);
 });
 
-it('are refused while too many ids wait for their lookup, and those that wait get their answer', async () => {
+it('requests are refused while too many ids wait for their lookup, and those that wait get their answer', async () => {
   close();
   const first = send({ ids: [oneKnown()] });
   // It is asked for alone, so everything after it waits.
@@ -120,7 +120,7 @@ it('are refused while too many ids wait for their lookup, and those that wait ge
   expect(await send({ ids: [oneKnown(), 'new-1'] })).toEqual({ accepted: 1, duplicates: 1 });
 });
 
-it('are refused while too many bytes of events wait for a lookup, and taken afterwards', async () => {
+it('requests are refused while too many bytes of events wait for a lookup, and taken afterwards', async () => {
   const text = 'x'.repeat(15_000);
   close();
   const large = () => send({ ids: manyKnown(), text });
@@ -162,7 +162,7 @@ it.each([
 it.each([
   { what: 'too old', hours: 0, by: 35 * DAY_MS },
   { what: 'too far ahead', hours: 24, by: -HOUR_MS },
-])('are refused where their timestamps are $what by the time of the answer', async ({ hours, by }) => {
+])('events are refused where their timestamps are $what by the time of the answer', async ({ hours, by }) => {
   const before = await rows();
   close();
   const sent = send({ ids: [oneKnown(), 'new-1'], at: store.clock.at + hours * HOUR_MS });

@@ -39,11 +39,11 @@ describe.each(owners)('a named schedule below %s', (path, owner) => {
   const read = async (name: string, more: object = {}) =>
     (await api.post(`${path}/getNamedSchedule`, { ...owner(), schedule_name: name, ...more })).list('data');
 
-  test('has no segments before it is written', async () => {
+  test('a named schedule has no segments before it is written', async () => {
     expect(await read('unwritten')).toEqual([]);
   });
 
-  test('keeps any JSON, and what was written before outside of what is written over it', async () => {
+  test('a named schedule keeps any JSON, and what was written before outside of what is written over it', async () => {
     await write('terms', { tier: 'gold', limits: [1, null, true] }, 1);
     await write('terms', 'platinum', 3, 6);
     expect(await read('terms')).toEqual([
@@ -56,7 +56,7 @@ describe.each(owners)('a named schedule below %s', (path, owner) => {
     expect(await read('other')).toEqual([]);
   });
 
-  test('keeps every digit of a number', async () => {
+  test('a named schedule keeps every digit of a number', async () => {
     const body = JSON.stringify({ ...owner(), schedule_name: 'digits', ...segment(0, 1) });
     const rawBody = body.replace('"value":0', '"value":0.1234567890123456789');
     await api.post(`${path}/updateNamedSchedule`, undefined, { rawBody });
@@ -64,7 +64,7 @@ describe.each(owners)('a named schedule below %s', (path, owner) => {
     expect(found.digits('data[0].value')).toBe('0.1234567890123456789');
   });
 
-  test('refuses what is no value in time, and stores nothing of it', async () => {
+  test('a named schedule refuses what is no value in time, and stores nothing of it', async () => {
     const empty = await write('refused', 1, 3, 3);
     expect([empty.status, empty.at('message')]).toEqual([400, 'ending_before: must be after starting_at']);
     const missing = await api.send('POST', `${path}/updateNamedSchedule`, {
@@ -81,7 +81,7 @@ describe.each(owners)('a named schedule below %s', (path, owner) => {
     expect(await read('refused')).toEqual([]);
   });
 
-  test('is not that of an owner that does not exist', async () => {
+  test('a named schedule is not that of an owner that does not exist', async () => {
     const [name] = Object.keys(owner()).slice(-1);
     const body = { ...owner(), [String(name)]: UNKNOWN, schedule_name: 'x', ...segment(1, 1) };
     for (const operation of ['get', 'update']) {

@@ -85,13 +85,13 @@ describe('through a quarter of commits and credits', () => {
     await runBalances(service, [...BALANCE_SCENARIOS, observer]);
   }, 900_000);
 
-  test.each(MOMENTS)('they are those of POST /v1/sql on %s', (moment) => {
+  test.each(MOMENTS)('published balances equal those of POST /v1/sql on %s', (moment) => {
     const { published, asked } = seen.get(moment) ?? { published: [], asked: [] };
     expect(published.length).toBeGreaterThan(30);
     expect(published).toEqual(asked);
   });
 
-  test('they are more than zeros while access lasts', () => {
+  test('published balances are more than zeros while access lasts', () => {
     const isLeft = (row: string) => !row.endsWith(' 0');
     const { published = [] } = seen.get('02-03') ?? {};
     expect(published.filter(isLeft).length).toBeGreaterThan(10);

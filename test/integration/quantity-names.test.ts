@@ -40,7 +40,7 @@ test('what metrics add up, and what their filters and pricing group keys name', 
   });
 });
 
-test('of archived metrics only what a product or an alert still counts', async () => {
+test('archived metrics have only the names that a product or an alert still counts', async () => {
   const summed = (key: string) =>
     metric(key, {
       aggregation_type: 'SUM',

@@ -128,7 +128,7 @@ describe('starts and ends', () => {
     expect(await told()).toEqual([['credit.segment.end', '02-01']]);
   });
 
-  it('starts and ends of a contract that is created in the hour of its start is reported at once, and only once', async () => {
+  it('the start of a contract that is created in the hour of its start is reported at once, and only once', async () => {
     await switchOn('contract.start');
     await createContract({ starting_at: day('01-09') });
     const contract = await createContract({ starting_at: day('01-10') });

@@ -105,7 +105,7 @@ describe('truth', () => {
     expect(await cellOf(expression)).toBe(expected);
   });
 
-  test('of columns filters', async () => {
+  test('the truth of columns filters rows', async () => {
     expect(await rowsOf('SELECT name FROM customers WHERE (archived_at IS NULL) IS TRUE')).toHaveLength(1);
     expect(await rowsOf('SELECT name FROM customers WHERE (archived_at IS NULL) IS FALSE')).toEqual([]);
   });

@@ -23,7 +23,7 @@ it('250 hostile queries at least are tried, each another one', () => {
 });
 
 describe.each(Object.entries(REFUSED_QUERIES))('%s', (_, queries) => {
-  it.each(queries)('is refused, naming line and column: %s', async (sql) => {
+  it.each(queries)('a hostile query is refused, naming line and column: %s', async (sql) => {
     await expect(checkSqlMetric(clickhouse, sql)).rejects.toMatchObject({
       name: 'Refusal',
       kind: 'invalid',

@@ -77,19 +77,22 @@ describe.each(KINDS)('%s of numbers of any size and length', (_, call, pick) => 
     ['mixed', 95],
     ['mixed', 100],
     ['long', 50],
-  ])('is exact at every hour: %s, %i percent', async (ref, percent) => {
-    const sql = `SELECT ${call(percent)} AS value FROM events`;
-    const numbers = ref === 'mixed' ? NUMBERS : [...NUMBERS.slice(2), [], []];
-    const naive = numbers.map((_hour, hour) => {
-      const sorted = numbers
-        .slice(0, hour + 1)
-        .flat()
-        .map((text) => decimal(text))
-        .sort((a, b) => a.cmp(b));
-      return pick(sorted, percent)?.toString();
-    });
-    const hours = Array.from({ length: HOURS }, (_hour, hour) => START + (hour + 1) * HOUR_MS);
-    expect(await atHours(sql, ref, 'hour')).toEqual(naive);
-    expect(await atHours(sql, ref, hours)).toEqual(naive);
-  });
+  ])(
+    'a quantile of numbers of any size and length is exact at every hour: %s, %i percent',
+    async (ref, percent) => {
+      const sql = `SELECT ${call(percent)} AS value FROM events`;
+      const numbers = ref === 'mixed' ? NUMBERS : [...NUMBERS.slice(2), [], []];
+      const naive = numbers.map((_hour, hour) => {
+        const sorted = numbers
+          .slice(0, hour + 1)
+          .flat()
+          .map((text) => decimal(text))
+          .sort((a, b) => a.cmp(b));
+        return pick(sorted, percent)?.toString();
+      });
+      const hours = Array.from({ length: HOURS }, (_hour, hour) => START + (hour + 1) * HOUR_MS);
+      expect(await atHours(sql, ref, 'hour')).toEqual(naive);
+      expect(await atHours(sql, ref, hours)).toEqual(naive);
+    },
+  );
 });

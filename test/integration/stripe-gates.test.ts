@@ -100,7 +100,7 @@ afterAll(async () => {
 });
 
 describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
-  test('is paid before its balance can be used, with metadata that lead back', async () => {
+  test('a gate of type STRIPE is paid before its balance can be used, with metadata that lead back', async () => {
     once(pays, 'error_before');
     const purchase = await buyGated(service, stripe.state.addCustomer('pays'), gate(type));
     expect(await purchase.balance()).toBe('0');
@@ -151,7 +151,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     expect(told()).toHaveLength(1);
   });
 
-  test('that nobody confirms within a day fails, and cannot be paid any more', async () => {
+  test('a gate of type STRIPE that nobody confirms within a day fails, and cannot be paid any more', async () => {
     const purchase = await buyGated(service, stripe.state.addCustomer('needs_action'), gate(type));
     await later(DAY + 120);
     await vi.waitFor(async () => expect((await purchase.invoice()).status).toBe('VOID'), { timeout: 20_000 });
@@ -160,7 +160,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     expect(await purchase.balance()).toBe('0');
   });
 
-  test('that is declined voids the invoice here and there, says why, and is not tried again', async () => {
+  test('a gate of type STRIPE that is declined voids the invoice here and there, says why, and is not tried again', async () => {
     const purchase = await buyGated(service, stripe.state.addCustomer('declined'), gate(type));
     await vi.waitFor(async () => expect((await purchase.invoice()).status).toBe('VOID'), { timeout: 20_000 });
     await later(DAY);
@@ -174,7 +174,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     });
   });
 
-  test('from a bank account is waited for, for longer than a confirmation', async () => {
+  test('a gate of type STRIPE from a bank account is waited for, for longer than a confirmation', async () => {
     const purchase = await buyGated(service, stripe.state.addCustomer('processes'), gate(type));
     await later(4 * DAY);
     await later(2 * DAY);
@@ -190,20 +190,23 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     ['NONE', {}, 0],
     ['STRIPE', {}, PRICE / 10],
     ['PRECALCULATED', { precalculated_tax_config: { tax_amount: 76, tax_name: 'VAT' } }, 76],
-  ])('with tax %s is paid with its tax, beside the sub-total', async (tax_type, config, tax) => {
-    const purchase = await buyGated(
-      service,
-      stripe.state.addCustomer('pays'),
-      gate(type, { tax_type, ...config }),
-    );
-    await eventually(purchase, { balance: '500', status: 'PAID' });
-    const { external } = await purchase.invoice();
-    expect(external).toMatchObject({ invoiced_sub_total: PRICE, invoiced_total: PRICE + tax });
-    if (tax > 0) expect(external.tax).toMatchObject({ total_tax_amount: tax, total_taxable_amount: PRICE });
-    expect((await there(purchase)).intent?.amount).toBe(PRICE + tax);
-  });
+  ])(
+    'a gate of type STRIPE with tax %s is paid with its tax, beside the sub-total',
+    async (tax_type, config, tax) => {
+      const purchase = await buyGated(
+        service,
+        stripe.state.addCustomer('pays'),
+        gate(type, { tax_type, ...config }),
+      );
+      await eventually(purchase, { balance: '500', status: 'PAID' });
+      const { external } = await purchase.invoice();
+      expect(external).toMatchObject({ invoiced_sub_total: PRICE, invoiced_total: PRICE + tax });
+      if (tax > 0) expect(external.tax).toMatchObject({ total_tax_amount: tax, total_taxable_amount: PRICE });
+      expect((await there(purchase)).intent?.amount).toBe(PRICE + tax);
+    },
+  );
 
-  test('of a location that Stripe Tax does not know fails with its sentence', async () => {
+  test('a gate of type STRIPE of a location that Stripe Tax does not know fails with its sentence', async () => {
     const customer = stripe.state.addCustomer('pays', false);
     const purchase = await buyGated(service, customer, gate(type, { tax_type: 'STRIPE' }));
     await vi.waitFor(async () => expect((await purchase.invoice()).status).toBe('VOID'), { timeout: 20_000 });
@@ -218,7 +221,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
   });
 
   test.each(['lost', 'error_after', 'hang', 'slow', 'lock_timeout', 'cut'] as const)(
-    'is charged once when its answer is: %s',
+    'a gate of type STRIPE is charged once when its answer is: %s',
     async (fault) => {
       const before = stripe.state.charges;
       once(pays, fault);
@@ -230,7 +233,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     },
   );
 
-  test('is charged once wherever its process is killed', async () => {
+  test('a gate of type STRIPE is charged once wherever its process is killed', async () => {
     const before = stripe.state.charges;
     for (const [index, step] of KILLED_AT.entries()) {
       killer.begin([step]);
@@ -241,7 +244,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     }
   });
 
-  test('that is declined is declined wherever its process is killed', async () => {
+  test('a gate of type STRIPE that is declined is declined wherever its process is killed', async () => {
     for (const step of KILLED_AT.filter((_, index) => index % 2 === 0)) {
       killer.begin([step]);
       const purchase = await buyGated(service, stripe.state.addCustomer('declined'), gate(type));

@@ -58,19 +58,19 @@ const firstInvoice = (status: string) =>
   api.get(`/v1/customers/${customer}/invoices`, { query: { status, type: 'USAGE', limit: 1 } });
 
 describe('of a draft', () => {
-  test('they are on it', async () => {
+  test('charges of a subscription are on a draft', async () => {
     const draft = await firstInvoice('DRAFT');
     expect([subscriptionLines(draft, 'data[0]'), draft.digits('data[0].total')]).toEqual([LINES, TOTAL]);
   });
 
-  test('they are in a preview of events', async () => {
+  test('charges of a subscription are in a preview of events', async () => {
     const answer = await api.post(`/v1/customers/${customer}/previewEvents`, {
       events: [{ event_type: 'other', properties: {} }],
     });
     expect([subscriptionLines(answer, 'data[0]'), answer.digits('data[0].total')]).toEqual([LINES, TOTAL]);
   });
 
-  test('they are in a preview of a change as it would make them', async () => {
+  test('charges of a subscription are in a preview of a change, as the change would create them', async () => {
     const state = await api.post('/v2/contracts/get', { customer_id: customer, contract_id: contract });
     const subscription_id = state.text('data.subscriptions[0].id');
     const quantity_updates = [{ starting_at: '2026-10-01T00:00:00Z', quantity: 5 }];
@@ -99,14 +99,17 @@ describe('of an issued invoice', () => {
   test.each([
     ['DAY', '2026-10-31T00:00:00Z'],
     ['HOUR', '2026-10-31T23:00:00Z'],
-  ])('they are in the last window of its breakdown by %s', async (window_size, starting_on) => {
-    const answer = await api.get(`/v1/customers/${customer}/invoices/breakdowns`, {
-      query: { window_size, starting_on, ending_before: '2026-11-01T00:00:00Z', limit: 24 },
-    });
-    expect(answer.list('data').flatMap((_, index) => subscriptionLines(answer, `data[${index}]`))).toEqual(
-      LINES,
-    );
-  });
+  ])(
+    'charges of a subscription are in the last window of the breakdown of an issued invoice by %s',
+    async (window_size, starting_on) => {
+      const answer = await api.get(`/v1/customers/${customer}/invoices/breakdowns`, {
+        query: { window_size, starting_on, ending_before: '2026-11-01T00:00:00Z', limit: 24 },
+      });
+      expect(answer.list('data').flatMap((_, index) => subscriptionLines(answer, `data[${index}]`))).toEqual(
+        LINES,
+      );
+    },
+  );
 
   test('each of them is explained', async () => {
     const answer = await api.get(`/v1/customers/${customer}/invoices/${invoice}/explain`);
@@ -118,7 +121,7 @@ describe('of an issued invoice', () => {
     expect(explained.toSorted()).toEqual(LINES);
   });
 
-  test('they are in its CSV and in its PDF', async () => {
+  test('charges of a subscription are in the CSV and the PDF of an issued invoice', async () => {
     const csv = await api.get(`/v1/customers/${customer}/invoices`, {
       ...{ headers: { accept: 'text/csv' }, query: { status: 'FINALIZED' } },
     });

@@ -65,7 +65,7 @@ it('the service tells when the last event came and how many did lately', async (
   expect(Date.parse(status.text('data.events.last_at'))).toBeGreaterThanOrEqual(Date.parse(NOW));
 });
 
-it('bills by day what the drafts and invoices bill together, to the last digit', async () => {
+it('the revenue by day is the sum of drafts and invoices, to the last digit', async () => {
   const range = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
   const revenue = await service.api.get('/v1/revenue', { query: range });
   const days = revenue.list('data[0].days') as { start_timestamp: string; total: unknown }[];

@@ -236,7 +236,7 @@ describe('before a child that does not exist is reported,', () => {
     expect((await told()).slice(before.length)).toEqual(expected);
   });
 
-  test('its term ends, and continues in time', async () => {
+  test('before a child is reported that does not exist yet, its term ends, and continues in time', async () => {
     await createOffset(OFFSET);
     const contract = await createContract();
     await moveTo('02-12');
@@ -245,7 +245,7 @@ describe('before a child that does not exist is reported,', () => {
     expect(await toldOn('02-28', '03-01')).toEqual({ '02-28': [], '03-01': [`${OFFSET} of 04-10`] });
   });
 
-  test('its term ends, and continues after it was due', async () => {
+  test('before a child is reported that does not exist yet, its term ends, and continues after it was due', async () => {
     await createOffset(OFFSET);
     const contract = await createContract();
     await moveTo('02-12');

@@ -182,7 +182,7 @@ describe.each([
     return { clickhouse, control };
   }
 
-  it('stores the first accepted copy of every id and nothing else, through retries, failures, restarts and time', async () => {
+  it('ingest stores the first accepted copy of every id and nothing else, through retries, failures, restarts and time', async () => {
     const met = { files: 0, lookups: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -262,7 +262,7 @@ describe.each([
     }
   });
 
-  it('answers a duplicate of an event that is still being written only when that event is on disk', async () => {
+  it('ingest answers a duplicate of an event that is still being written only when that event is on disk', async () => {
     await clear();
     const { clickhouse, control } = controlled();
     const ingest = await startIngest(clickhouse, { now: () => START });
@@ -285,7 +285,7 @@ describe.each([
     await ingest.close();
   });
 
-  it('fails the duplicate as well when the write of the first copy fails, and then takes the id as new', async () => {
+  it('ingest fails the duplicate as well when the write of the first copy fails, and then takes the id as new', async () => {
     await clear();
     const { clickhouse, control } = controlled();
     const ingest = await startIngest(clickhouse, { now: () => START });
@@ -301,7 +301,7 @@ describe.each([
     await ingest.close();
   });
 
-  it('stores nothing of a request with one bad event, and its good ids stay new', async () => {
+  it('ingest stores nothing of a request with one bad event, and its good ids stay new', async () => {
     await clear();
     const ingest = await startIngest(store.clickhouse, { now: () => START });
     const bad = body(
@@ -322,7 +322,7 @@ describe.each([
     await ingest.close();
   });
 
-  it('keeps the new events of a request whose repeats cannot be recorded', async () => {
+  it('ingest keeps the new events of a request whose repeats cannot be recorded', async () => {
     await clear();
     const ingest = createIngest({
       clickhouse: store.clickhouse,
@@ -341,7 +341,7 @@ describe.each([
     expect(await store.rowCount()).toBe(1);
   });
 
-  it('refuses as unavailable before the index is built and after it was closed', async () => {
+  it('ingest refuses as unavailable before the index is built and after it was closed', async () => {
     const ingest = createIngest({
       clickhouse: store.clickhouse,
       clock: { now: () => START },
@@ -357,7 +357,7 @@ describe.each([
     await expect(ingest.ingest(request)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('continues with later ticks after a restart, even when the clock stands still', async () => {
+  it('ingest continues with later ticks after a restart, even when the clock stands still', async () => {
     await clear();
     const clock = { now: () => START };
     for (const id of ['a', 'b', 'c']) {
@@ -380,7 +380,7 @@ describe.each([
     expect(versions.every((version, i) => i === 0 || version < (versions[i - 1] ?? 0n))).toBe(true);
   });
 
-  it('never says accepted of an event that would collapse with the first, however far ahead that was dated', async () => {
+  it('ingest never says accepted of an event that would collapse with the first, however far ahead that was dated', async () => {
     await clear();
     const clock = { at: START, now: () => clock.at };
     const dated = START + DAY_MS;
@@ -417,7 +417,7 @@ describe.each([
     await second.close();
   });
 
-  it('reads an id only within the window when it rebuilds', async () => {
+  it('ingest reads an id only within the window when it rebuilds', async () => {
     await clear();
     const clock = { at: START, now: () => clock.at };
     const first = await startIngest(store.clickhouse, clock);

@@ -38,16 +38,19 @@ function linesAfterDrawdown(input: InvoiceRatingInput, book: BalanceBook): Usage
 }
 
 describe('for random usage, prices and balances', () => {
-  test.each(['hour', 'day'] as const)('they are the same lines in the same order, by %s', (size) => {
-    fc.assert(
-      fc.property(drawdownCase, (given) => {
-        const [one, other] = [createBalanceBook(given.buckets), createBalanceBook(given.buckets)];
-        const lines = linesAfterDrawdown(inputOf(given, one, size), one);
-        expect(lines).toEqual(rateInvoice(inputOf(given, other, size), other).lines);
-      }),
-      { numRuns: runs(150) },
-    );
-  });
+  test.each(['hour', 'day'] as const)(
+    'lines computed after drawdown equal those computed before it, in the same order, by %s',
+    (size) => {
+      fc.assert(
+        fc.property(drawdownCase, (given) => {
+          const [one, other] = [createBalanceBook(given.buckets), createBalanceBook(given.buckets)];
+          const lines = linesAfterDrawdown(inputOf(given, one, size), one);
+          expect(lines).toEqual(rateInvoice(inputOf(given, other, size), other).lines);
+        }),
+        { numRuns: runs(150) },
+      );
+    },
+  );
 
   test('an invoice with too many lines leaves out the same products', () => {
     fc.assert(

@@ -53,6 +53,21 @@ it.each(PLANTED)('a word that the glossary replaces is found in %s', async (_pla
   expect(await linesOf(path, text)).toEqual(lines);
 });
 
+const WITHOUT_SUBJECT: [kind: string, content: string, lines: number[]][] = [
+  ['begins with a verb', "describe('a row', () => {\n  it('is stored', () => {});\n});\n", [2]],
+  [
+    'begins with a conjunction',
+    "describe('a row', () => {\n  test('that is late, is stored', () => {});\n});\n",
+    [2],
+  ],
+  ['begins with a verb in a table', "\nit.each([1])('has %s', () => {});\n", [2]],
+  ['begins with a verb in a template', 'const n = 1;\nit(`keeps rows`, () => n);\n', [2]],
+];
+
+it.each(WITHOUT_SUBJECT)('a name of a test that %s is refused', async (_kind, content, lines) => {
+  expect(await linesOf('test/unit/x.test.ts', content)).toEqual(lines);
+});
+
 const ALLOWED: [text: string, path: string, content: string][] = [
   ['code in a page', 'docs/rating.md', 'The file `made.ts`.\n\n```sh\n# told\n```\n'],
   [
@@ -64,6 +79,11 @@ const ALLOWED: [text: string, path: string, content: string][] = [
   ['a name of the code', 'src/x.ts', 'export const made = { told: 1, behind: 2 };\n'],
   ['a short text, which is a key', 'src/x.ts', "export const key = 'made';\n"],
   ['a question in a comment', 'src/x.ts', '// What does it cost?\n'],
+  [
+    'a name of a test that begins with its subject',
+    'test/x.test.ts',
+    "describe('is a row', () => it('a row is stored', () => {}));\n",
+  ],
   [
     'a text of a test that is no name',
     'test/x.test.ts',

@@ -128,7 +128,7 @@ it('an answer that finds no room gives up its share, and starts again when there
   expect(attempts).toBe(2);
 });
 
-it('its text has its share until it has been sent, or the client has gone', async () => {
+it('the text of an answer keeps its share until it has been sent, or the client has gone', async () => {
   const app = appOf(100, 200);
   const large = 'large?megabytes=30&text=20000000';
   const answer = await ask(app, large);

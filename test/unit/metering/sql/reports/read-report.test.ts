@@ -17,9 +17,14 @@ const ALLOWED = new Set([
 ]);
 
 describe.each(Object.entries(REFUSED_QUERIES))('%s', (_, queries) => {
-  it.each(queries.filter((sql) => !ALLOWED.has(sql)))('is refused, naming line and column: %s', (sql) => {
-    expect(() => readReport(sql)).toThrow(/^sql: (line \d+, column \d+: .+|the query is too complicated)$/s);
-  });
+  it.each(queries.filter((sql) => !ALLOWED.has(sql)))(
+    'a faulty query is refused, naming line and column: %s',
+    (sql) => {
+      expect(() => readReport(sql)).toThrow(
+        /^sql: (line \d+, column \d+: .+|the query is too complicated)$/s,
+      );
+    },
+  );
 });
 
 const ID = '9903ddd7-42de-43d2-ad6a-e57b5f254f4d';
