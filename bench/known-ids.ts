@@ -1,6 +1,7 @@
 /**
- * What known ids cost that memory does not hold: memory, restarts, new events beside an empty service in turns, and known
- * events that are sent again. BENCH_MILLIONS says how many ids, such as `10,100,300`. 100 million take a quarter of an hour.
+ * The cost of known ids that memory does not hold: memory, restarts, new events beside an empty service in turns, and
+ * known events that are sent again. BENCH_MILLIONS says how many ids, such as `10,100,300`. 100 million take a quarter
+ * of an hour.
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -91,7 +92,7 @@ async function measureSize(directory: string, millions: number, seconds: number)
   };
 }
 
-/** Waits until as few ids are in memory as are to be, so that the load meets what comes with it alone. */
+/** Waits until memory holds only as many ids as it may, so that no earlier work is under way during the load. */
 async function tidied(directory: string): Promise<number> {
   const service = await startTemporaryService(directory);
   try {

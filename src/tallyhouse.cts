@@ -1,14 +1,14 @@
 #!/usr/bin/env -S node --max-semi-space-size=64 --heap-growing-percent=100 --no-allocation-site-pretenuring
 /**
- * The command `tallyhouse`. Makes settings of the process that have to be made before anything is loaded, so in a
- * CommonJS file. What the operator has set stays: the environment first, then the file with settings.
+ * The command `tallyhouse`. Some settings of the process must be set before anything is loaded, so this is a CommonJS
+ * file. Settings of the operator stay: the environment first, then the file with settings.
  */
 const { statSync }: typeof import('node:fs') = require('node:fs');
 const { totalmem }: typeof import('node:os') = require('node:os');
 
 /**
- * A call that names a file wants that one. The name stands before `--`, behind which nothing is an option. Node 20 reads
- * the option itself as well, before this file, and ends with 9 where there is no such file.
+ * A call that names a file reads that file. The name stands before `--`, after which nothing is an option. Node 20
+ * reads the option itself as well, before this file, and ends with 9 where there is no such file.
  */
 function environmentFile(args: readonly string[]): string | undefined {
   const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
@@ -18,7 +18,7 @@ function environmentFile(args: readonly string[]): string | undefined {
   return option === '--env-file' ? options[at + 1] : option.slice('--env-file='.length);
 }
 
-/** Whether the program can go on. Variables that are set, also to nothing, are not changed. */
+/** Whether the program can continue. Variables that are set, also to nothing, are not changed. */
 function readEnvironmentFile(): boolean {
   const named = environmentFile(process.argv.slice(2));
   // Nobody has to have a file .env, and a folder of that name is something else.

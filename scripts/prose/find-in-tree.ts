@@ -1,4 +1,6 @@
-/** The words of the glossary in a tree of files: pages, and the prose of source files. Names of tests have a subject. */
+/**
+ * The words of the glossary in a tree of files: pages, and the prose of source files. Names of tests have a subject.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Found, WordFinder } from './find-words.ts';

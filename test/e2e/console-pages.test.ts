@@ -212,7 +212,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     }
   });
 
-  it('the console on the demo’s data has the exact figure behind each amount, says UTC, copies an id with one press, and skips to the page', async () => {
+  it('the console on the demo’s data has the exact figure of each amount, says UTC, copies an id with one press, and skips to the page', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page } = await open(`/console/invoices/${shown.customer}/${shown.invoice}`, { permissions });
     const read = await service.api.get(`/v1/customers/${shown.customer}/invoices/${shown.invoice}`);

@@ -82,7 +82,7 @@ describe('the package', () => {
  * Unpacked as npm does, beside links to the packages of this checkout that an installation has: what the package uses
  * and does not name would not be found.
  */
-describe('the package in a folder of its own', () => {
+describe('the installed package', () => {
   let bin: string;
   let service: Program | undefined;
   beforeAll(async () => {
@@ -104,12 +104,12 @@ describe('the package in a folder of its own', () => {
     await service?.ended;
   });
 
-  it('the package in a folder of its own says its version as a command of its own, without Node in front of it', async () => {
+  it('the installed package is a command that prints its version, without Node in front of it', async () => {
     const said = runCommand(bin, ['--version'], {}, directory);
     expect([await said.ended, said.stderr(), said.stdout()]).toEqual([0, '', `${VERSION}\n`]);
   });
 
-  it('the package in a folder of its own starts with both embedded stores, and serves the console, the guide and the reference', async () => {
+  it('the installed package starts with both embedded stores, and serves the console, the guide and the reference', async () => {
     const env = {
       PORT: '0',
       DATA_DIR: await createDataDirectory(),

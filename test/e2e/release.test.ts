@@ -110,7 +110,7 @@ describe('a release', () => {
   });
 });
 
-/** What may be passed on with a service that companies run: no licence asks for the source of what is around it. */
+/** Licences of parts that may be distributed with a service of a company: none asks for the source of other parts. */
 const PERMISSIVE = /^(?:MIT|ISC|Apache-2\.0|BSD-[23]-Clause|0BSD|Unlicense|OFL-1\.1)$/;
 /** Their own words: fonts (Bitstream Vera, free), a list in place of one licence, other platforms of `@chdb`. */
 const READ_BY_HAND = /^(?:dejavu-fonts-ttf|png-js|@chdb\/lib-)/;

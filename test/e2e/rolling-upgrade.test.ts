@@ -168,7 +168,7 @@ test('processes are replaced one after the other: no event is lost or counts twi
   const acme = await createPayingCustomer(first, 'acme', now);
   await sendBatches([first, second]);
 
-  // What a version to come will add: this one and the last start and continue beside it.
+  // The additions of a later version: this one and the last start and continue beside it.
   const added = {
     '0801_expand_customers':
       'ALTER TABLE "customers" ADD COLUMN "of_a_version_to_come" text DEFAULT \'\' NOT NULL;',
@@ -177,7 +177,7 @@ test('processes are replaced one after the other: no event is lost or counts twi
   const third = await startPresent();
   await sendBatches([first, second, third]);
 
-  // What each of them writes is read by the other.
+  // Each of them reads the rows that the other writes.
   const late = await createPayingCustomer(second, 'late', now);
   const early = await createPayingCustomer(third, 'early', now);
   for (const customer of [late, early]) {
@@ -188,7 +188,7 @@ test('processes are replaced one after the other: no event is lost or counts twi
   }
   await Promise.all([stop(first), sendBatches([first, second, third])]);
 
-  // A process of the last release that dies meanwhile comes back.
+  // A process of the last release that dies in the meantime starts again.
   second.program.child.kill('SIGKILL');
   await second.program.ended;
   const again = await startLast();

@@ -98,13 +98,13 @@ describe('the migrations', () => {
     expect(record).toHaveLength(
       (await readdir(join(ROOT, 'drizzle'))).filter((name) => name.endsWith('.sql')).length,
     );
-    // What checks the record finds a migration that it does not know.
+    // A version that checks the record finds a migration that it does not know.
     const found = await former.execute(sql`select hash, created_at from drizzle.__drizzle_migrations`);
     const [{ hash: checksum = '' } = {}] = found.map(({ hash }) => ({ hash: String(hash) }));
     expect(() => pendingMigrations('PostgreSQL', [], [{ name: 'of 1970', checksum }])).toThrow(
       /a newer version has been started on this data/,
     );
-    // What does not check it begins anew, and fails on the tables that are there.
+    // A version that does not check it starts from the first migration, and fails on the tables that are there.
     await expect(
       migrate(former, { migrationsFolder: await drizzleFolderOf(['0000_initial']) }),
     ).rejects.toThrow(/Failed query: CREATE/);
@@ -151,7 +151,7 @@ async function declaredSchema(): Promise<string> {
   return (await promisify(execFile)(process.execPath, args, { cwd: ROOT })).stdout;
 }
 
-/** Everything that tables are made of, whatever order it was made in. */
+/** Everything that tables consist of, whatever the order of its creation. */
 async function catalogueOf(connection: PostgresConnection) {
   const client = connectPostgres(connection, { max: 1 });
   try {

@@ -79,7 +79,7 @@ describe('work that is sent together', () => {
     expect(answers.map((rows) => Number(rows[0]?.place))).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('work that is sent together is refused with the first refusal in that order, and leaves nothing behind', async () => {
+  it('work that is sent together is refused with the first refusal in that order, and stores nothing', async () => {
     await db.execute(sql`create table if not exists work_done (place int)`);
     const refused = inTransaction((tx) =>
       sentTogether(

@@ -1,4 +1,4 @@
-/** What is written of holds as rows: no write of a group spoils another's. */
+/** Holds as rows: no write of a group spoils another's. */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';
@@ -48,7 +48,7 @@ test('an expired hold whose place another has taken is not settled, and the othe
   expect([...written.ids]).toEqual([neighbour?.id]);
 });
 
-test('an amount that becomes known later is noted, and one that is known stays', async () => {
+test('an amount that becomes known later is recorded, and one that is known stays', async () => {
   const [hold] = await createHolds(1);
   const settle = (amount: string | null) =>
     writeHolds(db, {

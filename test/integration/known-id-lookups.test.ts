@@ -110,7 +110,7 @@ it('requests are refused while too many ids wait for their lookup, and those tha
   while (gate.asked === 0) await nextTurn();
   const waiting = Array.from({ length: WAITING_IDS_MAX / EVENTS_MAX }, () => send({ ids: manyKnown() }));
   await expect(send({ ids: [oneKnown(), 'new-1'] })).rejects.toMatchObject({ kind: 'overloaded' });
-  // What needs no lookup is taken meanwhile.
+  // Events that need no lookup are taken in the meantime.
   expect(await send({ ids: ['new-2'] })).toEqual({ accepted: 1, duplicates: 0 });
   gate.open();
   expect(await first).toEqual({ accepted: 0, duplicates: 1 });

@@ -128,7 +128,7 @@ const countedInJson = (text: string) =>
     .reduce((all, line) => all + (line.name === 'COUNT' ? line.quantity : 0), 0);
 
 it.skipIf(memory === null)(
-  'reports that together need more memory than there is are whole or refused, and the service goes on',
+  'reports that together need more memory than there is are whole or refused, and the service continues',
   async () => {
     await start();
     const { customer, metric } = await createCustomer();

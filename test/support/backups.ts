@@ -26,7 +26,7 @@ const madeSchema = z.object({
 });
 export type Made = z.output<typeof madeSchema>;
 
-/** Throws unless it is made. */
+/** Throws unless the backup is created. */
 export async function backUp(dataDir: string, directory: string, ...more: readonly string[]): Promise<Made> {
   const env = { DATA_DIR: dataDir };
   const { code, out, err } = await tallyhouse(['backup', directory, '--json', ...more], env);
@@ -37,7 +37,7 @@ export async function backUp(dataDir: string, directory: string, ...more: readon
 const documentSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 const idsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** What changes by itself from one answer to the next. */
+/** The operations whose answers change by themselves. */
 const MOVING = ['/docs', '/healthz', '/metrics', '/readyz', '/v1/system/status', '/v1/tokens'];
 const RANGE = 'starting_on=2026-03-01T00:00:00Z&ending_before=2026-05-01T00:00:00Z';
 

@@ -1,4 +1,4 @@
-/** What a process sends to PostgreSQL: counted where its sockets write, by the messages of the protocol. */
+/** The messages of the protocol that a process sends to PostgreSQL, counted where its sockets write. */
 import { Socket } from 'node:net';
 
 export interface SentToPostgres {

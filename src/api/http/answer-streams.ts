@@ -16,7 +16,7 @@ export interface AnswerLimits extends BudgetLimits {
 
 /** The invoices or hours of a page, as rows, as text, and what was read for them. */
 const ANSWER_BYTES = 400 * 1024 * 1024;
-/** What the process and its embedded stores have without any answer. */
+/** The memory of the process and its embedded stores without any answer. */
 const IDLE_BYTES = 600 * 1024 * 1024;
 const OPEN_MAX = 8;
 

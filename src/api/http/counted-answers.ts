@@ -17,7 +17,7 @@ const SMALL_BYTES = 8 * 1024 * 1024;
 const STEP_BYTES = 16 * 1024 * 1024;
 /** Of an answer that starts again, relative to the memory that it had reached. */
 const NEXT_SHARE = 4;
-/** What is counted is more than what is there at the same time: one answer may be counted so many times the budget. */
+/** Counted bytes exceed the bytes in memory at one time: one answer may be counted up to this many times the budget. */
 const BUDGETS_MAX = 2;
 /** Handed to the connection at a time. */
 const PIECE_BYTES = 256 * 1024;
@@ -50,7 +50,7 @@ export async function countedAnswer(
   }
 }
 
-/** Null: there was no room. What failed for want of it may have been taken for another failure, so the counter decides. */
+/** Null: there was no room. A failure for lack of room may look like another failure, so the counter decides. */
 async function madeWithin(counter: Counter, make: () => Promise<Answer>): Promise<Answer | null> {
   try {
     const answer = await countedBy(counter, make);

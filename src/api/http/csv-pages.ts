@@ -14,14 +14,14 @@ export interface CsvPage {
   readonly limit: number;
 }
 
-/** What all pages of one answer share: made for the page that asks first, and the same for the following ones. */
+/** The value that all pages of one answer share: created for the page that asks first, and the same for later ones. */
 export type SharedByPages = <Value>(create: () => Value) => Value;
 
 export function sharedByPages(): SharedByPages {
   const values = new Map<() => unknown, unknown>();
   return <Value>(create: () => Value): Value => {
     if (!values.has(create)) values.set(create, create());
-    // The compiler does not know that a value was made by its key.
+    // The compiler does not know that a value belongs to its key.
     return values.get(create) as Value;
   };
 }

@@ -75,12 +75,13 @@ async function started(): Promise<never> {
 }
 
 /**
- * The last line: every promise of a store and of its library is awaited where it is made. One that is not, with a reason
- * that came from outside such as a full disk, must not end the service, because nothing acknowledged depends on it.
+ * The last line: every promise of a store and of its library is awaited where it is created. A promise that is not
+ * awaited may be rejected for a reason from outside, such as a full disk. That must not end the service, because
+ * nothing acknowledged depends on it.
  */
 function surviveForgottenRejections(log: Logger): void {
   process.on('unhandledRejection', (err) => {
-    log.error({ err }, 'a promise was rejected and nobody waited for it; the service goes on');
+    log.error({ err }, 'a promise was rejected and nobody waited for it; the service continues');
   });
 }
 

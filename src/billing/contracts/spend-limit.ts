@@ -21,7 +21,7 @@ export async function spendLimitOf(
   return { ...limit, creditTypeId: currency };
 }
 
-/** What is known before there is a rate card. */
+/** Checks that are possible before there is a rate card. */
 export async function checkSpendLimitUnit(
   db: Database | Transaction,
   { creditTypeId }: SpendLimit,

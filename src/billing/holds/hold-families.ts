@@ -114,7 +114,7 @@ export function createHoldFamilies(deps: Deps): HoldFamilies {
     const family = new HoldFamily(await unevaluatedFamily(deps, customerId));
     family.isStale = true;
     remember(family);
-    // What came before is counted by the evaluation, and what comes from now on is noticed.
+    // Earlier events are counted by the evaluation, and later ones are noticed.
     await deps.ingestSettled();
     await renewOnce(family);
     return family;

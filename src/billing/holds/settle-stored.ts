@@ -22,7 +22,7 @@ interface Deps {
 }
 
 const INTERVAL_MS = SECOND_MS;
-/** A look; the next one continues behind it. */
+/** The holds of one look; the next look continues after them. */
 const HOLDS_MAX = 1_000;
 
 /** Looks every second, as long as there may be such holds. */

@@ -17,7 +17,7 @@ export interface BalanceDeps extends ComputeDeps {
   readonly keptDeductions?: KeptDeductions;
 }
 
-/** What drafts take, by the drafts. */
+/** The deductions of drafts, by draft. */
 export type KeptDeductions = Map<string, readonly BalanceDeduction[]>;
 
 /** None yet. */

@@ -29,7 +29,7 @@ export class PackedWindows {
     this.#order = order;
   }
 
-  /** What it has of the memory. */
+  /** The memory that it takes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -68,7 +68,7 @@ export class PackedWindows {
     }
   }
 
-  /** Whether it has all that is in this time, be it nothing. */
+  /** Whether it has all windows of this time, even if there are none. */
   covers({ start, end }: Interval): boolean {
     return this.#covered.start <= start && end <= this.#covered.end;
   }

@@ -41,7 +41,7 @@ export interface UsageAnswers {
   answerOf(question: UsageQuestion): MeteredSeries | null | undefined;
 }
 
-/** What a value of usage takes in memory, with what is rated of it. */
+/** The memory of a value of usage, with the lines that are rated from it. */
 const VALUE_BYTES = 200;
 
 /** How many values of usage are in memory at once. */

@@ -58,7 +58,7 @@ export interface IngestOptions {
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
   /** The receivers of new events. */
   readonly usageWatch?: UsageWatch;
-  /** Who is told of each of them before it is acknowledged. */
+  /** Notified of each new event before it is acknowledged. */
   readonly eventWatch?: NewEventWatch;
 }
 
@@ -367,7 +367,7 @@ export function createIngest(options: IngestOptions): Ingest {
     async storedAmong(transactionIds) {
       if (!isReady || transactionIds.length === 0) return new Set();
       const known = await knownAmong(knownIds, clock, transactionIds);
-      // What was on its way to the disk is there, or is not known any more.
+      // Ids that were being written to the disk are written, or are not known any more.
       await writer.settled().catch(() => {});
       return new Set(await knownAmong(knownIds, clock, known));
     },

@@ -1,7 +1,6 @@
 /**
- * A slot: the stretch of a counter that what is about to happen would extend, with its prices (docs/holds.md). What is
- * outstanding in it costs what the invoice would charge for all of it together, so that tiers are reached in any order.
- * Pure.
+ * A slot: the stretch of a counter that held usage would extend, with its prices (docs/holds.md). Outstanding usage in
+ * it costs as much as the invoice would charge for all of it together, so that tiers are reached in any order. Pure.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
@@ -10,7 +9,7 @@ import { type PriceBands, walkBands } from '../rates/tiers.ts';
 /** How values change a counter: they are added up, or the greatest counts. */
 export type Growth = 'sum' | 'maximum';
 
-/** What is charged together: in one billing period of a contract, in one unit, by the same balances. */
+/** Usage that is charged together: in one billing period of a contract, in one unit, by the same balances. */
 export interface ChargeClass {
   readonly key: string;
   /** The billing periods of contracts whose spend limits judge it: one of usage, all open ones of an amount. */
@@ -35,7 +34,7 @@ export interface SlotTerms {
   readonly value: Decimal;
   /** From the value to the counter. Monotone. */
   readonly positionOf: (value: Decimal) => Decimal;
-  /** What one unit of the prices is in the unit of the class; null: the same. */
+  /** The value of one unit of the prices in the unit of the class; null: the same. */
   readonly factor: Decimal | null;
   /**
    * Null: what is added lies at the end of the counter. Otherwise later usage moves with it, by this amount for each unit
@@ -44,7 +43,7 @@ export interface SlotTerms {
   readonly laterPerUnit: Decimal | null;
 }
 
-/** What is outstanding in a slot. */
+/** The outstanding usage of a slot. */
 export class ChargedSlot {
   readonly terms: SlotTerms;
   private readonly values = new Map<string, Decimal>();
@@ -60,7 +59,7 @@ export class ChargedSlot {
     return this.values.size === 0;
   }
 
-  /** Of the next unit behind all that is outstanding, as a line would have it, in the unit of the class. */
+  /** The price of the next unit after everything that is outstanding, as a line would have it, in the unit of the class. */
   nextPrice(): Decimal {
     const { priceLists, growth, value, positionOf, factor, laterPerUnit } = this.terms;
     const position = positionOf(growth === 'sum' ? value.plus(this.sum) : this.greatest());
@@ -101,7 +100,7 @@ export class ChargedSlot {
   }
 }
 
-/** The dearest of the price lists. */
+/** The highest cost by any of the price lists. */
 function costOf({ priceLists, factor, laterPerUnit }: SlotTerms, from: Decimal, to: Decimal): Decimal {
   if (to.lte(from)) return ZERO;
   let cost = ZERO;

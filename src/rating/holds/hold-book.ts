@@ -1,7 +1,8 @@
 /**
- * What is left of the balances and spend limits of customers who share them, as of an evaluation, and what is outstanding
- * since: holds, and usage that the evaluation has not counted. Pure, and never optimistic: what is outstanding is
- * allocated to the balances that may pay for it, and a hold is granted only if all of it finds a place.
+ * The amounts left of the balances and spend limits of customers who share them, as of an evaluation, and the amounts
+ * that are outstanding since: holds, and usage that the evaluation has not counted. Pure, and never optimistic:
+ * outstanding amounts are allocated to the balances that may pay for them, and a hold is granted only if all of it finds
+ * a place.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
@@ -16,11 +17,11 @@ export interface LimitLeft {
   readonly resetsAt: Instant;
   readonly creditTypeId: string;
   readonly limit: Decimal;
-  /** What the evaluation has found. */
+  /** The spend that the evaluation has found. */
   readonly spent: Decimal;
 }
 
-/** What an event or an amount takes: a value in a slot, or an amount of a class. */
+/** The part that an event or an amount takes: a value in a slot, or an amount of a class. */
 export type HoldPart =
   | { readonly slot: SlotTerms; readonly value: Decimal }
   | { readonly charge: ChargeClass; readonly amount: Decimal };
@@ -28,23 +29,23 @@ export type HoldPart =
 export interface Decision {
   readonly granted: boolean;
   readonly reason: 'balance' | 'spend_limit' | null;
-  /** What it costs behind all that is outstanding. */
+  /** Its cost in addition to everything that is outstanding. */
   readonly amount: Decimal;
-  /** What may still be held of the same; null: there is no limit. */
+  /** The quantity or amount of the same kind that may still be held; null: there is no limit. */
   readonly remaining: Decimal | null;
 }
 
-/** What may be held of the same as some parts, without holding it. */
+/** The quantity or amount of the same kind that may be held, without holding it. */
 export interface Standing extends Decision {
   /** Of the next unit; null of an amount. */
   readonly unitPrice: Decimal | null;
-  /** What holds of the same balances, or of the same limit, cost. */
+  /** The cost of the holds of the same balances, or of the same limit. */
   readonly held: Decimal;
   /** The spend limit that judges the parts: the one with the least left. Null: balances do, or there is none. */
   readonly limit: LimitLeft | null;
 }
 
-/** What is outstanding of a class, and the holds among it. */
+/** The outstanding parts of a class, and the holds among them. */
 interface ClassState {
   readonly charge: ChargeClass;
   readonly all: Outstanding;
@@ -114,7 +115,7 @@ export class HoldBook {
     return { granted: reason === null, reason, amount, remaining: this.remaining(parts) };
   }
 
-  /** What it would cost now, without adding it. */
+  /** The cost that it would have now, without adding it. */
   costOfAdding(id: string, parts: readonly HoldPart[]): Decimal {
     const costBefore = this.costOf(parts);
     this.add(id, parts);
@@ -123,7 +124,7 @@ export class HoldBook {
     return amount;
   }
 
-  /** What may still be held of what these parts are of; null: there is no limit. */
+  /** The quantity or amount that may still be held in the slots of these parts; null: there is no limit. */
   remaining(parts: readonly HoldPart[]): Decimal | null {
     const allocation = this.allocation();
     let least: Decimal | null = null;
@@ -135,7 +136,7 @@ export class HoldBook {
     return least === null ? null : maximum(least, ZERO);
   }
 
-  /** What `reserve` would answer, and how much there is of it. Adds nothing. */
+  /** The answer that `reserve` would give, and how much may be held. Adds nothing. */
   standing(id: string, parts: readonly HoldPart[]): Standing {
     const unitPrice = this.nextPrice(parts);
     const remaining = this.remaining(parts);
@@ -192,7 +193,7 @@ export class HoldBook {
     return state === undefined ? ZERO : amountOf(state.all);
   }
 
-  /** What is restricted most finds its place first. */
+  /** The most restricted amounts find their place first. */
   private allocation(): Allocation {
     if (this.known !== null) return this.known;
     const book = createBalanceBook(this.buckets);
@@ -259,7 +260,7 @@ export class HoldBook {
       }));
   }
 
-  /** What no balance pays for, and what balances have no room for. */
+  /** The amounts that no balance pays for, and those that balances have no room for. */
   private spentSince(limit: LimitLeft, { open }: Allocation): Decimal {
     let spent = ZERO;
     for (const [key, { charge }] of this.classes) {

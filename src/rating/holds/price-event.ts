@@ -1,5 +1,5 @@
 /**
- * What an event would be charged on a draft, by the rules of invoices (docs/holds.md, "What an event costs"): the counters
+ * The charge for an event on a draft, by the rules of invoices (docs/holds.md, "What an event costs"): the counters
  * that it extends, at the rates of its time, with the balances that may pay. Pure.
  */
 import type { Product } from '../../core/catalogue.ts';
@@ -36,7 +36,7 @@ import {
 } from './charged-slot.ts';
 import type { HoldPart } from './hold-book.ts';
 
-/** What a metric counts of an event. */
+/** The usage that a metric counts of an event. */
 export interface CountedUsage {
   readonly growth: Growth;
   readonly value: Decimal;
@@ -255,7 +255,7 @@ function unchargedAt(
   return segment === undefined || segment.entitled ? 'unpriced' : 'not_entitled';
 }
 
-/** What moves with usage that is added in the middle; null: nothing lies behind it. */
+/** The change of price per unit of later usage, which moves when usage is added before it; null: there is none. */
 function laterPerUnit(
   { billed }: ChargedKey,
   place: number,

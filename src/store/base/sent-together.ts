@@ -1,6 +1,6 @@
 /**
- * Enough for a function to come to its first statement, unless it waits for another answer before. They end before
- * anything is sent, so they cost no time of their own.
+ * Enough for a function to reach its first statement, unless it waits for another answer before. They end before
+ * anything is sent, so they cost no additional time.
  */
 const MICROTASKS = 10;
 
@@ -16,7 +16,7 @@ export async function sentTogether<Answers extends readonly unknown[]>(
   const begun: Promise<unknown>[] = [];
   for (const begin of work) {
     const one = Promise.resolve(begin());
-    // What comes after a refusal is not waited for, and its transaction is rolled back.
+    // Statements after a refusal are not waited for, and their transaction is rolled back.
     one.catch(() => undefined);
     begun.push(one);
     for (let turn = 0; turn < MICROTASKS; turn += 1) await undefined;

@@ -30,9 +30,9 @@ export async function insertCustomer(
 }
 
 /**
- * Makes `aliases` the customer's whole alias set. Returns those that belong to another customer (or are
+ * Sets the customer's whole alias set to `aliases`. Returns those that belong to another customer (or are
  * another customer's id); when there are any the caller must roll the transaction back. `isNew`: the
- * transaction has made the customer.
+ * transaction has created the customer.
  *
  * The primary key decides which of two concurrent customers gets an alias. The order of the steps rules out
  * deadlocks: rows are inserted in one global order, and own rows are deleted last.

@@ -95,7 +95,7 @@ export async function migrationsOf(applied: readonly Migration[]): Promise<Postg
   const unknown = applied.find(({ name }) => !names.has(name));
   if (unknown !== undefined) {
     throw new MigrationError(
-      `the backup has the migration ${unknown.name}, which this version of tallyhouse does not know: restore it with the version that made it, or a later one`,
+      `the backup has the migration ${unknown.name}, which this version of tallyhouse does not know: restore it with the version that created it, or a later one`,
     );
   }
   const later = new Set(pendingMigrations(STORE, known, applied));

@@ -238,7 +238,7 @@ function* grouped<Item, Key>(
   return groups;
 }
 
-/** By values, absent ones behind others; what belongs to no events is last. */
+/** By values, absent ones after the others; the share that belongs to no events is last. */
 function* groupsOf(shares: readonly SpendShare[]): Generator<void, SpendGroup[], undefined> {
   const groups: SpendGroup[] = [];
   for (const own of (yield* grouped(shares, (share) => shareKey(share.shares))).values()) {
@@ -268,7 +268,7 @@ function compareShares(a: ShareValues, b: ShareValues): number {
   return 0;
 }
 
-/** A SCHEDULED invoice, which no events made. */
+/** A SCHEDULED invoice, which does not come from events. */
 function wholeItems(invoice: Invoice, places: readonly Place[]): SpendItem[] {
   const { lines } = beforeBalances(invoice.lines, []);
   return places.map(({ window }) => ({

@@ -120,7 +120,7 @@ async function* smallParts(
 
 /**
  * First hash words of ids of the index that were also accepted shortly before `from`, when its ids begin. Copies that
- * two processes accepted side by side may lie on both sides; no further apart than anything comes late.
+ * two processes accepted side by side may lie on both sides, at most as far apart as events can be late.
  */
 export async function acceptedBefore(
   { clickhouse, now, recentSeconds }: Pick<RestoreOptions, 'clickhouse' | 'now' | 'recentSeconds'>,

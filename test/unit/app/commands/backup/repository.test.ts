@@ -81,7 +81,7 @@ test('a part that the backup before has is not read again, and one whose content
   const [, more] = manifest.clickhouse.tables[1]?.parts ?? [];
   expect(more?.name).toBe('202611_2_2_0');
   expect(bytes).toBe(more?.piece.bytes);
-  // A table that was made anew may use a name again.
+  // A table that was created again may use a name again.
   await part(EVENTS, '202611_1_1_0', 'others');
   expect((await backUp()).bytes).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createThrottle } from '../../../../../src/app/commands/backup/throttle.ts';
 
-test('what is read stays below the rate, and a pause is not made up for at once', async () => {
+test('a throttled read stays below the rate, and does not catch up after a pause at once', async () => {
   let now = 0;
   const throttle = createThrottle(
     1_000_000,
