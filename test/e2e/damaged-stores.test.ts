@@ -314,7 +314,7 @@ describe('while the service was stopped', () => {
     },
   );
 
-  test('what is left of PostgreSQL is started once the record that the line names is removed', async () => {
+  test('the remaining files of PostgreSQL are started once the record that the line names is removed', async () => {
     const copy = await damagedCopy(stopped, ofTable, emptied);
     expect(await start(copy.dataDir)).toBeNull();
     const [, record = ''] = /remove (\S+)$/m.exec(lastWords()) ?? [];

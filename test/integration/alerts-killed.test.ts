@@ -40,7 +40,7 @@ async function createWatchedCustomer(service: BillingProcess) {
   return { customer_id, alert_id: await created(service, '/v1/alerts/create', alert) };
 }
 
-test('what a killed process has written of an alarm is undone, and the next process tells of it once', async () => {
+test('the writes of a killed process about an alarm are rolled back, and the next process notifies once', async () => {
   const { db } = stores.database;
   const killed = await stores.start('killed');
   const deps = { db, clock: { now: Date.now }, allowPrivate: true };

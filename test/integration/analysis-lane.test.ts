@@ -108,7 +108,7 @@ it('a streaming metric that is tried out is an analysis, and waits for nothing b
   await pool.close();
 });
 
-it('what is tried out has the limits of an analysis, and meeting one is not a failure of ours', async () => {
+it('a metric that is tried out has the limits of an analysis, and exceeding one is not a failure of the service', async () => {
   const analysis = forAnalysis(clickhouse);
   const names = ['max_execution_time', 'max_memory_usage', 'max_rows_to_read', 'max_threads'];
   const settings = await analysis.query({

@@ -84,7 +84,7 @@ async function draftTotal(): Promise<string> {
   return (await service.api.get(`/v1/customers/${customer_id}/invoices`, { query })).digits('data[0].total');
 }
 
-test('what is left is canceled; what was drawn stays drawn, and later usage is not covered', async () => {
+test('the rest of a canceled purchase is canceled; deductions stay, and later usage is not covered', async () => {
   await sell(AT_ONCE);
   const id = await purchase('FINALIZED');
   await service.api.post('/v1/invoices/void', { id });

@@ -154,7 +154,7 @@ describe('billing providers', () => {
     expect(again.at('conflicting_id')).toBe(linked.at('data.delivery_method_id'));
   });
 
-  test('what is listed can be used, also without a connection', async () => {
+  test('listed billing providers can be used, also without a connection', async () => {
     const listed = (await api.post(LIST, {})).list('data') as Body[];
     const stripe = listed.find((one) => one.billing_provider === 'stripe');
     expect(stripe).toMatchObject({ delivery_method: 'direct_to_billing_provider' });

@@ -396,7 +396,7 @@ test('lines of a consolidated invoice are explained as those of its constituents
   await check();
 });
 
-test('what its explanations say of lines by number are lines of the consolidated invoice', async () => {
+test('the line numbers in explanations are those of the consolidated invoice', async () => {
   const hierarchy = await family();
   const child = childOf(hierarchy);
   await api.post('/v1/contracts/customerCredits/create', {
@@ -424,7 +424,7 @@ test('a draft can be neither voided nor moved', async () => {
   expect(await refusal('POST', '/v1/contracts/updateInvoiceIssueDate', moved)).toContain('usage invoice');
 });
 
-test('what a shared commit of the parent pays is on the consolidated invoice once', async () => {
+test('a payment by a shared commit of the parent is on the consolidated invoice once', async () => {
   const commit_product = await createdId(api, '/v1/contract-pricing/products/create', {
     ...{ name: `Commit ${month}`, type: 'FIXED' },
   });

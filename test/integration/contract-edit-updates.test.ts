@@ -289,7 +289,7 @@ describe('scheduled charges', () => {
 });
 
 describe('threshold settings', () => {
-  test('what is given is changed, the rest stays', async () => {
+  test('given threshold settings are changed, the others stay', async () => {
     const spend = {
       is_enabled: false,
       threshold_amount: 6_000,

@@ -375,7 +375,7 @@ describe('who may edit what', () => {
     expect(await refused(contract, { update_contract_name: 'X' })).toBe(`contract ${contract} is archived`);
   });
 
-  test('what has no effect here is named in the answer; an empty list asks for nothing', async () => {
+  test('fields of an edit without effect here are named in the answer; an empty list asks for nothing', async () => {
     const contract = await contractWithEverything();
     const answer = await api.post(EDIT, {
       customer_id: customer,

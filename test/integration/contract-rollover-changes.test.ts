@@ -50,7 +50,7 @@ test('a change of the source changes the rollover, its ledger, and the one after
   expect(history.at('data[1].update_commits[0].access_schedule.update_schedule_items[0].amount')).toBe(150);
 });
 
-test('what is added to the older contract before the renewal begins rolls over, and nothing later', async () => {
+test('amounts that are added to the older contract before the renewal begins roll over, and no later ones', async () => {
   const { older, newer } = await renewed();
   expect((await edit(on(6), older, { add_commits: [rolling(0.1, [1000, 1, 12])] })).status).toBe(200);
   expect((await edit(on(8), older, { add_commits: [rolling(0.1, [5000, 1, 12])] })).status).toBe(200);

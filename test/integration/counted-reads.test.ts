@@ -34,7 +34,7 @@ test('rows of ClickHouse count as objects, bytes of it as bytes', async () => {
   expect(rows).toBeGreaterThan(8 * bytes);
 });
 
-test('what nobody asked for an answer counts nothing', async () => {
+test('reads that belong to no answer count nothing', async () => {
   const read = () => clickhouse.queryBytes({ sql: 'SELECT 1 FORMAT TSV', eventsOf: NOT_OF_EVENTS });
   let outside = 0;
   await countedBy(

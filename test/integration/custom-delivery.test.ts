@@ -107,7 +107,7 @@ test('the whole invoice is sent, signed, and what is answered is on it', async (
   expect(sent?.headers['webhook-id']).toBe(sent?.id);
 });
 
-test('what it tells later is on the invoice, also while the invoice is on its way to it', async () => {
+test('a later message of the receiver is on the invoice, also while the invoice is on its way to it', async () => {
   const customer = await customerOf();
   const id = await bill(customer);
   await eventually(customer, id, { external_status: 'SENT' });

@@ -78,7 +78,7 @@ describe('what finds a customer', () => {
 });
 
 describe('what is found', () => {
-  test('what is the text comes first, then what begins with it, then what contains it; pages continue there', async () => {
+  test('names that equal the text are first, then names that begin with it, then names that contain it; pages continue there', async () => {
     for (const name of ['Big Zebra', 'Zebra Two', 'A zebra', 'Zebra', 'zebra three']) {
       await api.post('/v1/customers', { name });
     }

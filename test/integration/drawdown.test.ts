@@ -208,7 +208,7 @@ test('two contracts draw on one credit of the customer in the order of their dra
   expect((await ledger()).filter((entry) => entry.includes('DEDUCTION'))).toHaveLength(2);
 });
 
-test('what a postpaid commit covers is due, and shown as applied', async () => {
+test('usage that a postpaid commit covers is due, and shown as applied', async () => {
   await contract({
     commits: [
       {

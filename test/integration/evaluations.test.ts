@@ -71,7 +71,7 @@ test('many customers are evaluated in the order of their aliases, in which their
   await close();
 });
 
-test('what has changed before a sweep is urgent, also when the sweep comes first', async () => {
+test('a customer that has changed before a sweep is urgent, also when the sweep is first', async () => {
   const { db, close } = await createTestDatabase();
   const api = createCatalogueApi(db);
   const ids: string[] = [];

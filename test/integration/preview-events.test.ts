@@ -43,7 +43,7 @@ test('lines without quantity can be left out', async () => {
   expect(some.list('data[0].line_items')).toEqual([]);
 });
 
-test('what ingestion refuses is refused, and so is an id that is given twice', async () => {
+test('a preview refuses events that ingestion refuses, and an id that is given twice', async () => {
   const late = await api.send('POST', path, { events: [given(1, { timestamp: '2026-01-01T00:00:00Z' })] });
   expect([late.status, late.at('errors[0].index')]).toEqual([400, 0]);
   const twice = [given(1, { transaction_id: 'x' }), given(1, { transaction_id: 'x' })];

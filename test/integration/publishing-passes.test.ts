@@ -132,7 +132,7 @@ test('while one process takes a step no other one does, and what a killed one le
   expect(idsOf(await publishedRows(db))).toEqual(credits.toSorted());
 });
 
-test('what has not changed is not written again', async () => {
+test('an unchanged balance is not published again', async () => {
   const versions = async () =>
     await db.execute<{ id: string; version: string }>(
       sql`select commit_id as id, xmin::text as version from published_balances order by commit_id`,
@@ -176,7 +176,7 @@ async function addByHand(id: string): Promise<void> {
 const archive = (credit_id: string, customer_id = customers[0]) =>
   api.post('/v2/contracts/credits/archive', { customer_id, credit_id });
 
-test('what is archived is gone after the next pass, wherever it stood in the order', async () => {
+test('an archived balance is gone after the next pass, wherever it stood in the order', async () => {
   const others: [customerId: string, creditId: string][] = [];
   for (const name of ['Fourth', 'Fifth', 'Sixth', 'Seventh']) {
     const customerId = await createdId(api, '/v1/customers', { name });

@@ -9,7 +9,7 @@ const { pool, api } = await catalogueForFile();
 const metric = (name: string, more: object) =>
   createdId(api, METRICS, { name, event_type_filter: { in_values: ['use'] }, ...more });
 
-test('what metrics add up, and what their filters and pricing group keys name', async () => {
+test('quantity names are the properties that metrics add up, and those of their filters and pricing group keys', async () => {
   expect(await loadQuantityNames(pool.db)).toEqual({ amounts: [], shapes: [] });
   const tokens = await metric('Tokens', {
     aggregation_type: 'SUM',
@@ -65,7 +65,7 @@ test('archived metrics have only the names that a product or an alert still coun
   expect((await loadQuantityNames(pool.db)).amounts).not.toContain('watched');
 });
 
-test('what contracts and alerts tell usage apart by', async () => {
+test('quantity names include the properties by which contracts and alerts distinguish usage', async () => {
   const { shapes: before } = await loadQuantityNames(pool.db);
   const own = ['country', 'seat', 'workload'];
   expect(before.filter((name) => own.includes(name))).toEqual([]);

@@ -94,7 +94,7 @@ describe('pricing units', () => {
 });
 
 describe('updating a rate card', () => {
-  test('what is given changes, what is left out stays', async () => {
+  test('given fields of a rate card change, omitted ones stay', async () => {
     const conversion = { custom_credit_type_id: units[0], fiat_per_custom_credit: 2.5 };
     const id = await newCard({
       description: 'Old',

@@ -284,7 +284,7 @@ test('an edit of the term changes the child that has not begun, and none that ha
   ]);
 });
 
-test('what was edited in the next child itself stays, where the term does not change it', async () => {
+test('an edit of the next child itself stays, where the term does not change the field', async () => {
   const id = await withoutUsage({ recurring_credits: [recurring()] });
   const found = await read(id);
   const credit_id = found.text('data.credits[1].id');

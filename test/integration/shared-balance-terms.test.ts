@@ -130,7 +130,7 @@ describe('who may draw', () => {
     expect(gone.text('message')).toContain('draws it down');
   });
 
-  test('what a recurring credit creates is shared like the credit', async () => {
+  test('children of a recurring credit are shared like the credit', async () => {
     const hierarchy = await family({
       recurring_credits: [
         {
@@ -208,7 +208,7 @@ describe('several months', () => {
 });
 
 describe('renewals', () => {
-  test('what children leave rolls over, and is shared with the children of the newer contract', async () => {
+  test('the amount that children leave rolls over, and is shared with the children of the newer contract', async () => {
     const hierarchy = await family({
       ending_before: at(1),
       commits: [prepaid(product, 10, access(0, 2), { ...ALL, rollover_fraction: 1 })],

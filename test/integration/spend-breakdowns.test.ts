@@ -160,7 +160,7 @@ test('a SQL metric takes up to a hundred values', async () => {
   ]);
 });
 
-test('what is asked for wrongly is refused', async () => {
+test('a faulty request for a spend breakdown is refused', async () => {
   for (const wrong of [
     { group_key: [] },
     { group_key: ['a', 'b', 'c', 'd', 'e', 'f'] },

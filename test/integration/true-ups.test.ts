@@ -236,7 +236,7 @@ test.each([
   expect(await trueUps()).toEqual(expected);
 });
 
-test('what a renewal rolls over is not billed', async () => {
+test('an amount that a renewal rolls over has no true-up', async () => {
   const from_contract_id = await contract({ commits: [minimum(100, YEAR, { rollover_fraction: 0.5 })] });
   await use(30);
   await contract({

@@ -58,7 +58,7 @@ function byHour(
   );
 }
 
-test('what a balance gives is what its lines cover and what they take back, and it never gives more than it has', () => {
+test('a balance gives the amounts that its lines cover less those they take back, and never more than it has', () => {
   forAll((given) => {
     const drawn = drawnInvoice(given);
     const paid = drawn.lines.filter(({ payer }) => payer !== null);

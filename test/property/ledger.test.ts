@@ -159,7 +159,7 @@ function checkBothSides(
   }
 }
 
-test('what a renewal takes from the older contract is what the newer one gets, at every instant', () => {
+test('a renewal takes from the older contract the amount that the newer one gets, at every instant', () => {
   fc.assert(
     fc.property(renewed, ({ full, contract, rollovers, ended, now }) => {
       const heirs = bySource(rollovers);

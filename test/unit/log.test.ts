@@ -60,7 +60,7 @@ test('a store that is away is one line with the cause; statement and stack are o
   expect(JSON.stringify(records)).not.toContain('secret');
 });
 
-test('what else of the background meets the same cause within seconds is of level debug', async () => {
+test('further failures of background work by the same cause within seconds are logged at level debug', async () => {
   const err = await failureOfStatement();
   const { log, records, wait } = logOf('info');
   for (const what of ['jobs', 'webhooks', 'evaluations', 'messages'])

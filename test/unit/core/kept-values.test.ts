@@ -14,7 +14,7 @@ test('a value is found under its key and version, and under no other', () => {
   expect([kept.get('a', 'v1'), kept.get('a', 'v2')]).toEqual([null, [2]]);
 });
 
-test('what was used longest ago goes first, and a value above the bound is not kept', () => {
+test('the kept value that was used longest ago is removed first, and a value above the bound is not kept', () => {
   const kept = keptValues({ weightMax: 4, weightOf });
   kept.put('a', 'v', [1, 1]);
   kept.put('b', 'v', [2, 2]);

@@ -240,6 +240,6 @@ test.each([
   'monthly_invoice_total_spend_threshold_reached',
   'invoice_total_reached',
   'usage_threshold_reached',
-] as const)('what cannot be computed is not taken for 0: %s', (type) => {
+] as const)('a reading that cannot be computed is not taken for 0: %s', (type) => {
   expect(read(alertOf(type, '1', { billableMetricId: 'm' }), { hasDrafts: false })).toBeNull();
 });

@@ -102,7 +102,7 @@ function ledgerOf(commit: Commit, now: number) {
   };
 }
 
-test('what an increase adds is an adjustment in the ledger, and counts from its time on', () => {
+test('the amount of an increase is an adjustment in the ledger, and counts from its time on', () => {
   const [credit] = after(startedWith('5'), [['01-05', '01-11', '7']]).terms.commits;
   expect(credit === undefined ? null : ledgerOf(credit, day('01-10'))).toEqual({
     balance: '155',

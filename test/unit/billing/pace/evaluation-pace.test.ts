@@ -90,7 +90,7 @@ test('usage of a kind that is new for the customer is learned from soon, and est
   expect(use(pace, 'c', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
 });
 
-test('what is free for one customer is learned from soon for another one', () => {
+test('usage that is free for one customer is evaluated soon for another one, to learn its cost', () => {
   const pace = newPace();
   for (let found = 0; found < 3; found += 1) {
     evaluate(pace, at(1_000, 'cents'));

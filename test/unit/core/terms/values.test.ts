@@ -32,7 +32,7 @@ test('a patch refuses null for what cannot be taken away', () => {
   expect(objectOf(patchOf(plain)).safeParse({ productId: null }).success).toBe(false);
 });
 
-test('what is undefined in a patch changes nothing', () => {
+test('an undefined member of a patch changes nothing', () => {
   const before = { name: 'a', productId: 'b' };
   expect({ ...before, ...given({ name: null, productId: undefined }) }).toEqual({
     name: null,

@@ -44,7 +44,7 @@ test('a customer that is marked several times is evaluated once, and never twice
   expect(await queue.runBatch()).toBeNull();
 });
 
-test('what fails because the service ends is not tried again', async () => {
+test('an evaluation that fails because the service ends is not tried again', async () => {
   const failed: string[] = [];
   let isEnding = false;
   let evaluations = 0;

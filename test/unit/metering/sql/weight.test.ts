@@ -129,6 +129,6 @@ it.each([
      SELECT SUM(GREATEST(sessions, 10)) AS value, plan, ROUND(AVG(mean), 2) AS mean FROM hours GROUP BY plan`,
   ],
   ['totals of totals of totals', nestedAggregate('SUM', 5)],
-])('what people write is let through: %s', (_, sql) => {
+])('an ordinary query is let through: %s', (_, sql) => {
   expect(readSqlMetric(sql).sql).toBe(sql);
 });

@@ -85,7 +85,7 @@ test('archiving cancels what is left, of each segment where it is or would begin
   expect(read(archived, 40)).toEqual({ balance: '0', ledger });
 });
 
-test('what is left when the contract is archived expires', () => {
+test('the amount left when the contract is archived expires', () => {
   const archived = { ...TWO_SEGMENTS, archivedAt: 5 };
   expect(read(archived, 40, { contractArchivedAt: 5 }).ledger).toEqual([
     'SEGMENT_START a 10 @0',
@@ -128,7 +128,7 @@ test('a segment that has expired before its commit was archived keeps the date',
   ]);
 });
 
-test('what has rolled over leaves at the renewal, and only the rest expires', () => {
+test('the rolled-over amount leaves at the renewal, and only the rest expires', () => {
   const rolledOver = [
     { segmentId: 'a', amount: decimal('4'), newContractId: 'next', rolledAt: 15 },
     { segmentId: 'b', amount: decimal('20.5'), newContractId: 'next', rolledAt: 15 },

@@ -95,7 +95,7 @@ test('a conversion is divided like the lines in its unit', () => {
   ]);
 });
 
-test('what composite products, minimums and schedules charge belongs to no events', () => {
+test('charges of composite products, minimums and schedules belong to no events', () => {
   const composite: UsageInvoiceLine = { ...LINE, productType: 'COMPOSITE' };
   const minimum: UsageInvoiceLine = { ...composite, type: 'minimum' };
   const hours = [hour(0, '1', '5'), hour(1, '1', '6')];

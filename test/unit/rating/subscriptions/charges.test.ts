@@ -202,7 +202,7 @@ describe('changes of the past', () => {
     expect(chargesOf({ terms, changes, now: '2025-01-20', billed })).toEqual([]);
   });
 
-  test('what was billed as the part before an end is completed when the end is moved', () => {
+  test('a period that was billed in part, up to an end, is completed when the end is moved', () => {
     const terms = { endingBefore: at('2025-01-11') };
     const changes = [set('2025-01-01', '10')];
     const part = chargesOf({ terms, changes, now: '2025-01-02' });

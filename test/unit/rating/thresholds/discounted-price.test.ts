@@ -23,7 +23,7 @@ test.each([
   },
 );
 
-test('what is paid lies between the discounted and the full price, and never more than the cap has the discount', () => {
+test('the paid amount lies between the discounted and the full price, and the discount never applies beyond the cap', () => {
   const cents = fc.integer({ min: 0, max: 10 ** 9 }).map((n) => decimal(String(n)));
   const fractions = fc.integer({ min: 1, max: 1000 }).map((n) => decimal(String(n)).div(decimal('1000')));
   fc.assert(
