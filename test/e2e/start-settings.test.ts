@@ -22,7 +22,7 @@ async function settingsOf(begun: Program | undefined) {
 const settingsOfStart = (environment: Readonly<Record<string, string>> = {}) =>
   settingsOf(runCommand(process.execPath, START.slice(1), { PORT: 'none', ...environment }));
 
-/** What its allocator says that it does. */
+/** The settings that its allocator reports. */
 async function allocatorWith(settings: string): Promise<unknown> {
   const program = runProgram('test/support/programs/tell-allocator.ts', [
     settings,

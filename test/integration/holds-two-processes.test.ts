@@ -64,7 +64,7 @@ test('a hold is settled through the other process, for what its event costs', as
   expect(await customer.left(one)).toBe(800);
 });
 
-test('usage that comes through the other process counts for the next request after its answer', async () => {
+test('usage that arrives through the other process counts for the next request after its answer', async () => {
   const customer = await HeldCustomer.create(one, catalogue, CREDIT);
   const id = `${customer.customerId} usage`;
   await customer.reserve(one, [[`${id} first`, 100]]);
@@ -75,7 +75,7 @@ test('usage that comes through the other process counts for the next request aft
   expect(await customer.reserve(one, [[`${id} third`, 50]])).toMatchObject([{ granted: true, remaining: 0 }]);
 });
 
-test('the event of a hold settles it, also where it comes through the other process', async () => {
+test('the event of a hold settles it, also where it arrives through the other process', async () => {
   const customer = await HeldCustomer.create(one, catalogue, CREDIT);
   const id = `${customer.customerId} ingested`;
   await customer.reserve(one, [[id, 600]]);

@@ -6,7 +6,7 @@ import { type Program, runCommand } from './child-process.ts';
 
 const GROUPS = '/sys/fs/cgroup';
 
-/** Of the first version each kind of limit has a tree of its own. */
+/** In the first version each kind of limit has a separate tree. */
 const isFirst = existsSync(join(GROUPS, 'memory/memory.limit_in_bytes'));
 const [TREE, LIMIT, USAGE] = isFirst
   ? [join(GROUPS, 'memory'), 'memory.limit_in_bytes', 'memory.stat']

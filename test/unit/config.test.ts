@@ -152,7 +152,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('says in plain words which log levels there are', () => {
+  test('the configuration says in plain words which log levels there are', () => {
     expect(() => loadConfig({ LOG_LEVEL: 'loud' })).toThrow(
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
     );
@@ -230,7 +230,7 @@ describe('a variable that is nearly called like a setting', () => {
     );
   });
 
-  test('is none where it is a setting, is empty, or is a variable of something else', () => {
+  test('a variable that is nearly called like a setting is not reported where it is a setting, is empty, or is a variable of something else', () => {
     const settings = Object.fromEntries(SETTINGS.map(({ name }) => [name, 'x']));
     const others = {
       HOME: '/root',

@@ -25,7 +25,7 @@ interface CopiedSequence {
   readonly lastValue: string | null;
 }
 
-/** The database at one moment. What is committed later is not in it. */
+/** The database at one moment, without anything that is committed later. */
 export interface DatabaseSnapshot {
   /** When it was taken, by the clock of the server. */
   readonly moment: Instant;
@@ -101,7 +101,7 @@ export async function loadDatabase(
     return await client.begin(async (tx) => {
       const present = await tablesOf(tx);
       if (present.length > 0) await tx.unsafe(`truncate ${present.map(quotedName).join(', ')}`);
-      // What triggers have written is among the rows. Those of references are no triggers of users.
+      // Rows that triggers have written are among the copied ones. Triggers of references are no triggers of users.
       for (const table of present) await tx.unsafe(`alter table ${quotedName(table)} disable trigger user`);
       const references = await referencesOf(tx);
       for (const table of inOrderOfReferences(tables, references)) {

@@ -75,7 +75,7 @@ function statusCondition(status: HoldStatus | null, at: string): SQL | undefined
   return eq(holds.status, status);
 }
 
-/** What a process has seen of a customer: a hold is granted only while it is still so. */
+/** The state of a customer that a process has seen: a hold is granted only while it is still the same. */
 export interface AccountSeen {
   readonly customerId: string;
   readonly version: number;

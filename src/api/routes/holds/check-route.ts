@@ -37,13 +37,15 @@ const answer = z
     remaining: exactValue
       .nullable()
       .meta({ description: 'What may still be held; null: there is no limit, or no price.' }),
-    held: exactValue.meta({ description: 'What holds of the same balances, or of the same limit, cost.' }),
+    held: exactValue.meta({
+      description: 'The cost of the holds of the same balances, or of the same limit.',
+    }),
     limit: exactValue
       .nullable()
       .meta({ description: 'The spend limit that judges it; null: balances do, or nothing does.' }),
     resets_at: timestamp
       .nullable()
-      .meta({ description: 'When the spend limit begins anew; null without one.' }),
+      .meta({ description: 'When the spend limit begins again; null without one.' }),
   })
   .meta({ id: 'UsageCheck' });
 
