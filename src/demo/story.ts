@@ -7,6 +7,7 @@ import { formatCount, formatSeconds } from '../app/commands/terminal/number-form
 import { createProgress } from '../app/commands/terminal/progress.ts';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../core/time.ts';
+import { showAgents } from './agents.ts';
 import * as billing from './billing-api.ts';
 import { eventBatches } from './event-batches.ts';
 import { type CustomerFigures, daysOf, readFigures, readHourlyFigures, type Subject } from './figures.ts';
@@ -98,10 +99,12 @@ export async function tellStory(
 
   showUsage(terminal, story, figures, hourly.usageByHour);
   showInvoice(terminal, subject, figures, featured);
+  let areAgentsStopped = true;
   if (story.negotiatedAt !== null) {
     const told = { runId: story.runId, now: story.negotiatedAt };
     await showNegotiated(api, terminal, { ...subject, ...told });
     await showSeats(api, terminal, { period, ...told });
+    areAgentsStopped = await showAgents(api, terminal, { period, runId: story.runId });
   }
 
   if (isReached) {
@@ -120,7 +123,7 @@ export async function tellStory(
   const hasMargin = await showMargin(api, terminal, story);
   const isDelivered = stripe === null || (await showMonthEnd(subject, terminal, stripe));
   const isStill = await showAfterwards(terminal, subject, figures);
-  const agrees = isProved && hasMargin && isDelivered && isStill;
+  const agrees = isProved && areAgentsStopped && hasMargin && isDelivered && isStill;
   const compared = `${comparisons(sections)} comparisons by customer and price group`;
   terminal.line();
   terminal.line(agrees ? terminal.green(`All sums agree (${compared}).`) : terminal.red('Sums disagree.'));

@@ -59,6 +59,9 @@ describe('tallyhouse demo', () => {
     ]) {
       expect(stdout).toMatch(seat);
     }
+    expect(stdout).toMatch(/\d+ steps were granted and \d+ refused; at most \$4\.00 was held at once/);
+    expect(stdout).toContain('one more token: refused, $0.00 left');
+    expect(stdout).toContain('✓ $5.00 used, $0.00 left: the last cent, and no further');
     expect(stdout).toMatch(/signature verified:\n[\s\S]*"type": "alerts.spend_threshold_reached"/);
     expect(stdout).toMatch(/covered: units above 0 up to/);
     const documents = [...stdout.matchAll(/^ {2}(\S+\/(?:invoice\.pdf|invoice\.csv|ledgers\.csv)) /gm)].map(
