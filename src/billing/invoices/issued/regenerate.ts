@@ -8,6 +8,7 @@ import { Refusal } from '../../../core/errors.ts';
 import { derivedId } from '../../../core/ids.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
 import { afterCommit } from '../../../store/base/request-unit.ts';
+import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
 import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
 import { requireIssued } from './issued-invoice.ts';
 import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
@@ -59,6 +60,8 @@ async function issue(deps: RegenerateDeps, id: string, issueInstead: IssueInstea
       issuedAt: deps.clock.now(),
       regeneratedFromInvoiceId: id,
     };
-    return (await issueInstead(tx, original, identity)) ? identity.id : null;
+    if (!(await issueInstead(tx, original, identity))) return null;
+    await noteCustomerChanges(tx, [original.invoice.customerId]);
+    return identity.id;
   });
 }

@@ -2,6 +2,7 @@
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { afterCommit } from '../../../store/base/request-unit.ts';
+import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
 import { standingConsolidations } from '../../../store/invoices/invoice-constituents.ts';
 import { lockInvoice } from '../../../store/invoices/invoices.ts';
 import { voidInvoiceWithId } from '../../../store/invoices/voided-invoices.ts';
@@ -32,6 +33,8 @@ export async function voidInvoice(
       throw new Refusal('invalid', `invoice ${id} is on invoice ${consolidated}: void that one first`);
     }
     await voidInvoiceWithId(tx, id, deps.clock.now());
+    // What it drew is there again, and what it sold is not.
+    await noteCustomerChanges(tx, [invoice.customerId]);
     return { ...invoice, status: 'VOID' as const };
   });
   afterCommit(() => deps.invoiceLog?.voided(voided));
