@@ -1,4 +1,5 @@
 /** Holds in a process that has started after them, and in one that everybody asks at once. */
+import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHolder, reserve } from '../support/holds.ts';
@@ -45,4 +46,32 @@ test('many customers who are asked for at once after a start are all answered', 
   const answers = (await reserveAll('after')).flat();
   expect(answers).toHaveLength(12);
   for (const one of answers) expect(one).toMatchObject({ granted: false, reason: 'balance', remaining: 40 });
+});
+
+test('the same request at the same time is answered when its hold is on disk, not before', async () => {
+  const holder = await createHolder(api, 100);
+  const hold = holder.hold(`${holder.customerId} twice`, 60);
+  await reserve(api, holder.hold(`${holder.customerId} first`, 1));
+  const isWaiting = async () =>
+    (
+      await service.db.execute(sql`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+          and query ilike '%with seen as materialized%'`)
+    ).length > 0;
+  const asked = await service.db.transaction(async (tx) => {
+    await tx.execute(sql`lock table holds in share mode`);
+    const first = reserve(api, hold);
+    await expect.poll(isWaiting).toBe(true);
+    let isAnswered = false;
+    const second = reserve(api, hold).finally(() => {
+      isAnswered = true;
+    });
+    // Long enough for an answer from memory.
+    for (let request = 0; request < 20; request += 1) await api.get('/v1/customers', { query: { limit: 1 } });
+    expect(isAnswered).toBe(false);
+    return [first, second] as const;
+  });
+  const [first, second] = await Promise.all(asked);
+  expect(first).toMatchObject([{ granted: true }]);
+  expect(second).toEqual(first);
 });

@@ -51,6 +51,8 @@ export class HoldFamily {
   evaluated: EvaluatedFamily;
   book: HoldBook;
   readonly active = new Map<string, Hold>();
+  /** Ids of active ones that are not on disk yet. */
+  readonly unwritten = new Set<string>();
   readonly pending = new Map<string, PendingUsage>();
   readonly seen = new Map<string, AccountSeen>();
   /** Something has changed that only an evaluation can tell, or another process has changed something. */

@@ -1,4 +1,5 @@
 /** The dependencies that the operations of holds share. */
+import type { Decimal } from '../../core/decimal.ts';
 import type { BalanceDeps } from '../invoices/deductions.ts';
 import type { HoldCounts } from './hold-counts.ts';
 import type { HoldFamilies } from './hold-families.ts';
@@ -18,5 +19,7 @@ export interface HoldParts extends HoldDeps {
   readonly writer: HoldWriter;
   readonly families: HoldFamilies;
   readonly counts: HoldCounts;
+  /** The holds that requests are settling now; the amounts of those whose events are billed. */
+  readonly settling: Map<string, Decimal | null>;
   readonly nameOf: (creditTypeId: string) => Promise<string>;
 }

@@ -48,6 +48,8 @@ interface HoldChange {
 
 export interface HoldWriter {
   reserve(reservation: Reservation): Promise<Reserved>;
+  /** Resolves when what is being written now is on disk, or has failed. */
+  groupEnded(): Promise<void>;
   /** Resolves with whether the hold was as the change needs it. */
   change(change: HoldChange): Promise<boolean>;
   /** Ends the holds of the family whose time is over. */
@@ -73,6 +75,7 @@ export function createHoldWriter({ db, clock }: Deps): HoldWriter {
   const reservations: Waiting<Reservation, Reserved>[] = [];
   const changes: Waiting<HoldChange, boolean>[] = [];
   let isWriting = false;
+  let group = Promise.resolve();
   // A group of writes belongs to no single request.
   const own = new AsyncResource('holds');
 
@@ -81,7 +84,8 @@ export function createHoldWriter({ db, clock }: Deps): HoldWriter {
     isWriting = true;
     try {
       while (reservations.length + changes.length > 0) {
-        await writeGroup(reservations.splice(0, GROUP_MAX), changes.splice(0, GROUP_MAX));
+        group = writeGroup(reservations.splice(0, GROUP_MAX), changes.splice(0, GROUP_MAX));
+        await group;
       }
     } finally {
       isWriting = false;
@@ -116,27 +120,22 @@ export function createHoldWriter({ db, clock }: Deps): HoldWriter {
       [...family.active.values()].flatMap((hold) => (hold.expiresAt <= now ? [{ family, hold }] : [])),
     );
     if (over.length === 0) return;
-    const accounts = await endExpired(
-      db,
-      over.map(({ hold }) => hold.id),
-      now,
-    );
+    const ids = over.map(({ hold }) => hold.id);
+    const accounts = await endExpired(db, ids, now);
     for (const { family, hold } of over) family.end(hold.id);
     for (const family of families) family.follow(accounts);
   }
 
+  const waitIn = <Task, Result>(list: Waiting<Task, Result>[], task: Task) =>
+    new Promise<Result>((resolve, reject) => {
+      list.push({ task, resolve, reject });
+      own.runInAsyncScope(() => setImmediate(() => void writeAll()));
+    });
   return {
-    reserve: (task) =>
-      new Promise((resolve, reject) => {
-        reservations.push({ task, resolve, reject });
-        own.runInAsyncScope(() => setImmediate(() => void writeAll()));
-      }),
+    groupEnded: () => group,
     endOver: (family) => endOver([family], clock.now()),
-    change: (task) =>
-      new Promise((resolve, reject) => {
-        changes.push({ task, resolve, reject });
-        own.runInAsyncScope(() => setImmediate(() => void writeAll()));
-      }),
+    reserve: (task) => waitIn(reservations, task),
+    change: (task) => waitIn(changes, task),
   };
 }
 
@@ -156,6 +155,7 @@ function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided |
   if (reason !== null) return { waiting, hold: null, answer: { kind: 'refused', reason, decision } };
   const hold = { ...task.newHold(decision, parts), id };
   family.keep(hold);
+  family.unwritten.add(id);
   return { waiting, hold, answer: { kind: 'granted', hold } };
 }
 
@@ -212,6 +212,7 @@ function tell({ waiting, hold, answer }: Decided, stored: ReadonlySet<string>, i
     waiting.resolve(isValid ? answer : { kind: 'overtaken' });
     return;
   }
+  family.unwritten.delete(hold.id);
   const isStored = stored.has(hold.id);
   // An evaluation that began before has taken over.
   if (isStored && !family.active.has(hold.id)) family.isStale = true;
@@ -224,7 +225,10 @@ function tell({ waiting, hold, answer }: Decided, stored: ReadonlySet<string>, i
 function failAll(decided: readonly Decided[], changed: readonly Waiting<HoldChange, boolean>[]): void {
   for (const { task } of changed) if (task.family !== null) task.family.isStale = true;
   for (const { waiting, hold } of decided) {
-    waiting.task.family.isStale = true;
-    if (hold !== null) waiting.task.family.end(hold.id);
+    const { family } = waiting.task;
+    family.isStale = true;
+    if (hold === null) continue;
+    family.unwritten.delete(hold.id);
+    family.end(hold.id);
   }
 }

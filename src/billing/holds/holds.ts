@@ -52,10 +52,11 @@ export interface Holds {
 
 export function createHolds(deps: HoldDeps): Holds {
   const writer = createHoldWriter(deps);
-  const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed);
+  const settling = new Map<string, Decimal | null>();
+  const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed, settling);
   const counts = createHoldCounts();
   const families = createHoldFamilies({ ...deps, settled, evaluated: counts.evaluated });
-  const parts: HoldParts = { ...deps, writer, families, counts, nameOf: createUnitNames(deps.db) };
+  const parts: HoldParts = { ...deps, writer, families, settling, counts, nameOf: createUnitNames(deps.db) };
   const check = createCheck(parts);
   const background = [keepTidy(deps), settleStored({ ...deps, writer, families }), counts.outstanding(deps)];
   return {
@@ -105,10 +106,17 @@ function keepTidy({ db, clock, log }: HoldDeps): Pick<Holds, 'start' | 'close'> 
 }
 
 /** The events are on disk whatever happens here. */
-async function noteSettled({ log }: HoldDeps, writer: HoldWriter, billed: readonly Billed[]): Promise<void> {
-  const written = billed.map(({ family, hold, amount }) =>
-    writer.change({ family, end: { id: hold.id, status: 'settled', settledAmount: amount ?? hold.amount } }),
-  );
+async function noteSettled(
+  { log }: HoldDeps,
+  writer: HoldWriter,
+  billed: readonly Billed[],
+  settling: HoldParts['settling'],
+): Promise<void> {
+  const written = billed.map(async ({ family, hold, amount }) => {
+    const settledAmount = amount ?? hold.amount;
+    const isNoted = await writer.change({ family, end: { id: hold.id, status: 'settled', settledAmount } });
+    if (isNoted && settling.has(hold.id)) settling.set(hold.id, settledAmount);
+  });
   try {
     await Promise.all(written);
   } catch (err) {
@@ -141,13 +149,30 @@ async function settle(parts: HoldParts, settlement: Settlement): Promise<SettleA
   const head = { transaction_id: hold.transactionId, customer_id: hold.customerId, event_type: eventType };
   const members = JSON.stringify({ ...head, timestamp: formatInstant(timestamp) }).slice(1, -1);
   const body = Buffer.from(`[{${members},"properties":${properties}}]`);
-  const { accepted } = await ingestOne(parts, body);
+  const { accepted, amount } = await ingestSettling(parts, hold, body);
+  if (amount !== null) return { hold: { ...hold, status: 'settled' }, accepted, amount };
   const [after = hold] = await findHolds(parts.db, { ids: [hold.id] });
-  if (after.status === 'settled') return { hold: after, accepted: accepted > 0, amount: after.settledAmount };
+  if (after.status === 'settled') return { hold: after, accepted, amount: after.settledAmount };
   // Its event arrived before the hold, or while no process watched.
   const end = { id: hold.id, status: 'settled' as const, settledAmount: null };
   await parts.writer.change({ family, end });
-  return { hold: { ...hold, status: 'settled' }, accepted: accepted > 0, amount: null };
+  return { hold: { ...hold, status: 'settled' }, accepted, amount: null };
+}
+
+/** `amount`: what the event costs, where it has just become the hold's; null: that has to be looked up. */
+async function ingestSettling(
+  parts: HoldParts,
+  { id }: Hold,
+  body: Buffer,
+): Promise<{ readonly accepted: boolean; readonly amount: Decimal | null }> {
+  const { settling } = parts;
+  settling.set(id, null);
+  try {
+    const { accepted } = await ingestOne(parts, body);
+    return { accepted: accepted > 0, amount: settling.get(id) ?? null };
+  } finally {
+    settling.delete(id);
+  }
 }
 
 /** Knows the hold, so that its event is priced on its way. */

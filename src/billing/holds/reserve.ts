@@ -102,7 +102,12 @@ async function tryToReserve(
   if (found === null) return { reason: 'customer_not_found', required: null, remaining: null };
   const { family, customerId } = found;
   const live = family.holdOf(one.request.transactionId);
-  if (live !== null && live.expiresAt > clock.now()) return repeated(parts, one, live);
+  if (live !== null && live.expiresAt > clock.now()) {
+    if (!family.unwritten.has(live.id)) return repeated(parts, one, live);
+    // It is answered when it is on disk, and may still be refused.
+    await writer.groupEnded();
+    return 'again';
+  }
   if (!family.isValidAt(clock.now(), since)) {
     await families.renew(family, since);
     // Its customer may be archived or erased, or have other names now.
