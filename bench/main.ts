@@ -14,6 +14,7 @@ import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchDelivery } from './delivery.ts';
 import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
+import { benchHolds } from './holds.ts';
 import { benchIngest } from './ingest.ts';
 import { benchKnownIds } from './known-ids.ts';
 import { benchLoop } from './loop.ts';
@@ -33,7 +34,7 @@ import { benchUsage } from './usage.ts';
 import { benchWrites } from './writes.ts';
 
 /** Seconds of each load. */
-const SECONDS = 15;
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 15);
 
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
@@ -60,6 +61,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   alerts: () => benchAlerts(SECONDS),
   seats: benchSeats,
   thresholds: () => benchThresholds(SECONDS),
+  holds: () => benchHolds(SECONDS),
   'token-cards': benchTokenCards,
   delivery: benchDelivery,
 };
