@@ -13,7 +13,8 @@ export type AlertMember =
   | 'seatFilter'
   | 'groupValues'
   | 'invoiceTypesFilter'
-  | 'alertSpecifiers';
+  | 'alertSpecifiers'
+  | 'countHolds';
 
 interface AlertSubjectRule {
   /** Whether it fires at or above its threshold, or at or below it. */
@@ -36,7 +37,11 @@ interface AlertSubjectRule {
 const ALERT_SUBJECTS = {
   balance: {
     ...{ fires: 'at_most', compares: 'amount', facts: 'balances', alarms: 'by_field', trigger: null },
-    ...{ takes: ['creditTypeId', 'alertSpecifiers'], needs: [], fieldsOf: 'contracts_and_grants' },
+    ...{
+      takes: ['creditTypeId', 'alertSpecifiers', 'countHolds'],
+      needs: [],
+      fieldsOf: 'contracts_and_grants',
+    },
   },
   percentage: {
     ...{ fires: 'at_most', compares: 'share', facts: 'balances', alarms: 'one', trigger: null },
@@ -56,7 +61,7 @@ const ALERT_SUBJECTS = {
   },
   spend: {
     ...{ fires: 'at_least', compares: 'amount', facts: 'invoices', alarms: 'by_group', trigger: 'usage' },
-    ...{ takes: ['creditTypeId', 'groupValues'], needs: [], fieldsOf: 'contracts' },
+    ...{ takes: ['creditTypeId', 'groupValues', 'countHolds'], needs: [], fieldsOf: 'contracts' },
   },
   period_total: {
     ...{ fires: 'at_least', compares: 'amount', facts: 'invoices', alarms: 'one', trigger: null },
@@ -156,6 +161,8 @@ export const alertFilters = objectOf({
   seat: objectOf({ groupKey: z.string(), value: z.string().nullable() }).nullable(),
   /** A balance counts that any of them lets through. */
   specifiers: listOf(specifier),
+  /** Active holds count as if their usage had happened. */
+  countHolds: z.boolean().default(false),
 });
 export type AlertFilters = z.output<typeof alertFilters>;
 
@@ -165,6 +172,7 @@ export const NO_ALERT_FILTERS: AlertFilters = {
   invoiceTypes: [],
   seat: null,
   specifiers: [],
+  countHolds: false,
 };
 
 export interface Alert {

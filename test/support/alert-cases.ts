@@ -12,6 +12,7 @@ export const NO_FACTS: AlertFacts = {
   contracts: [],
   invoices: [],
   hasDrafts: true,
+  held: new Map(),
   usage: new Map(),
 };
 

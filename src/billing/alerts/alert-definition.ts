@@ -42,6 +42,7 @@ export function checkDefinition(alert: NewAlert): void {
     ['groupValues', filters.groupValues.length > 0],
     ['invoiceTypesFilter', filters.invoiceTypes.length > 0],
     ['creditTypeId', alert.creditTypeId !== null],
+    ['countHolds', filters.countHolds],
   ]);
   for (const name of needs) if (!isGiven.get(name)) throw invalid([name], 'is required');
   for (const [name, given] of isGiven) {
@@ -50,6 +51,7 @@ export function checkDefinition(alert: NewAlert): void {
   checkGroupValues(filters);
   checkFieldFilters(alert);
   checkSpecifiers(alert);
+  checkHolds(alert);
 }
 
 function checkGroupValues({ groupValues }: AlertFilters): void {
@@ -79,6 +81,17 @@ function entitiesOf(type: Alert['type']): readonly AlertFieldFilter['entity'][] 
   const { grants } = ALERT_RULES[type];
   if (grants === 'both') return ['Contract', 'Commit', 'ContractCredit', 'ContractCreditOrCommit'];
   return ['Contract', grants === 'commits' ? 'Commit' : 'ContractCredit', 'ContractCreditOrCommit'];
+}
+
+/** A hold belongs to no single balance, contract or group. */
+function checkHolds({ type, filters }: NewAlert): void {
+  if (!filters.countHolds) return;
+  const { grants } = ALERT_RULES[type];
+  if (grants !== null && grants !== 'both')
+    throw invalid(['countHolds'], `is not for alerts of type ${type}`);
+  const { customFieldFilters, groupValues, specifiers } = filters;
+  if (customFieldFilters.length + groupValues.length + specifiers.length === 0) return;
+  throw invalid(['countHolds'], 'cannot be combined with filters');
 }
 
 function checkSpecifiers({ type, filters: { specifiers } }: NewAlert): void {

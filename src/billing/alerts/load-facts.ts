@@ -10,6 +10,7 @@ import type { AlertFacts } from '../../rating/alerts/facts.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import { loadHeldAmounts } from '../../store/holds/holds.ts';
 import { isShared, loadDrawingContracts } from '../balances/drawing-contracts.ts';
 import type { DraftDeps } from '../invoices/deductions.ts';
 import { computedDrafts, NO_DRAFTS } from './drafts.ts';
@@ -53,6 +54,7 @@ export async function loadAlertFacts(
   const grants = await loadGrantFacts(db, { commits, fields, draftDeductions: drafts.deductions, now });
   const invoices = await loadInvoiceFacts(db, { customerIds: [...withInvoices], drafts, fields, now });
   const usage = await loadUsageFacts(deps, customers, contracts, now);
+  const held = await loadHeldAmounts(db, customersCounting(customers), now);
   const contractsOf = groupBy(contracts, ({ customerId }) => customerId);
   return new Map(
     customerIds.map((id) => [
@@ -64,9 +66,16 @@ export async function loadAlertFacts(
         invoices: invoices.get(id) ?? [],
         hasDrafts: !drafts.unknown.has(id),
         usage: usage.get(id) ?? new Map(),
+        held: held.get(id) ?? new Map(),
       },
     ]),
   );
+}
+
+/** Those with an alert that counts holds. */
+function customersCounting(customers: readonly CustomerAlerts[]): string[] {
+  const counting = customers.filter(({ alerts }) => alerts.some(({ filters }) => filters.countHolds));
+  return counting.map(({ customerId }) => customerId);
 }
 
 function isInForce({ startingAt: start, endingBefore: end }: Contract, now: Instant): boolean {

@@ -71,6 +71,8 @@ export interface AlertFacts {
   readonly invoices: readonly InvoiceFact[];
   /** False: a draft could not be computed, so nothing that depends on drafts is known. */
   readonly hasDrafts: boolean;
+  /** The amounts of active holds by unit, where an alert counts them. */
+  readonly held: ReadonlyMap<string, Decimal>;
   /** By metric; one that is absent could not be measured. Null: there is no open invoice. */
   readonly usage: ReadonlyMap<string, UsageFact | null>;
 }

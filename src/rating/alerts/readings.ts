@@ -61,15 +61,21 @@ function one(value: Decimal, since: Instant | null = null): Reading[] {
 }
 
 /** The amount that can be used now. A customer with nothing that counts, open or not, has no balance. */
-function balances(alert: Alert, { grants }: AlertFacts): Reading[] {
-  const counted = countedGrants(alert, grants);
-  if (keyedField(alert) === null) return counted.length === 0 ? [] : one(remainingOf(counted));
+function balances(alert: Alert, facts: AlertFacts): Reading[] {
+  const counted = countedGrants(alert, facts.grants);
+  if (keyedField(alert) === null)
+    return counted.length === 0 ? [] : one(remainingOf(counted).minus(heldOf(alert, facts)));
   return [...withKeyedValues(alert, counted)].map(([value, own]) => ({
     target: valueTarget(value),
     value: remainingOf(own),
     since: null,
     details: NO_DETAILS,
   }));
+}
+
+/** Nothing, unless the alert counts holds. */
+function heldOf({ filters, creditTypeId }: Alert, { held }: AlertFacts): Decimal {
+  return filters.countHolds ? (held.get(creditTypeId ?? '') ?? ZERO) : ZERO;
 }
 
 function remainingOf(grants: readonly GrantFact[]): Decimal {
@@ -125,13 +131,15 @@ function daysUntil(end: Instant, now: Instant): Decimal {
 }
 
 /** Charges for usage in the present billing periods, before commits and credits pay. */
-function spend(alert: Alert, { invoices }: AlertFacts): Reading[] {
-  const current = invoices.filter((invoice) => invoice.currentSince !== null && isOfContract(alert, invoice));
+function spend(alert: Alert, facts: AlertFacts): Reading[] {
+  const current = facts.invoices.filter(
+    (invoice) => invoice.currentSince !== null && isOfContract(alert, invoice),
+  );
   const since = earliest(current);
   const charges = current.flatMap((invoice) => invoice.charges).filter((charge) => isCounted(alert, charge));
   const key = keyedGroup(alert);
   const total = (own: readonly ChargeFact[]) => sum(own.map((charge) => charge.total));
-  if (key === null) return one(total(charges), since);
+  if (key === null) return one(total(charges).plus(heldOf(alert, facts)), since);
   return [...groupBy(charges, ({ groups }) => ownValue(groups, key) ?? '')].map(([value, own]) => ({
     target: valueTarget(value),
     value: total(own),

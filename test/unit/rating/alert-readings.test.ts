@@ -54,6 +54,19 @@ describe('balances', () => {
     expect(read(alert, { grants: [grantOf('p1', '0', { segments: [] })] })).toEqual([':0']);
   });
 
+  test('holds are as used for an alert that counts them, in its unit', () => {
+    const held = new Map([
+      [USD_CENTS.id, decimal('30.5')],
+      [EURO, decimal('1')],
+    ]);
+    const type = 'low_remaining_contract_credit_and_commit_balance_reached';
+    expect(read(alertOf(type, '0', filters({ countHolds: true })), { grants, held })).toEqual([':51.5']);
+    expect(read(alertOf(type, '0'), { grants, held })).toEqual([':82']);
+    expect(read(alertOf('spend_threshold_reached', '0', filters({ countHolds: true })), { held })).toEqual([
+      ':30.5',
+    ]);
+  });
+
   test('there is no percentage without an open segment', () => {
     const alert = alertOf('low_remaining_commit_percentage_reached', '0');
     expect(read(alert, { grants: [grantOf('p1', '0', { segments: [] })] })).toEqual([]);

@@ -66,6 +66,10 @@ export const newAlert = z
     invoice_types_filter: listOf(enumIn(INVOICE_TYPES)).nullish(),
     seat_filter: seatFilter.nullish(),
     alert_specifiers: listOf(specifier).nullish(),
+    count_holds: z.boolean().nullish().meta({
+      description:
+        'True: active holds count as if their usage had happened. For spend, and for the balance of commits and credits together, without filters.',
+    }),
     ...noPlans,
   })
   .meta({ id: 'CreateAlert' });
@@ -92,6 +96,7 @@ export function newAlertFromWire(body: z.output<typeof newAlert>, createdBy: str
           customFieldFilters: fieldsFromWire(one.custom_field_filters ?? []),
         })),
       })),
+      countHolds: body.count_holds ?? false,
     },
     createdBy,
   };
@@ -117,6 +122,7 @@ const alert = z
     group_values: z.array(openGroupValue).optional(),
     seat_filter: seatFilter.optional(),
     alert_specifiers: z.array(specifier).optional(),
+    count_holds: z.literal(true).optional(),
     custom_fields: customFields.optional().meta({ description: 'Absent without any.' }),
   })
   .meta({ id: 'Alert' });
@@ -150,7 +156,14 @@ export function customerAlertToWire(shown: CustomerAlert) {
 }
 
 /** Without those that do not narrow the alert. */
-function filtersToWire({ customFieldFilters, groupValues, invoiceTypes, seat, specifiers }: AlertFilters) {
+function filtersToWire({
+  customFieldFilters,
+  groupValues,
+  invoiceTypes,
+  seat,
+  specifiers,
+  countHolds,
+}: AlertFilters) {
   const [onlyGroup = null] = groupValues.length === 1 ? groupValues : [];
   return {
     ...(onlyGroup === null || onlyGroup.value === null
@@ -172,6 +185,7 @@ function filtersToWire({ customFieldFilters, groupValues, invoiceTypes, seat, sp
           },
         }),
     ...(specifiers.length === 0 ? {} : { alert_specifiers: specifiers.map(specifierToWire) }),
+    ...(countHolds ? { count_holds: true as const } : {}),
   };
 }
 
