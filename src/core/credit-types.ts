@@ -52,7 +52,7 @@ export const FIAT_CREDIT_TYPES: readonly CreditType[] = [...FREQUENT_CREDIT_TYPE
 
 const FIAT_BY_ID: ReadonlyMap<string, CreditType> = new Map(FIAT_CREDIT_TYPES.map((fiat) => [fiat.id, fiat]));
 
-/** The currency with this id; undefined for custom units and ids of nothing. */
+/** The currency with this id; undefined for custom units and unknown ids. */
 export function fiatCreditType(creditTypeId: string): CreditType | undefined {
   return FIAT_BY_ID.get(creditTypeId);
 }

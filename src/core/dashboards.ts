@@ -11,7 +11,7 @@ export type Dashboard = (typeof DASHBOARDS)[number];
 
 const DASHBOARD_LANGUAGES = ['en', 'de', 'es', 'fr'] as const;
 const DASHBOARD_THEMES = ['light', 'dark', 'auto'] as const;
-/** An address in a page that is open all day is asked for again. */
+/** The address in a page that is open all day is requested again. */
 export const DASHBOARD_MINUTES = { default: 60, max: 24 * 60 } as const;
 
 interface DashboardOption {

@@ -267,7 +267,7 @@ export class Decimal {
   }
 }
 
-/** All integers of so many digits are safe. */
+/** All integers with at most this many digits are safe. */
 const SAFE_DIGITS = 15;
 const [MINUS, POINT, DIGIT_0, DIGIT_9] = [0x2d, 0x2e, 0x30, 0x39];
 

@@ -55,7 +55,7 @@ export async function jsonDigestInParts(value: object): Promise<string> {
   return hash.digest('base64');
 }
 
-/** Whether the value has so many items in lists that writing it is worth parts. */
+/** Whether the value has enough items in lists to be written in parts. */
 export function isLongJson(value: unknown, form: JsonForm = PLAIN): value is object {
   return hasMoreItems(value, LIST_DEPTH_MAX, form);
 }

@@ -26,7 +26,7 @@ export interface Page<Row, Position = KeysetPosition> {
   readonly next: Position | null;
 }
 
-/** Makes a page of rows that were read with `limit + 1`: the surplus row only tells that there is more. */
+/** Makes a page of rows that were read with `limit + 1`: the surplus row only shows that there are more. */
 export function cutPage<Row, Position>(
   rows: readonly Row[],
   limit: number,

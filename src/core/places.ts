@@ -1,4 +1,4 @@
-/** Lets so many pieces of work run at once and so many more wait, and refuses the others. */
+/** Lets a number of pieces of work run at once and a number of others wait, and refuses the rest. */
 import { Refusal } from './errors.ts';
 
 export interface Places {

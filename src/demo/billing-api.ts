@@ -22,7 +22,7 @@ export async function serviceNow(api: HttpApi, machineNow: () => Instant): Promi
   return (clock.success ? parseRfc3339(clock.data.data.now) : null) ?? machineNow();
 }
 
-/** Refuses early and in words where the address or the token is wrong. */
+/** Refuses early, with a clear message, where the address or the token is wrong. */
 export async function checkAccess(api: HttpApi): Promise<void> {
   await api.call('GET', '/v1/customers?limit=1', z.object({ data: z.array(z.unknown()) }));
 }

@@ -12,7 +12,7 @@ import * as billing from './billing-api.ts';
 import { exactNumber, type HttpApi } from './http-api.ts';
 import { formatDollarsExact } from './money-format.ts';
 
-/** Requests with at least so many tokens go to the large model. */
+/** Requests with at least this many tokens go to the large model. */
 const LARGE_FROM = decimal('1000');
 const PROVIDER = 'openai';
 const [LARGE, SMALL] = ['gpt-4o', 'gpt-4o-mini'] as const;

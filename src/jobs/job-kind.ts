@@ -32,7 +32,7 @@ export interface PreparedJobs {
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
   /** The changes of `write`, for the audit log; its rows are written in the same transaction. */
   changes?(): readonly SystemChange[];
-  /** Called when the transaction of `write` is committed, to tell of what was done. It must not fail. */
+  /** Called when the transaction of `write` is committed, to report its changes. It must not fail. */
   committed?(): void;
 }
 

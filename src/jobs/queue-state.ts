@@ -1,4 +1,4 @@
-/** The state of the queue for whoever runs the service: what waits, what has failed, and another attempt at once. */
+/** The state of the queue for operators: waiting jobs, failed jobs, and another attempt at once. */
 import type { Clock } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/paging.ts';

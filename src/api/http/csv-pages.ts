@@ -28,7 +28,7 @@ export function sharedByPages(): SharedByPages {
 
 const answerShape = z.object({ data: z.unknown(), next_page: z.string().nullish() });
 
-/** Where it is not said how many items to read at once: as many as have about so many rows. */
+/** Without a number of items to read at once: as many items as have about this many rows. */
 const ROWS_PER_READ = countByMemory(51_200, { least: 10_000, most: 100_000 });
 const ITEMS_PER_READ_MAX = 100;
 /** Nothing is known of their rows before they are read. */

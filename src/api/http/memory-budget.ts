@@ -27,7 +27,7 @@ export interface MemoryBudget {
   readonly bytes: number;
   /** Part of the budget, or all of it, once there is room. Refuses with `overloaded`. `signal`: the client has gone. */
   enter(bytes: number, signal: AbortSignal): Promise<MemoryShare>;
-  /** A share of nothing. */
+  /** A share without bytes. */
   empty(): MemoryShare;
 }
 

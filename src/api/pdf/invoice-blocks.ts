@@ -31,7 +31,7 @@ interface NumberColumn {
 const GAP = 12;
 const DESCRIPTION_WIDTH_MIN = 130;
 const WIDTHS_MIN = { quantity: 62, unitPrice: 86, amount: 80 };
-/** Beyond so many lines the widths are those of the first ones: to measure a line takes time. */
+/** Beyond this number of lines the widths are those of the first lines: measuring a line takes time. */
 const MEASURED_MAX = 1_000;
 
 /** As wide as the numbers of this invoice need; the description has the rest, but at least a quarter of the page. */

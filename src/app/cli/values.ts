@@ -1,4 +1,4 @@
-/** Values of options, which more than one command takes. Each refuses with what is asked for. */
+/** Values of options that more than one command takes. A refusal names the expected value. */
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type Instant, parseRfc3339 } from '../../core/time.ts';
 

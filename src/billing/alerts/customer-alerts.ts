@@ -40,7 +40,7 @@ export interface CustomerAlert {
   readonly updatedAt: Instant;
 }
 
-/** Which of the customer's alarms of an alert is asked for; where nothing fits, all of them. */
+/** The requested one of the customer's alarms of an alert; where none fits, all of them. */
 interface AskedAlarm {
   /** By group key or key of a custom field. */
   readonly values: ReadonlyMap<string, string>;

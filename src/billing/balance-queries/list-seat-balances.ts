@@ -26,7 +26,7 @@ export interface SeatBalancesInput {
   /** Only seats of these, and what they have from them. */
   readonly subscriptionIds: readonly string[] | null;
   readonly seatIds: readonly string[] | null;
-  /** Whether `seatIds` may name seats that there are not. */
+  /** Whether `seatIds` may name seats that do not exist. */
   readonly skipsMissingSeats: boolean;
   /** Only commits and credits with access then. Excludes the others; without any of them, now. */
   readonly coveringDate: Instant | null;
@@ -55,7 +55,7 @@ export interface SeatBalancesPage {
   readonly seatsAfter: number;
 }
 
-/** A page has no further seat once its seats have so many commits and credits. */
+/** A page has no further seat once its seats have this many commits and credits. */
 const RECORDS_MAX = 100;
 
 /**
@@ -97,7 +97,7 @@ function withDate(input: SeatBalancesInput, now: Instant): SeatBalancesInput {
   return isOpen ? { ...input, coveringDate: now } : input;
 }
 
-/** All of the contract with seats, or those that are asked for. */
+/** All commits and credits of the contract with seats, or the requested ones. */
 async function subscriptionsOf(
   db: Database,
   { contractId, subscriptionIds }: SeatBalancesInput,

@@ -36,7 +36,9 @@ export interface DeliveryMethodView {
   readonly settings: ProviderSettings;
 }
 
-/** Keeps a connection and returns its id. Several to one provider are fine; the very same one is a `conflict`. */
+/**
+ * Keeps a connection and returns its id. Several connections to one provider are fine; an equal one is a `conflict`.
+ */
 export async function connectBillingProvider(deps: Deps, input: ConnectInput): Promise<string> {
   const { billingProvider, deliveryMethod, settings } = input;
   const id = newId();

@@ -115,7 +115,7 @@ const SECRET_NAME =
 /** Names of identifiers, places and choices: nobody can do anything with these alone. */
 const PUBLIC_NAME = /(^|_)(id|arn|region|name|email|environment|account|code|method|project|topic|queue)$/i;
 
-/** The settings without those whose names tell of a secret, at any depth. */
+/** The settings without those whose names indicate a secret, at any depth. */
 export function withoutSecrets(settings: ProviderSettings): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(settings)

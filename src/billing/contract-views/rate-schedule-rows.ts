@@ -37,7 +37,7 @@ export interface CandidateRow {
 /** Prices without a rate stand after all identities of the card. */
 const BEHIND_THE_CARD = Number.MAX_SAFE_INTEGER;
 
-/** Whether the card is read to its end once these rows are asked for. */
+/** Whether the card is read to its end with these rows. */
 export function isBehindTheCard({ identity }: RatePosition): boolean {
   return identity === BEHIND_THE_CARD;
 }

@@ -100,7 +100,7 @@ interface Schedule {
   readonly named: NamedByOverrides;
 }
 
-/** The rows of the card's rates: at least one more than the page holds, if there are so many. */
+/** The rows of the card's rates: at least one more than the page holds, if there are enough. */
 async function cardRows(schedule: Schedule): Promise<ContractRate[]> {
   const { db, card, input, at, overrides } = schedule;
   const rows: ContractRate[] = [];

@@ -56,7 +56,7 @@ export async function deleteValues(
   });
 }
 
-/** Refuses (`not_found`) an object that there is not, and (`invalid`) one whose fields never change. */
+/** Refuses (`not_found`) an object that does not exist, and (`invalid`) one whose fields never change. */
 async function requireObject(deps: Deps, tx: Transaction, object: ObjectReference): Promise<void> {
   const { entity, entityId } = object;
   if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, deps.clock.now());

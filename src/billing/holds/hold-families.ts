@@ -51,7 +51,7 @@ const RENEWALS_MAX = 3;
 const FAMILIES_MAX = 20_000;
 /** Of customers; each reads in both stores. After a start all may be asked for at once. */
 const EVALUATIONS = { atOnceMax: 8, waitingMax: 1_000 };
-/** An evaluation in the background rests so many times as long as it took. */
+/** After an evaluation in the background, the rest is this many times as long as it took. */
 const REST_FACTOR = 3;
 const REST_MIN_MS = 1_000;
 

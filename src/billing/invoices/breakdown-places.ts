@@ -167,7 +167,7 @@ function windowAt(at: Instant, size: BreakdownSize): Interval {
   return { start, end: start + (size === 'day' ? DAY_MS : HOUR_MS) };
 }
 
-/** Those of one source that are asked for, from the cursor on, in the order of the page. */
+/** The requested ones of one source, from the cursor on, in the order of the page. */
 function* placesOf(
   source: Source,
   filter: BreakdownFilter,

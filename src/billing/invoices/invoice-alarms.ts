@@ -31,7 +31,7 @@ const NOT_LOGGED: readonly InvoiceWarning['kind'][] = [
   'unrated_terms',
 ];
 
-/** Drafts are computed whenever they are read. Beyond so many warnings, the oldest are reported again. */
+/** Drafts are computed whenever they are read. Beyond this number of warnings, the oldest are reported again. */
 const REMEMBERED_MAX = 10_000;
 
 export function createInvoiceAlarms(log: Logger): InvoiceAlarms {

@@ -137,7 +137,7 @@ async function issuedWithUnbilledUsage(
   return { ...shown, lateUsage: late === null ? null : firstOf(late) };
 }
 
-/** The drafts of SCHEDULED invoices, which have no warnings. Without true-ups of nothing. */
+/** The drafts of SCHEDULED invoices, which have no warnings. True-ups without an amount are left out. */
 export async function scheduledOf(
   deps: DraftDeps,
   targets: readonly ScheduledTarget[],

@@ -17,7 +17,7 @@ interface Uncounted {
   readonly transactionIds: Set<string>;
 }
 
-/** Of the events that are not counted, the ids of so many are listed. */
+/** The number of events that are listed, by their ids, among those that are not counted. */
 const NAMED_EVENTS_MAX = 100;
 
 export function createUsageNotes(

@@ -1,4 +1,4 @@
-/** Another attempt for invoices that were not delivered, at the request of whoever has corrected the cause. */
+/** Another attempt for invoices that were not delivered, at the request of a person who has corrected the cause. */
 import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';

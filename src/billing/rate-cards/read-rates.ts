@@ -67,7 +67,7 @@ export async function readRates(deps: Deps, input: ReadRatesInput): Promise<Rate
   return { ...page, creditTypes: await loadCreditTypes(deps.db, [...new Set(units)]) };
 }
 
-/** At least one segment more than the page holds, if there are so many. */
+/** At least one segment more than the page holds, if there are enough. */
 async function collectSegments(deps: Deps, input: ReadRatesInput): Promise<RateSegment[]> {
   const anyOf = await selections(deps, input);
   const batch = input.limit + 1;

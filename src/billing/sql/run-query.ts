@@ -35,7 +35,7 @@ export interface ReportDeps extends InvoiceDeps {
 
 export interface ReportQuery {
   readonly sql: string;
-  /** That whoever asked has gone: the query is ended. */
+  /** Aborted when the client has gone: the query is ended. */
   readonly signal?: AbortSignal;
 }
 

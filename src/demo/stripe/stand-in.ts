@@ -44,7 +44,7 @@ export interface StripeStandIn {
   misbehave: (request: StandInRequest) => Fault | null;
   /** The delay of each answer. */
   delayMs: number;
-  /** How long `hang` and `slow` take: longer than whoever asks waits. */
+  /** How long `hang` and `slow` take: longer than the client waits. */
   slowMs: number;
   /** The Retry-After of an answer of too many requests. */
   retryAfterSeconds: number;

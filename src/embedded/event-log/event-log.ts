@@ -38,7 +38,7 @@ export async function openEventLog(found: FoundLog): Promise<StoredEventLog> {
   return log;
 }
 
-/** Copies the files of a damaged log, for whoever wants to look into them. */
+/** Copies the files of a damaged log, for people who want to examine them. */
 async function keepAside({ paths, position }: FoundLog): Promise<void> {
   const kept = join(paths.dataDir, `event-log-damaged-${position.acknowledged}`);
   await cp(paths.directory, join(kept, 'event-log'), { recursive: true });

@@ -32,7 +32,7 @@ const ATTEMPTS_MAX = 32;
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
 /** A provider sends an event again for three days. */
 const EVENTS_KEPT_MS = 30 * DAY_MS;
-/** A move of the clock waits for first attempts at most so long. */
+/** A move of the clock waits for first attempts for at most this time. */
 const SETTLED_MAX_MS = MINUTE_MS;
 const SETTLED_PAUSE_MS = 20;
 

@@ -5,7 +5,7 @@ import type { UsageMeter } from '../../core/event-quantities.ts';
 /** The evaluations of customers, such as thresholds. */
 export interface CustomerEvaluator {
   readonly name: string;
-  /** Of these customers, or of all where null, those that there is something to evaluate for. */
+  /** Those of these customers, or of all where null, that need an evaluation. */
   watched(customerIds: readonly string[] | null): Promise<readonly string[]>;
   /**
    * Evaluates watched customers; others are not to be harmed by it. Returns those that are to be evaluated again soon.

@@ -29,7 +29,7 @@ import type { WatchedCustomer } from './watch-list.ts';
 import { ALWAYS_AT_ONCE, createWatchedUsage } from './watched-usage.ts';
 
 export interface EvaluationFigures extends QueueFigures {
-  /** Customers that there is something to evaluate for. */
+  /** Customers that need an evaluation. */
   readonly watched: number;
 }
 

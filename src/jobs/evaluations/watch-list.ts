@@ -10,7 +10,7 @@ export interface WatchedCustomer {
   readonly evaluators: ReadonlySet<string>;
   /** Of these evaluators. */
   readonly meters: readonly UsageMeter[];
-  /** It is to be evaluated within so many milliseconds. */
+  /** It is to be evaluated within this many milliseconds. */
   mark(withinMs: number): void;
 }
 

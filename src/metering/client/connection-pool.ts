@@ -28,7 +28,7 @@ export interface PoolLimits {
   readonly waitingMax?: number;
   /** Connections that one customer's work takes, whatever others do. Default: all. */
   readonly customerMax?: number;
-  /** One that takes more leaves so many free. Default: all, so that it takes no more. */
+  /** A customer that takes more leaves this many free. Default: all, so that it takes no more. */
   readonly freeBeyondShare?: number;
 }
 

@@ -31,7 +31,7 @@ function requireKept({ keptFrom }: Pick<ClickHouse, 'keptFrom'>, start: Instant)
   if (from !== null && start < from) throw new Refusal('invalid', eventsRemoved(from));
 }
 
-/** One sentence for whoever asks for earlier events. */
+/** One sentence for requests for earlier events. */
 export function eventsRemoved(keptFrom: Instant): string {
   return `usage before ${formatInstant(keptFrom)} cannot be counted: its events were removed (EVENT_RETENTION_MONTHS)`;
 }

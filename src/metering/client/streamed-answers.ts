@@ -6,7 +6,7 @@ import { PassThrough, type Writable } from 'node:stream';
 import { Refusal } from '../../core/errors.ts';
 import { shuttingDown } from './connection-pool.ts';
 
-/** No piece is taken for so long: the reader is gone, or might as well be. */
+/** A reader that takes no piece for this time is treated as gone. */
 const IDLE_MS_MAX = 60_000;
 /** Neither does a slow one keep it for longer. */
 const ANSWER_MS_MAX = 600_000;

@@ -29,7 +29,7 @@ const WORDS_PER_CACHE_LINE = 16;
 
 /** Time of a slot never used. */
 const NEVER = 0;
-/** Time of a released slot: so long ago that it is expired, yet not `NEVER`. */
+/** Time of a released slot: long enough ago to be expired, but not `NEVER`. */
 const RELEASED = 1;
 
 const SECONDS_LIMIT = 0x1_0000_0000;
@@ -106,7 +106,7 @@ function firstWord(a: number, aheadUnits: number): number {
   return (a & ~SHARD_MASK) | aheadUnits;
 }
 
-/** Units that cover so many seconds; 0 for a timestamp that is not ahead. */
+/** Units that cover this many seconds; 0 for a timestamp that is not ahead. */
 export function unitsOf(aheadSeconds: number): number {
   const units = Math.max(0, Math.ceil(aheadSeconds / AHEAD_UNIT_SECONDS));
   assert(units <= SHARD_MASK, 'an event is dated at most a day ahead');

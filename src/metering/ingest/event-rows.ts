@@ -57,7 +57,7 @@ export class EventRows {
     return this.ends[index] ?? 0;
   }
 
-  /** Makes room for so many bytes after the last event. */
+  /** Makes room for this many bytes after the last event. */
   makeRoom(bytes: number): void {
     this.bytes = withRoom(this.bytes, this.length, this.length + bytes);
   }

@@ -47,7 +47,7 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const SLASH = 0x2f;
 
-/** A double holds so many digits exactly. */
+/** A double holds this many digits exactly. */
 const DIGITS_MAX = 15;
 /** More properties than that take longer to compare with each other than to read the general way. */
 const MEMBERS_MAX = 64;

@@ -6,7 +6,7 @@ const LOW_BITS = 0x7f;
 /** A length that is as long as a row may be takes four of them. */
 const LENGTH_BYTES_MAX = 4;
 
-/** The most that a text of so many UTF-16 code units takes. */
+/** The most bytes that a text of this many UTF-16 code units takes. */
 export function textBytesMax(codeUnits: number): number {
   return LENGTH_BYTES_MAX + 3 * codeUnits;
 }

@@ -27,7 +27,7 @@ const STORED_SQL = `
 
 const idRow = z.object({ transaction_id: z.string() });
 
-/** Ids of stored events whose hash begins with one of these words: all that are asked for, and maybe others. */
+/** Ids of stored events whose hash begins with one of these words: all the requested ones, and maybe others. */
 export async function findStoredIds(
   clickhouse: ClickHouse,
   firstHashWords: readonly number[],

@@ -42,7 +42,7 @@ export function hashTransactionId(id: string, into: Uint32Array, at = 0): void {
   hashCodeUnits(units, id.length, into, at);
 }
 
-/** The hash of an id of so many UTF-16 code units. Allocates nothing. */
+/** The hash of an id with this many UTF-16 code units. Allocates nothing. */
 export function hashCodeUnits(units: Uint16Array, length: number, into: Uint32Array, at: number): void {
   let a = 0;
   let b = 0;

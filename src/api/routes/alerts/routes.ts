@@ -24,7 +24,7 @@ const PAGE_SIZE = 100;
 
 const ofCustomer = { customer_id: uuid, alert_id: uuid };
 
-/** Which alarm is asked for, where a customer has several of one alert. */
+/** The requested alarm, where a customer has several of one alert. */
 const asked = z.strictObject({
   group_values: z.array(groupValue).nullish(),
   seat_filter: z.strictObject({ seat_group_key: z.string(), seat_group_value: z.string() }).nullish(),

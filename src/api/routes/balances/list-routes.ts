@@ -47,7 +47,7 @@ function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
       const input = listInput(body, {
         types: ['PREPAID', 'POSTPAID'],
         id: body.commit_id ?? null,
-        // A commit that is asked for by its id is found wherever it is.
+        // A commit that is requested by its id is found wherever it is.
         includeOfContracts: body.include_contract_commits ?? body.commit_id != null,
         excludeZeroBalances: false,
         sortsByPriority: false,

@@ -1,4 +1,4 @@
-/** A route that the page of a dashboard reads: its caller is whoever has the signed address. */
+/** A route that the page of a dashboard reads: anyone with the signed address may call it. */
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { DashboardLinks, OpenDashboard } from '../../../access/dashboard-links.ts';

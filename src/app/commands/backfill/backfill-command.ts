@@ -57,7 +57,7 @@ async function backfilled(options: BackfillOptions): Promise<number> {
   }
 }
 
-/** Loads with a bar, and says what came of it. */
+/** Loads with a progress bar, and prints the result. */
 async function load(
   options: BackfillOptions,
   source: Source,

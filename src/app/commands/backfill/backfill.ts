@@ -43,7 +43,7 @@ export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
   const { file, from, clock, signal } = backfill;
   const explain = explainer(file, backfill.reading);
   let storing = Promise.resolve(from);
-  // Its failure is met where it is awaited; until then it must not end the process.
+  // Its failure is handled where it is awaited; until then it must not end the process.
   const follow = (batch: CheckedBatch) => {
     const next = storing.then((progress) => storeBatch(backfill, batch, progress));
     next.catch(() => {});

@@ -27,7 +27,10 @@ const OPENING_BRACKET = Buffer.from('[');
 const CLOSING_BRACKET = Buffer.from(']');
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Lines without anything but white space are no events and no mistakes. `explain` says a reason in words of the file. */
+/**
+ * Lines without anything but white space are no events and no mistakes. `explain` states a reason in the words of the
+ * file.
+ */
 export function checkLines(
   lines: readonly Line[],
   now: Instant,

@@ -25,7 +25,7 @@ export interface Load {
   readonly signal: AbortSignal;
   /** Said once before a file is read: where it begins. */
   readonly onFile: (file: InputFile, from: SavedProgress | 'outdated', place: number) => void;
-  /** After every batch: so many more lines, and how much of the whole source is read, from 0 to 1. */
+  /** Called after every batch: the number of its lines, and the part of the whole source that is read, from 0 to 1. */
   readonly onProgress: (lines: number, fraction: number) => void;
 }
 

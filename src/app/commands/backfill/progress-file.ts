@@ -79,7 +79,7 @@ export function createProgressFile(
     },
     async save(progress) {
       await mkdir(folder, { recursive: true });
-      // Written aside and renamed, so that there is never half of it.
+      // Written to another file and renamed, so that it is never incomplete.
       await writeFile(`${path}.new`, JSON.stringify({ ...identity, ...progress }));
       await rename(`${path}.new`, path);
     },

@@ -111,7 +111,7 @@ function pricingKeyOf(product: Product): readonly string[] {
   return product.versions.at(-1)?.pricingGroupKey ?? [];
 }
 
-/** The specifier with ids in place of temporary ids. Refuses (`invalid`) ids of nothing, and ids out of place. */
+/** The specifier with ids in place of temporary ids. Refuses (`invalid`) unknown ids, and ids out of place. */
 export function resolveSpecifier(
   specifier: OverrideSpecifier,
   { isCommitSpecific }: OverrideInput,

@@ -9,7 +9,7 @@ import { contractsOf, type SnapshotDeps } from '../draft-places.ts';
 import { type Difference, differencesOf } from './difference.ts';
 import { checkIssue } from './drafts.ts';
 
-/** More than a customer has in any range that is asked for. */
+/** More than a customer has in any requested range. */
 const INVOICES_MAX = 10_000;
 
 export interface ConsolidatedFindings {

@@ -107,7 +107,7 @@ async function* customersAfter(
   }
 }
 
-/** More invoices than a customer has in any range that is asked for. */
+/** More invoices than a customer has in any requested range. */
 const INVOICES_MAX = 100_000;
 
 async function reconcileCustomer(

@@ -58,7 +58,7 @@ interface ProviderPage extends Page<ReconciledDelivery, ProviderCursor> {
   readonly differences: readonly ProviderDifference[];
 }
 
-/** A page that takes longer ends with the invoices that are asked for then. */
+/** A page that takes longer ends with the invoices that are being read then. */
 const PAGE_MS = 10 * SECOND_MS;
 const AT_ONCE = 10;
 

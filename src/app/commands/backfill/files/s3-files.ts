@@ -105,7 +105,7 @@ function storedObject(requests: S3Requests, bucket: string, { key, bytes, etag }
         const piece = await next;
         at += piece.length;
         next = read(at, Math.min(bytes, at + RANGE_BYTES));
-        // Its failure is met where it is awaited.
+        // Its failure is handled where it is awaited.
         next.catch(() => {});
         yield piece;
       }

@@ -33,7 +33,7 @@ export interface S3Requests {
 const TRIES_MAX = 6;
 const FIRST_PAUSE_MS = 200;
 const PAUSE_MS_MAX = 10_000;
-/** A store that sends nothing for so long does not answer. */
+/** A store that sends nothing for this time is taken to be unavailable. */
 const SILENCE_MS_MAX = 30_000;
 /** Of answers that say what is wrong. */
 const ERROR_BYTES_MAX = 64 * 1024;

@@ -108,7 +108,7 @@ async function* recordsOf(bytes: AsyncIterable<Buffer>, delimiter: string): Asyn
     }
   }
   const parser = parse(optionsOf(delimiter));
-  // Its failure is met by whoever reads from the parser.
+  // Its failure is handled where the parser is read.
   pipeline(Readable.from(untilFailure(), { objectMode: false }), parser, () => {});
   let last: readonly Cell[] | null = null;
   try {

@@ -64,7 +64,7 @@ export interface MappingArguments {
   readonly timestamps: string | undefined;
 }
 
-/** Null where nothing is said. Throws `MappingProblem`. */
+/** Null without arguments. Throws `MappingProblem`. */
 export function mappingOfArguments(given: MappingArguments): Mapping | null {
   const { map, eventType, properties, timestamps } = given;
   if (map === undefined && eventType === undefined && properties === undefined && timestamps === undefined)
