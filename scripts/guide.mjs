@@ -47,6 +47,8 @@ function sourcesHash() {
 function generate(directory) {
   cpSync(join(root, 'docs'), join(directory, 'docs'), { recursive: true });
   cpSync(join(root, 'CHANGELOG.md'), join(directory, 'CHANGELOG.md'));
+  // The front page can name files of this folder only.
+  cpSync(join(root, 'docs/images/invoice.jpg'), join(directory, 'docs/public/invoice.jpg'));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -57,6 +59,7 @@ function generate(directory) {
       env: {
         ...process.env,
         GUIDE_OUT: join(directory, 'site'),
+        GUIDE_VERSION: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
         GUIDE_CACHE: join(directory, 'cache'),
         GUIDE_BUNDLED: join(directory, 'bundled.json'),
       },

@@ -54,7 +54,7 @@ export default defineConfig({
     Object.assign(frontmatter, { aside: name === 'operations', pageClass: `facts ${name}` });
   },
   themeConfig: {
-    nav: NAVIGATION,
+    nav: [...NAVIGATION, { text: process.env.GUIDE_VERSION ?? 'Changes', link: '/changelog' }],
     sidebar: SIDEBAR,
     outline: { level: [2, 3], label: 'On this page' },
     search: { provider: 'local', options: { detailedView: true } },
