@@ -312,7 +312,7 @@ describe('alerts that count holds', () => {
     };
   }
 
-  test('see what is held as used, and others do not', async () => {
+  test('an alert sees holds as used where it counts them, and otherwise not', async () => {
     const { event_type, rates } = await createProduct({});
     const credits = [{ product_id: await createFee(), priority: 1, access_schedule: access(100) }];
     const { customer_id, ask } = await createCustomer(rates, { terms: { credits } });
@@ -345,7 +345,7 @@ describe('alerts that count holds', () => {
     ['balances of one kind', { alert_type: 'low_remaining_commit_balance_reached' }],
     ['days', { alert_type: 'low_remaining_days_in_plan_reached' }],
     ['filters', { alert_type: spend, group_values: [{ key: 'user', value: 'a' }] }],
-  ])('are refused for %s', async (_, more) => {
+  ])('count_holds is refused for alerts of %s', async (_, more) => {
     const alert = { name: 'Alert', threshold: 1, count_holds: true, ...more };
     const answer = await api.send('POST', '/v1/alerts/create', alert);
     expect(answer.status).toBe(400);

@@ -33,7 +33,7 @@ export async function voidInvoice(
       throw new Refusal('invalid', `invoice ${id} is on invoice ${consolidated}: void that one first`);
     }
     await voidInvoiceWithId(tx, id, deps.clock.now());
-    // What it drew is there again, and what it sold is not.
+    // The amounts that it drew are there again, and those that it sold are not.
     await noteCustomerChanges(tx, [invoice.customerId]);
     return { ...invoice, status: 'VOID' as const };
   });
