@@ -1,5 +1,5 @@
 /**
- * A cheap HTTP load generator for holds and what is measured beside them, run as a process of its own: raw sockets, one
+ * A cheap HTTP load generator for holds and what is measured beside them, run as a separate process: raw sockets, one
  * request on each at a time. Takes its options as JSON in the first argument, prints one line of JSON.
  *
  * Latency counts from the time a request was due, so that a stalled server cannot hide its delay. At no rate every

@@ -26,9 +26,9 @@ const CUSTOMERS = Number(process.env.BENCH_CUSTOMERS ?? 10_000);
 const HOLDING = Math.min(1_000, CUSTOMERS);
 const REQUESTS_PER_SECOND = 2_000;
 const TOKENS = 10;
-/** No run comes near. */
+/** More than any run takes. */
 const FAR = 1_000_000_000_000;
-/** What the customers that are to run out have: many times what is held of it at once. */
+/** The balance of the customers that are to run out: many times what is held of it at once. */
 const SCARCE = 20_000;
 const SCARCE_CUSTOMERS = 10;
 
@@ -134,7 +134,7 @@ function runHolds(
   });
 }
 
-/** What active and settled holds of these customers take beyond what each of them has. */
+/** How much active and settled holds of these customers take beyond what each of them has. */
 async function grantedBeyond(db: Database, customerIds: readonly string[]): Promise<number> {
   const [row] = await db.execute<{ beyond: string }>(sql`
     select coalesce(sum(greatest(0, taken - ${SCARCE})), 0)::text as beyond from (
