@@ -6,6 +6,12 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ALERT_LIMITS_DEFAULT, type AlertLimits } from './core/alerts.ts';
+import {
+  type BackupConfig,
+  backupConfig,
+  backupSettings,
+  checkBackupSettings,
+} from './core/backup-settings.ts';
 import type { NamedSender } from './core/cached-beside-input.ts';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
@@ -55,6 +61,7 @@ const environment = z
       .string()
       .default('.data')
       .describe('Directory of the embedded stores and of the API token. One process at a time may use it.'),
+    ...backupSettings,
     DATABASE_URL: url('postgres', 'postgresql')
       .optional()
       .describe('PostgreSQL 15 or later. When unset, an embedded PostgreSQL runs in DATA_DIR.'),
@@ -217,6 +224,7 @@ const environment = z
     path: ['CLICKHOUSE_CLUSTER'],
     message: 'needs CLICKHOUSE_URL',
   })
+  .superRefine(checkBackupSettings)
   .refine((env) => env.OTLP_CUSTOMER_ATTRIBUTE === undefined || env.OTLP_CUSTOMER_ATTRIBUTES.length === 0, {
     path: ['OTLP_CUSTOMER_ATTRIBUTES'],
     message: 'cannot be set beside OTLP_CUSTOMER_ATTRIBUTE',
@@ -270,7 +278,7 @@ export function misspeltLine({ variable, nearest }: MisspeltSetting): string {
   return `${variable} is not a setting and is ignored: did you mean ${nearest}?`;
 }
 
-export interface Config {
+export interface Config extends BackupConfig {
   readonly port: number;
   readonly host: string;
   /** Absolute. */
@@ -340,6 +348,7 @@ export function loadConfig(env: Environment): Config {
     port: values.PORT,
     host: values.HOST,
     dataDir: resolve(values.DATA_DIR),
+    ...backupConfig(values),
     databaseUrl: values.DATABASE_URL,
     clickhouseUrl: values.CLICKHOUSE_URL,
     clickhouseCluster: values.CLICKHOUSE_CLUSTER,

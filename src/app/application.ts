@@ -43,6 +43,7 @@ import type { Listen } from '../store/base/notifications.ts';
 import { findResponseIdsFrom } from '../store/events/span-identities.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
+import type { Backups } from './backups/backups.ts';
 import { UNLIMITED_ROOM, watchDiskRoom } from './disk-room.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
@@ -102,6 +103,8 @@ export interface ApplicationParts {
   } & Pings;
   /** For tests: what happens between two steps of a delivery, and how long a lease lasts. */
   readonly deliveryHooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
+  /** Absent where nothing is known of backups. */
+  readonly backups?: Pick<Backups, 'figures'> | undefined;
   /** How often old events are looked for. */
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
@@ -333,6 +336,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       watch,
       clock,
       clickhouse: stores.clickhouse,
+      backups: given.backups,
     }),
   });
   const consoleLink = newToken === null ? null : await sessions.newLink(newToken);

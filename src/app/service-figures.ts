@@ -4,6 +4,7 @@ import { evaluationMeasures } from '../api/http/evaluation-measures.ts';
 import { holdMeasures } from '../api/http/hold-measures.ts';
 import type { RegisterMeasures } from '../api/http/metrics.ts';
 import {
+  backupMeasures,
   ingestMeasures,
   invoiceLifeMeasures,
   invoiceMeasures,
@@ -30,6 +31,7 @@ import type { Ingest } from '../metering/ingest/ingest.ts';
 import type { SpanIngest } from '../metering/otlp/ingest-spans.ts';
 import type { Deliverer } from '../notifications/webhooks/deliverer.ts';
 import type { StripeAccounts } from '../payments/accounts.ts';
+import type { Backups } from './backups/backups.ts';
 import type { PartsWatch } from './parts-watch.ts';
 
 interface MeasuredParts {
@@ -48,6 +50,7 @@ interface MeasuredParts {
   readonly watch: PartsWatch;
   readonly clickhouse: Pick<ClickHouse, 'laneFigures'>;
   readonly clock: Clock;
+  readonly backups: Pick<Backups, 'figures'> | undefined;
 }
 
 /** Each figure is asked for when the metrics are read. */
@@ -70,6 +73,8 @@ export function serviceFigures(of: MeasuredParts): RegisterMeasures {
       clock: of.clock,
     });
     holdMeasures(registry, of.holds);
+    const { backups } = of;
+    if (backups !== undefined) backupMeasures(registry, () => backups.figures());
     lossMeasures(registry, () => of.watch.problems().length);
   };
 }

@@ -5,12 +5,13 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { ServerType } from '@hono/node-server';
-import { type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError, processEnvironment } from '../config.ts';
 import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
 import type { Application } from './application.ts';
 import { openBackupChannel } from './backups/backup-channel.ts';
+import { type Backups, createBackups } from './backups/backups.ts';
 import { drain } from './drain.ts';
 import { connectionsMaxFor, descriptorLimit, descriptorsOpen, lowLimitLine } from './file-descriptors.ts';
 import { createHttpServer, HTTP_LIMITS } from './http-server.ts';
@@ -56,16 +57,15 @@ export async function startService(config: Config, log: Logger): Promise<Service
       import('./application.ts'),
     ]);
     undo.push(() => stores.close());
+    const backups = await createBackups({ config, log, env: processEnvironment() });
     const application = await createApplication({
-      config,
-      log,
-      tracer,
-      stores,
+      ...{ config, log, tracer, stores },
+      backups: config.backupDir === undefined ? undefined : backups,
       firstToken: () => firstToken(config.dataDir),
       replaceFirstToken: (isFormer, text) => replaceFirstToken(config, log, isFormer, text),
     });
     undo.push(() => application.close());
-    undo.push(await channelForBackups(config, { stores, application, log }));
+    undo.push(await allowBackups(config, backups, { stores, application, log }));
     const descriptors = await descriptorLimit();
     const connectionsMax = connectionsMaxFor(descriptors, await descriptorsOpen());
     const lowLimit = lowLimitLine(descriptors, connectionsMax);
@@ -117,19 +117,24 @@ interface BackedUp {
   readonly log: Logger;
 }
 
-/** Servers are backed up without this process. Returns what closes it. */
-async function channelForBackups(
+/** Servers are backed up without this process. Returns the function that ends it. */
+async function allowBackups(
   { clickhouseUrl, dataDir }: Pick<Config, 'clickhouseUrl' | 'dataDir'>,
+  backups: Backups,
   { stores, application, log }: BackedUp,
 ): Promise<() => Promise<void>> {
   if (clickhouseUrl !== undefined) return async () => {};
   const channel = await openBackupChannel({
     ...{ dataDir, log, clickhouse: stores.clickhouse },
     problem: () => application.problems()[0] ?? null,
-    onDone: () => undefined,
-    onFailed: () => undefined,
+    onDone: (backup) => backups.noteDone(backup),
+    onFailed: () => backups.noteFailed(),
   });
-  return () => channel.close();
+  backups.start();
+  return async () => {
+    await backups.close();
+    await channel.close();
+  };
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {

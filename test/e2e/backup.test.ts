@@ -14,7 +14,7 @@ import {
   moveClock,
   startBillingProcess,
 } from '../support/billing-process.ts';
-import { runProgram } from '../support/child-process.ts';
+import { type Program, runProgram } from '../support/child-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
@@ -25,10 +25,12 @@ const USD = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 let service: BillingProcess;
 let dataDir: string;
 let backups: string;
+/** Of the restored service, which backs itself up each minute. */
+let scheduled: string;
 const opened: BillingProcess[] = [];
 
-async function start(directory: string): Promise<BillingProcess> {
-  const process = await startBillingProcess(null, directory, START);
+async function start(directory: string, env: Record<string, string>): Promise<BillingProcess> {
+  const process = await startBillingProcess(null, directory, START, env);
   opened.push(process);
   return process;
 }
@@ -36,7 +38,7 @@ async function start(directory: string): Promise<BillingProcess> {
 beforeAll(async () => {
   dataDir = await createDataDirectory();
   backups = join(await createTestDirectory(), 'backups');
-  service = await start(dataDir);
+  service = await start(dataDir, { BACKUP_DIR: backups });
   await moveClock(service, '2026-03-02T00:00:00Z');
   await createPayingCustomers(service, 2, START);
   const [customer] = JSON.parse((await service.call('/v1/customers')).body).data;
@@ -113,7 +115,12 @@ test('a backup under load has what was acknowledged before, and the restored ser
   const restored = await restoredInto(directory);
   expect(restored).toMatchObject({ code: 0, err: '' });
   expect(restored.out).toMatch(/2 invoices, 1 ledger entry: as many as in the backup\n.*: no differences/);
-  const again = await start(directory);
+  scheduled = join(await createTestDirectory(), 'backups');
+  const again = await start(directory, {
+    BACKUP_DIR: scheduled,
+    BACKUP_SCHEDULE: '* * * * *',
+    BACKUP_KEEP: '1',
+  });
   expect(await everyAnswer(again)).toEqual(before);
   const found = await loadIn(again);
   expect(found).toBeGreaterThanOrEqual(acknowledged);
@@ -142,17 +149,24 @@ test('the next backup in a directory copies what is new, and the last ones stay'
   expect(await tallyhouse(['restore', directory, '--check'], {})).toMatchObject({ code: 0 });
 });
 
-test('a backup that is killed leaves those before it whole, and nothing frozen', async () => {
-  const before = await readdir(join(backups, 'backups'));
+/** It has begun to copy the parts of ClickHouse, and needs seconds for them. */
+async function slowBackup(): Promise<Program> {
   await sendLoad(10);
-  const env = { DATA_DIR: dataDir };
-  const slow = runProgram('src/app/cli/main.ts', ['backup', backups, '--rate', '1'], env);
-  const unfinished = join(backups, 'unfinished');
+  const slow = runProgram('src/app/cli/main.ts', ['backup', backups, '--rate', '1'], { DATA_DIR: dataDir });
   await vi.waitUntil(async () => {
-    const names = await readdir(unfinished).catch(() => []);
-    const sizes = await Promise.all(names.map((name) => stat(join(unfinished, name)).catch(() => null)));
+    const names = await readdir(unfinished()).catch(() => []);
+    const sizes = await Promise.all(names.map((name) => stat(join(unfinished(), name)).catch(() => null)));
     return sizes.some((found) => (found?.size ?? 0) > 500_000);
   }, WAIT);
+  return slow;
+}
+
+const unfinished = () => join(backups, 'unfinished');
+
+test('a backup that is killed leaves those before it whole, and nothing frozen', async () => {
+  const before = await readdir(join(backups, 'backups'));
+  const slow = await slowBackup();
+  const env = { DATA_DIR: dataDir };
   const second = await tallyhouse(['backup', backups], env);
   expect(second).toMatchObject({ code: 1, err: expect.stringContaining('another backup') });
   slow.child.kill('SIGKILL');
@@ -161,9 +175,16 @@ test('a backup that is killed leaves those before it whole, and nothing frozen',
   expect(await tallyhouse(['restore', backups, '--check'], {})).toMatchObject({ code: 0 });
   const frozen = join(dataDir, 'clickhouse/data/shadow');
   await vi.waitUntil(async () => (await readdir(frozen)).every((name) => name === 'increment.txt'), WAIT);
-  await backUp(dataDir, backups);
-  expect(await readdir(unfinished)).toEqual([]);
+  expect(await figure(service, 'failed_total')).toBe(1);
+  const made = await backUp(dataDir, backups);
+  expect(await readdir(unfinished())).toEqual([]);
+  expect(await figure(service, 'bytes')).toBe(made.bytes);
 });
+
+async function figure(process: BillingProcess, name: string): Promise<number> {
+  const { body } = await process.call('/metrics');
+  return Number(new RegExp(`^tallyhouse_backup_${name} (\\S+)$`, 'm').exec(body)?.[1]);
+}
 
 const WAIT = { timeout: 120_000, interval: 10 };
 
@@ -228,4 +249,29 @@ test('what is no directory of backups, or one of other stores, is refused', asyn
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('of other stores') });
   const stopped = await tallyhouse(['backup', others], { DATA_DIR: await newDirectory() });
   expect(stopped).toMatchObject({ code: 1, err: expect.stringContaining('No tallyhouse is running') });
+});
+
+test('a service with a schedule backs itself up, says when, and keeps as many backups as it is told', async () => {
+  const again = opened.at(-1) ?? service;
+  const at = async () => await figure(again, 'last_success_timestamp_seconds');
+  await vi.waitUntil(async () => (await at()) > 0, WAIT);
+  const first = await at();
+  expect(Math.abs(first - Date.now() / 1_000)).toBeLessThan(600);
+  expect(await figure(again, 'bytes')).toBeGreaterThan(10_000);
+  expect(await tallyhouse(['restore', scheduled, '--check'], {})).toMatchObject({ code: 0 });
+  const doctor = await tallyhouse(['doctor'], { DATA_DIR: dataDir, BACKUP_DIR: scheduled, PORT: '0' });
+  expect(doctor.out).toMatch(/✓ backup .* is of 20/);
+});
+
+test('a service that is killed in a backup ends it, and leaves the backups before whole', async () => {
+  const before = await readdir(join(backups, 'backups'));
+  const slow = await slowBackup();
+  await service.kill();
+  expect(await slow.ended).toBe(1);
+  expect(slow.stderr()).toMatch(/^tallyhouse backup: [^\n]*\n$/);
+  expect(await readdir(join(backups, 'backups'))).toEqual(before);
+  expect(await tallyhouse(['restore', backups, '--check'], {})).toMatchObject({ code: 0 });
+  service = await start(dataDir, { BACKUP_DIR: backups });
+  await expect(stat(join(dataDir, 'clickhouse/data/shadow'))).rejects.toThrow('ENOENT');
+  await backUp(dataDir, backups);
 });

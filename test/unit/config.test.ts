@@ -8,6 +8,9 @@ describe('the configuration', () => {
       port: 3000,
       host: '127.0.0.1',
       dataDir: resolve('.data'),
+      backupDir: undefined,
+      backupSchedule: undefined,
+      backupKeep: 14,
       databaseUrl: undefined,
       clickhouseUrl: undefined,
       clickhouseCluster: undefined,
@@ -37,6 +40,12 @@ describe('the configuration', () => {
     });
   });
 
+  test('takes a schedule of backups with their directory, and for an embedded ClickHouse', () => {
+    const env = { BACKUP_SCHEDULE: '30 2 * * *', BACKUP_DIR: '/backups' };
+    expect(loadConfig(env)).toMatchObject({ backupSchedule: '30 2 * * *', backupDir: '/backups' });
+    expect(() => loadConfig({ ...env, CLICKHOUSE_URL: 'http://ch/x' })).toThrow(/^BACKUP_SCHEDULE is for/);
+  });
+
   test('takes an empty value as unset', () => {
     expect(loadConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ databaseUrl: undefined, port: 3000 });
   });
@@ -46,6 +55,8 @@ describe('the configuration', () => {
       PORT: '0',
       HOST: '0.0.0.0',
       DATA_DIR: '/data',
+      BACKUP_DIR: '/backups',
+      BACKUP_KEEP: '3',
       DATABASE_URL: 'postgres://u:p@db/x',
       CLICKHOUSE_URL: 'http://u:p@ch:8123/x',
       CLICKHOUSE_CLUSTER: 'prod',
@@ -89,6 +100,9 @@ describe('the configuration', () => {
       port: 0,
       host: '0.0.0.0',
       dataDir: '/data',
+      backupDir: '/backups',
+      backupSchedule: undefined,
+      backupKeep: 3,
       databaseUrl: env.DATABASE_URL,
       clickhouseUrl: env.CLICKHOUSE_URL,
       clickhouseCluster: 'prod',
@@ -198,6 +212,14 @@ describe('the configuration', () => {
     ['SANDBOX_NOW', 'tomorrow'],
     ['SANDBOX_NOW', '2100-01-01T00:00:00Z'],
     ['SANDBOX_NOW', '1989-12-31T23:59:59Z'],
+    ['BACKUP_SCHEDULE', 'daily'],
+    ['BACKUP_SCHEDULE', '61 * * * *'],
+    ['BACKUP_SCHEDULE', '0 0 30 2 *'],
+    ['BACKUP_SCHEDULE', '0 0 0 1 1 *'],
+    // Without BACKUP_DIR.
+    ['BACKUP_SCHEDULE', '0 2 * * *'],
+    ['BACKUP_DIR', '.data/backups'],
+    ['BACKUP_KEEP', '0'],
   ])('refuses %s=%s in one line that names the key and not a secret', (key, value) => {
     let thrown: unknown;
     try {

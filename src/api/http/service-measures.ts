@@ -269,6 +269,32 @@ export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Cl
   });
 }
 
+/** The backups that this process knows of. */
+export function backupMeasures(
+  registry: Registry,
+  figures: () => {
+    readonly lastSuccessAt: Instant | null;
+    readonly bytes: number;
+    readonly failures: number;
+  },
+): void {
+  registerGauge(registry, {
+    name: 'tallyhouse_backup_last_success_timestamp_seconds',
+    help: 'The moment of the last backup, of BACKUP_DIR or since the start; 0: none is known.',
+    value: () => unixSeconds(figures().lastSuccessAt),
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_backup_bytes',
+    help: 'Bytes of the last backup, with those that it shares with others.',
+    value: () => figures().bytes,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_backup_failed_total',
+    help: 'Backups that were begun and did not end well.',
+    value: () => figures().failures,
+  });
+}
+
 /** The events that retention has removed, and the work that it waits for. */
 export function retentionMeasures(registry: Registry, stats: () => RetentionStats): void {
   registerGauge(registry, {

@@ -60,10 +60,11 @@ export async function openBackupChannel(parts: BackupChannelParts): Promise<Back
 /** One backup, from its first request to the end of its connection. */
 async function serve(parts: BackupChannelParts, socket: Socket): Promise<void> {
   let frozen: FrozenTables | null = null;
-  let isDone = false;
+  let [isBegun, isDone] = [false, false];
   socket.on('error', () => socket.destroy());
   const answer = async (asked: BackupRequest): Promise<BackupReply> => {
     if (asked.ask === 'freeze') {
+      isBegun = true;
       frozen ??= await freeze(parts);
       return { frozen };
     }
@@ -82,7 +83,7 @@ async function serve(parts: BackupChannelParts, socket: Socket): Promise<void> {
   } catch (err) {
     parts.log.warn({ err }, 'the connection of a backup was lost');
   } finally {
-    if (!isDone) parts.onFailed();
+    if (isBegun && !isDone) parts.onFailed();
     if (frozen !== null) await thawTables(frozen);
     socket.destroy();
   }

@@ -8,7 +8,7 @@ export function defineDoctor(program: CommandUnknownOpts, run: Run<DoctorOptions
   described(program.command('doctor'), {
     summary: 'say what is wrong',
     description:
-      'Says in plain words what is wrong: Node, memory for the window of ids, settings, disk, port, stores by URL with their versions and clocks, pending migrations, failing jobs, webhooks that cannot be reached. It changes nothing, and works with and without a running service.',
+      'Says in plain words what is wrong: Node, memory for the window of ids, settings, disk, the last backup, port, stores by URL with their versions and clocks, pending migrations, failing jobs, webhooks that cannot be reached. It changes nothing, and works with and without a running service.',
     examples: [
       ['tallyhouse doctor', 'with the settings of the service'],
       ['tallyhouse doctor --json', 'for programs'],

@@ -35,6 +35,8 @@ export interface DatabaseSnapshot {
   readonly sequences: readonly CopiedSequence[];
   /** Its rows, a line of text each, in chunks of any size. One table at a time. */
   rowsOf(table: CopiedTable): AsyncIterable<Buffer>;
+  /** Before the rows count: throws a `DatabaseCopyError` where the snapshot, or the lock, was lost meanwhile. */
+  check(): Promise<void>;
 }
 
 /** The copy cannot be made. The message is for the operator. */
@@ -51,7 +53,7 @@ const SCHEMAS = ['public', 'drizzle'];
 
 /**
  * Runs `work` over a snapshot, which lives as long as `work`. `lock`: the number of the advisory lock that keeps others of
- * the same kind away. Throws a `DatabaseCopyError` where another one has it, or the snapshot was lost meanwhile.
+ * the same kind away. Throws a `DatabaseCopyError` where another one has it.
  */
 export async function withDatabaseSnapshot<Result>(
   connection: PostgresConnection,
@@ -60,28 +62,43 @@ export async function withDatabaseSnapshot<Result>(
 ): Promise<Result> {
   const client = copyClient(connection);
   try {
-    const [locked] = await client.unsafe(`select pg_try_advisory_lock(${lock}) as done`);
+    const [locked] = await asked(() => client.unsafe(`select pg_try_advisory_lock(${lock}) as done`));
     if (locked?.done !== true) throw new DatabaseCopyError('another backup of these stores is running');
-    await client.unsafe('begin isolation level repeatable read read only');
-    const before = await placeOf(client);
-    const result = await work({
-      moment: before.ms,
-      tables: await tablesOf(client),
-      sequences: await sequencesOf(client),
-      rowsOf: (table) => rowsOf(client, table),
+    const { before, tables, sequences } = await asked(async () => {
+      await client.unsafe('begin isolation level repeatable read read only');
+      return {
+        before: await placeOf(client),
+        tables: await tablesOf(client),
+        sequences: await sequencesOf(client),
+      };
     });
-    // The driver connects again by itself, outside of any snapshot.
-    const after = await placeOf(client);
-    if (after.pid !== before.pid || after.at !== before.at) {
+    const rows = (table: CopiedTable) => rowsOf(client, table);
+    const check = async () => {
+      // The driver connects again by itself, outside of any snapshot.
+      const after = await asked(() => placeOf(client));
+      if (after.pid === before.pid && after.at === before.at) return;
       throw new DatabaseCopyError(
-        'the connection to PostgreSQL was lost: what was read is not of one moment',
+        'the connection to PostgreSQL was lost: the rows that were read are not of one moment',
       );
-    }
-    await client.unsafe('commit');
-    return result;
+    };
+    return await work({ moment: before.ms, tables, sequences, rowsOf: rows, check });
   } finally {
     await client.end({ timeout: 5 });
   }
+}
+
+/** A failure of the server or of the connection, in words. */
+async function asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw unanswered(error);
+  }
+}
+
+function unanswered(error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DatabaseCopyError(`PostgreSQL does not answer: ${reason}`);
 }
 
 /** Where the rows of a table come from. */
@@ -172,10 +189,12 @@ async function sequencesOf(client: Client): Promise<CopiedSequence[]> {
 }
 
 async function* rowsOf(client: Client, table: CopiedTable): AsyncGenerator<Buffer, void, undefined> {
-  const rows = await client
-    .unsafe(`copy ${quotedName(table)} (${quotedColumns(table)}) to stdout`)
-    .readable();
-  for await (const row of rows) yield row as Buffer;
+  try {
+    const copy = `copy ${quotedName(table)} (${quotedColumns(table)}) to stdout`;
+    for await (const rows of await client.unsafe(copy).readable()) yield rows as Buffer;
+  } catch (error) {
+    throw unanswered(error);
+  }
 }
 
 interface Reference {

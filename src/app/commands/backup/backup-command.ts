@@ -55,11 +55,13 @@ async function backUp(config: Config, options: BackupOptions, terminal: Terminal
   const connection = await databaseOfService(config);
   const service = await askedService(config.dataDir);
   try {
+    const migrations = await appliedMigrations(connection);
     return await withDatabaseSnapshot(connection, LOCKS.backup, async (snapshot) => {
       const frozen = await frozenNow(service);
-      const made = await copied({ config, options, terminal, connection, snapshot, frozen });
+      const made = await copied({ config, options, terminal, migrations, snapshot, frozen });
       const bytes = bytesOf(made.manifest);
-      await service.ask({ ask: 'note', moment: made.manifest.moment, bytes });
+      // The backup is there also where the service has ended meanwhile.
+      await service.ask({ ask: 'note', moment: made.manifest.moment, bytes }).catch(() => undefined);
       return made;
     });
   } finally {
@@ -82,7 +84,11 @@ const MOMENT_MS_MAX = 60_000;
 
 async function frozenNow(service: AskedService): Promise<FrozenTables> {
   const startedMs = performance.now();
-  const answer = await service.ask({ ask: 'freeze' });
+  const answer = await service.ask({ ask: 'freeze' }).catch((error: unknown) => {
+    throw new CommandFailure(
+      `the service does not answer: ${error instanceof Error ? error.message : error}`,
+    );
+  });
   if ('refused' in answer) throw new CommandFailure(`the service refuses a backup: ${answer.refused}`);
   if (!('frozen' in answer)) throw new Error('the service has answered something else');
   if (performance.now() - startedMs > MOMENT_MS_MAX)
@@ -94,7 +100,7 @@ interface Copying {
   readonly config: Config;
   readonly options: BackupOptions;
   readonly terminal: Terminal;
-  readonly connection: PostgresConnection;
+  readonly migrations: Manifest['postgres']['migrations'];
   readonly snapshot: DatabaseSnapshot;
   readonly frozen: FrozenTables;
 }
@@ -119,7 +125,7 @@ async function copied(of: Copying): Promise<MadeBackup> {
     version: VERSION,
     moment: snapshot.moment,
     postgres: {
-      migrations: await appliedMigrations(of.connection),
+      migrations: of.migrations,
       tables,
       sequences: snapshot.sequences.map((sequence) => ({ ...sequence })),
     },
@@ -129,6 +135,7 @@ async function copied(of: Copying): Promise<MadeBackup> {
     },
     files: await otherFiles(config.dataDir, writer),
   };
+  await snapshot.check();
   await writer.end(manifest);
   const removed = await writer.removeOld(options.keep);
   return { directory, manifest, writtenBytes: writer.writtenBytes(), removed };

@@ -115,7 +115,12 @@ export async function copyParts(
 const READ_BYTES = 1024 * 1024;
 
 async function* bytesOf({ directory, files }: FoundPart): AsyncGenerator<Buffer> {
-  for (const { path } of files) {
-    yield* createReadStream(join(directory, path), { highWaterMark: READ_BYTES });
+  try {
+    for (const { path } of files) {
+      yield* createReadStream(join(directory, path), { highWaterMark: READ_BYTES });
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`frozen parts cannot be read, perhaps because the service has ended: ${reason}`);
   }
 }

@@ -10,8 +10,14 @@ import { createReadStream } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { Instant } from '../../../core/time.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { type Manifest, type Piece, piecesOf, readManifest, writeManifest } from './manifest.ts';
+import { bytesOf, type Manifest, type Piece, piecesOf, readManifest, writeManifest } from './manifest.ts';
+
+interface KeptBackup {
+  readonly moment: Instant;
+  readonly bytes: number;
+}
 
 const IDENTITY = 'tallyhouse-backups.json';
 const identitySchema = z.object({ format: z.literal(1), stores: z.string() });
@@ -58,6 +64,12 @@ export async function lastManifest(directory: string): Promise<Manifest | null> 
   return null;
 }
 
+/** The last one, for figures and checks. */
+export async function lastBackup(directory: string): Promise<KeptBackup | null> {
+  const manifest = await lastManifest(directory);
+  return manifest === null ? null : { moment: manifest.moment, bytes: bytesOf(manifest) };
+}
+
 /** Bytes of a piece from its file. Rejects with a `CommandFailure` that names the file, at the end at the latest. */
 export async function* readPiece(directory: string, { id, bytes }: Piece): AsyncGenerator<Buffer> {
   const path = piecePath(directory, id);
@@ -99,12 +111,14 @@ export class BackupWriter {
 
   /** Makes the directory where there is none. Refuses one with other things in it, and one of other stores. */
   static async open(directory: string, stores: string, throttle: Throttle): Promise<BackupWriter> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await claim(directory, stores);
-    await rm(join(directory, 'unfinished'), { recursive: true, force: true });
-    for (const name of ['unfinished', 'pieces', 'backups']) {
-      await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
-    }
+    await written(directory, async () => {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await claim(directory, stores);
+      await rm(join(directory, 'unfinished'), { recursive: true, force: true });
+      for (const name of ['unfinished', 'pieces', 'backups']) {
+        await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
+      }
+    });
     return new BackupWriter(directory, throttle);
   }
 
@@ -115,6 +129,10 @@ export class BackupWriter {
 
   /** Stores these bytes once. */
   async piece(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<Piece> {
+    return await written(this.directory, () => this.#written(chunks));
+  }
+
+  async #written(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<Piece> {
     const unfinished = join(this.directory, 'unfinished', randomUUID());
     const hash = createHash('sha256');
     let bytes = 0;
@@ -157,6 +175,10 @@ export class BackupWriter {
 
   /** From now on the backup is there. */
   async end(manifest: Manifest): Promise<void> {
+    await written(this.directory, () => this.#ended(manifest));
+  }
+
+  async #ended(manifest: Manifest): Promise<void> {
     const unfinished = join(this.directory, 'unfinished', manifest.name);
     const file = await open(unfinished, 'wx', 0o600);
     await file
@@ -182,6 +204,18 @@ export class BackupWriter {
     }
     await removePieces(join(this.directory, 'pieces'), (id) => !used.has(id));
     return old;
+  }
+}
+
+/** A disk that is full, or files of others, are the operator's to correct. */
+async function written<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    throw new CommandFailure(`the backup in ${directory} cannot be written: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 

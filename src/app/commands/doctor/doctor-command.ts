@@ -10,6 +10,7 @@ import {
 import { memoryOfProcess } from '../../../core/process-memory.ts';
 import { EXIT } from '../command-failure.ts';
 import { createTerminal } from '../terminal/terminal.ts';
+import { checkBackups } from './backups.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
 import { checkDisk, checkMemory, checkNode } from './machine.ts';
@@ -52,6 +53,7 @@ async function examine(env: Environment): Promise<readonly Finding[]> {
   if (config === null) return [node, ...findings];
   const checked = await Promise.all([
     looked('disk', () => checkDisk(config.dataDir)),
+    looked('backup', () => checkBackups(config, Date.now())),
     looked('port', () => checkPort(config)),
     looked('PostgreSQL', () => checkPostgres(config)),
     looked('ClickHouse', () => checkClickHouse(config)),

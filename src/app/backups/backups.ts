@@ -1,0 +1,127 @@
+/**
+ * The backups that the service knows of: when the last one succeeded, how many failed, and those that it starts itself by
+ * BACKUP_SCHEDULE (docs/backups.md). The work is done by `tallyhouse backup` in another process.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Config, Environment } from '../../config.ts';
+import { nextDue } from '../../core/backup-schedule.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
+import { type Instant, MINUTE_MS } from '../../core/time.ts';
+import type { Logger } from '../../log.ts';
+import { lastBackup } from '../commands/backup/repository.ts';
+
+interface BackupFigures {
+  /** Null: none is known. */
+  readonly lastSuccessAt: Instant | null;
+  /** Of that one, with the pieces that it shares with others. */
+  readonly bytes: number;
+  readonly failures: number;
+}
+
+export interface Backups {
+  figures(): BackupFigures;
+  /** Also those that an operator has started. */
+  noteDone(backup: { readonly moment: Instant; readonly bytes: number }): void;
+  noteFailed(): void;
+  start(): void;
+  /** Ends one that runs. */
+  close(): Promise<void>;
+}
+
+interface BackupsOptions {
+  readonly config: Pick<Config, 'backupSchedule' | 'backupDir' | 'backupKeep'>;
+  readonly log: Logger;
+  /** Of the service: the other process has the same settings. */
+  readonly env: Environment;
+}
+
+/** A timer of Node reaches 24 days; looking more often also follows a clock that was set. */
+const LOOK_MS_MAX = 10 * MINUTE_MS;
+/** Lines of a process that has failed. */
+const ERROR_BYTES_MAX = 4_096;
+
+/** Looks into BACKUP_DIR for the last one. */
+export async function createBackups({ config, log, env }: BackupsOptions): Promise<Backups> {
+  const { backupSchedule: schedule, backupDir: directory, backupKeep: keep } = config;
+  const known = directory === undefined ? null : await lastBackup(directory).catch(() => null);
+  let [lastSuccessAt, bytes, failures] = [known?.moment ?? null, known?.bytes ?? 0, 0];
+  let timer: NodeJS.Timeout | undefined;
+  let running: { readonly child: ChildProcess; readonly ended: Promise<void> } | null = null;
+  let isClosed = false;
+  // One that was due while no service ran is made up for.
+  let from = lastSuccessAt ?? Date.now();
+
+  const run = async (target: string) => {
+    from = Date.now();
+    const child = startBackup(target, keep, env);
+    const ended = endOf(child).then(({ code, error }) => {
+      if (code === 0 || isClosed) return;
+      failures += 1;
+      log.error({ directory: target, reason: error }, 'a scheduled backup has failed');
+    });
+    running = { child, ended };
+    await ended;
+    running = null;
+  };
+  const look = async () => {
+    if (schedule === undefined || directory === undefined || isClosed) return;
+    const due = nextDue(schedule, from);
+    if (due === null) return;
+    if (due <= Date.now()) await run(directory);
+    const next = nextDue(schedule, from) ?? Number.POSITIVE_INFINITY;
+    plan(Math.min(LOOK_MS_MAX, Math.max(0, next - Date.now())));
+  };
+  const plan = (ms: number) => {
+    if (isClosed) return;
+    timer = setTimeout(() => void look(), ms);
+    timer.unref();
+  };
+  return {
+    figures: () => ({ lastSuccessAt, bytes, failures }),
+    noteDone(backup) {
+      lastSuccessAt = backup.moment;
+      bytes = backup.bytes;
+      log.info({ moment: backup.moment, bytes }, 'a backup was made');
+    },
+    noteFailed() {
+      // That of a process which was started here is counted by its end.
+      if (running === null) failures += 1;
+    },
+    start: () => plan(0),
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      running?.child.kill('SIGTERM');
+      await running?.ended;
+    },
+  };
+}
+
+function startBackup(directory: string, keep: number, env: Environment): ChildProcess {
+  const args = ['backup', directory, '--keep', String(keep), '--json'];
+  return spawn(process.execPath, [...program(), ...args], {
+    env: { ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+}
+
+/** The command, as built or as source. */
+function program(): string[] {
+  if (extname(import.meta.url) !== '.ts') return [join(PACKAGE_ROOT, 'dist/app/cli/main.js')];
+  const loader = createRequire(import.meta.url).resolve('tsx');
+  return ['--import', pathToFileURL(loader).href, join(PACKAGE_ROOT, 'src/app/cli/main.ts')];
+}
+
+async function endOf(child: ChildProcess): Promise<{ code: number | null; error: string }> {
+  let error = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    error = `${error}${chunk}`.slice(-ERROR_BYTES_MAX);
+  });
+  return await new Promise((resolve) => {
+    child.once('error', (reason) => resolve({ code: null, error: reason.message }));
+    child.once('close', (code) => resolve({ code, error: error.trim() }));
+  });
+}

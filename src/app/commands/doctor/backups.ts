@@ -1,0 +1,28 @@
+/** Whether there is a backup, and whether it is the last one that was due. */
+import type { Config } from '../../../config.ts';
+import { nextDue } from '../../../core/backup-schedule.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import { lastBackup } from '../backup/repository.ts';
+import { type Finding, fine, wrong } from './finding.ts';
+
+export async function checkBackups(
+  { backupDir, backupSchedule }: Pick<Config, 'backupDir' | 'backupSchedule'>,
+  now: Instant,
+): Promise<readonly Finding[]> {
+  if (backupDir === undefined)
+    return [fine('backup', 'BACKUP_DIR is not set, so it is not known when the last one was made')];
+  const last = await lastBackup(backupDir);
+  if (last === null) {
+    const none = `there is none in BACKUP_DIR ${backupDir}`;
+    const hint = backupSchedule === undefined ? ': make one with tallyhouse backup' : ' yet';
+    return [wrong('backup', `${none}${hint}`)];
+  }
+  const text = `the last one in ${backupDir} is of ${formatInstant(last.moment)}`;
+  // One that has just fallen due may be under way: of the second one the service does not think any more.
+  const due = backupSchedule === undefined ? null : nextDue(backupSchedule, last.moment);
+  const second = due === null || backupSchedule === undefined ? null : nextDue(backupSchedule, due);
+  if (second === null || second > now) return [fine('backup', text)];
+  return [
+    wrong('backup', `${text}, and BACKUP_SCHEDULE has passed since: the log of the service has the reason`),
+  ];
+}

@@ -1,0 +1,62 @@
+/** The settings of backups that the service makes itself (docs/backups.md). */
+import { isAbsolute, relative, resolve } from 'node:path';
+import { z } from 'zod';
+import { isSchedule } from './backup-schedule.ts';
+import { wholeNumber } from './settings.ts';
+
+export interface BackupConfig {
+  /** Absolute. */
+  readonly backupDir: string | undefined;
+  /** Five fields as cron has them, in UTC. */
+  readonly backupSchedule: string | undefined;
+  readonly backupKeep: number;
+}
+
+export const backupSettings = {
+  BACKUP_SCHEDULE: z
+    .string()
+    .refine(isSchedule, 'must be five fields as cron has them, such as 30 2 * * *')
+    .optional()
+    .describe(
+      'When the service backs itself up into BACKUP_DIR: minute, hour, day, month and weekday, in UTC. When unset, never.',
+    ),
+  BACKUP_DIR: z
+    .string()
+    .optional()
+    .describe('Directory of the backups of BACKUP_SCHEDULE, outside of DATA_DIR.'),
+  BACKUP_KEEP: wholeNumber(1, 10_000)
+    .default(14)
+    .describe('How many backups stay in BACKUP_DIR after BACKUP_SCHEDULE has added another one.'),
+};
+
+interface BackupEnvironment {
+  readonly BACKUP_SCHEDULE?: string | undefined;
+  readonly BACKUP_DIR?: string | undefined;
+  readonly DATA_DIR: string;
+  readonly CLICKHOUSE_URL?: string | undefined;
+}
+
+/** Whether they can be used together. */
+export function checkBackupSettings(env: BackupEnvironment, context: z.RefinementCtx): void {
+  const refuse = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const { BACKUP_SCHEDULE: schedule, BACKUP_DIR: directory } = env;
+  if (schedule !== undefined && directory === undefined) refuse('BACKUP_SCHEDULE', 'needs BACKUP_DIR');
+  if (schedule !== undefined && env.CLICKHOUSE_URL !== undefined)
+    refuse('BACKUP_SCHEDULE', 'is for an embedded ClickHouse; a server is backed up by its own means');
+  if (directory !== undefined && isWithin(env.DATA_DIR, directory))
+    refuse('BACKUP_DIR', 'must not be DATA_DIR, nor in it');
+}
+
+function isWithin(directory: string, path: string): boolean {
+  const way = relative(resolve(directory), resolve(path));
+  return !way.startsWith('..') && !isAbsolute(way);
+}
+
+export function backupConfig(env: BackupEnvironment & { readonly BACKUP_KEEP: number }): BackupConfig {
+  const { BACKUP_DIR: directory, BACKUP_SCHEDULE: backupSchedule, BACKUP_KEEP: backupKeep } = env;
+  return {
+    backupDir: directory === undefined ? undefined : resolve(directory),
+    backupSchedule,
+    backupKeep,
+  };
+}
