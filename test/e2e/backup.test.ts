@@ -251,7 +251,7 @@ test('what is no directory of backups, or one of other stores, is refused', asyn
   expect(stopped).toMatchObject({ code: 1, err: expect.stringContaining('No tallyhouse is running') });
 });
 
-test('a service with a schedule backs itself up, says when, and keeps as many backups as it is told', async () => {
+test('a service with a schedule backs itself up, says when, and keeps as many backups as its settings say', async () => {
   const again = opened.at(-1) ?? service;
   const at = async () => await figure(again, 'last_success_timestamp_seconds');
   await vi.waitUntil(async () => (await at()) > 0, WAIT);

@@ -40,7 +40,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('takes a schedule of backups with their directory, and for an embedded ClickHouse', () => {
+  test('the configuration takes a schedule of backups with their directory, and for an embedded ClickHouse', () => {
     const env = { BACKUP_SCHEDULE: '30 2 * * *', BACKUP_DIR: '/backups' };
     expect(loadConfig(env)).toMatchObject({ backupSchedule: '30 2 * * *', backupDir: '/backups' });
     expect(() => loadConfig({ ...env, CLICKHOUSE_URL: 'http://ch/x' })).toThrow(/^BACKUP_SCHEDULE is for/);

@@ -51,7 +51,7 @@ export async function createBackups({ config, log, env }: BackupsOptions): Promi
   let timer: NodeJS.Timeout | undefined;
   let running: { readonly child: ChildProcess; readonly ended: Promise<void> } | null = null;
   let isClosed = false;
-  // One that was due while no service ran is made up for.
+  // One that was due while no service ran is done at the start.
   let from = lastSuccessAt ?? Date.now();
 
   const run = async (target: string) => {
@@ -84,7 +84,7 @@ export async function createBackups({ config, log, env }: BackupsOptions): Promi
     noteDone(backup) {
       lastSuccessAt = backup.moment;
       bytes = backup.bytes;
-      log.info({ moment: backup.moment, bytes }, 'a backup was made');
+      log.info({ moment: backup.moment, bytes }, 'a backup was created');
     },
     noteFailed() {
       // That of a process which was started here is counted by its end.

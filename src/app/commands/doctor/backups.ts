@@ -10,7 +10,7 @@ export async function checkBackups(
   now: Instant,
 ): Promise<readonly Finding[]> {
   if (backupDir === undefined)
-    return [fine('backup', 'BACKUP_DIR is not set, so it is not known when the last one was made')];
+    return [fine('backup', 'BACKUP_DIR is not set, so it is not known when the last one was created')];
   const last = await lastBackup(backupDir);
   if (last === null) {
     const none = `there is none in BACKUP_DIR ${backupDir}`;
