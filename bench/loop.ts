@@ -16,6 +16,10 @@ const LIMITS = {
   rates: 10_000,
   aliases: 2_000,
   commits: 1_000,
+  seats: 1_000,
+  issuedLines: 10_000,
+  importedLines: 8_000,
+  alerts: 1_190,
 } as const;
 const RUNS = 3;
 const GOAL_MS = 50;
@@ -34,6 +38,7 @@ export async function benchLoop(): Promise<string> {
     const client: LimitsClient = {
       get: async (path) => (await service.get(path)).body,
       post: async (path, body) => (await service.post(path, body)).body,
+      take: (path) => taken(service, path),
     };
     const world = await createWorld(client, LIMITS);
     const rows: { readonly of: OperationAtLimit; readonly runs: readonly (Measured | string)[] }[] = [];
@@ -46,6 +51,14 @@ export async function benchLoop(): Promise<string> {
   } finally {
     await service.close();
   }
+}
+
+async function taken({ host, port, token }: TemporaryService, path: string): Promise<void> {
+  const response = await fetch(`http://${host}:${port}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${path} → ${response.status}`);
 }
 
 /** An operation that is done once may be refused when it is repeated; the table states it. */

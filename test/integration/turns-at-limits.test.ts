@@ -25,6 +25,7 @@ let world: LimitsWorld;
 const client: LimitsClient = {
   get: (path) => sent('GET', path),
   post: (path, body) => sent('POST', path, body),
+  take: (path) => sent('GET', path),
 };
 
 async function sent(method: string, path: string, body?: unknown): Promise<void> {
@@ -68,9 +69,11 @@ beforeAll(async () => {
   const made: LimitsClient = {
     get: async (path) => (await service.inProcess.get(path)).body,
     post: async (path, body) => (await service.inProcess.post(path, body)).body,
+    take: (path) => sent('GET', path),
   };
   world = await createWorld(made, {
     ...{ values: 5_000, eventsOfValue: 4, contracts: 200, rates: 1_000, aliases: 2_000, commits: 200 },
+    ...{ seats: 200, issuedLines: 2_000, importedLines: 2_000, alerts: 100 },
   });
 });
 

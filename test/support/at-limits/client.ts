@@ -2,6 +2,8 @@
 export interface LimitsClient {
   readonly get: (path: string) => Promise<unknown>;
   readonly post: (path: string, body: unknown) => Promise<unknown>;
+  /** An answer that is not JSON, which is taken and thrown away. */
+  readonly take: (path: string) => Promise<unknown>;
 }
 
 /** Creates and returns the id. */

@@ -1,5 +1,6 @@
 /** Operations, each as heavy as their limits let a request be. */
 import type { LimitsClient } from './client.ts';
+import { FURTHER_OPERATIONS } from './further-operations.ts';
 import { addRatesBody, type LimitsWorld, MONTH, NOW } from './world.ts';
 
 export interface OperationAtLimit {
@@ -27,12 +28,12 @@ function spend(window_size: string): OperationAtLimit['call'] {
 /** Reads of a customer that go through all of its contracts. */
 const OF_CONTRACTS: readonly OperationAtLimit[] = [
   {
-    operation: 'listContractsV1',
+    operation: 'listContracts',
     at: 'contracts of a customer',
     call: ({ post }, { contracts: { customer_id } }) => post('/v1/contracts/list', { customer_id }),
   },
   {
-    operation: 'listContracts',
+    operation: 'listContractsV2',
     at: 'contracts of a customer',
     call: ({ post }, { contracts: { customer_id } }) => post('/v2/contracts/list', { customer_id }),
   },
@@ -76,7 +77,7 @@ const OF_CONTRACTS: readonly OperationAtLimit[] = [
       post('/v1/contracts/customerBalances/list', { customer_id }),
   },
   {
-    operation: 'listCustomerMetrics',
+    operation: 'listCustomerBillableMetrics',
     at: 'contracts of a customer',
     call: ({ get }, { contracts: { customer_id } }) =>
       get(`/v1/customers/${customer_id}/billable-metrics?limit=100`),
@@ -112,7 +113,7 @@ const OF_VALUES: readonly OperationAtLimit[] = [
       }),
   },
   {
-    operation: 'runSql',
+    operation: 'querySql',
     at: 'a row for each event',
     call: ({ post }) => post('/v1/sql', { sql: 'SELECT customer_id, timestamp, ingested_at FROM events' }),
   },
@@ -167,7 +168,16 @@ const OF_TERMS: readonly OperationAtLimit[] = [
       post('/v1/contract-pricing/rate-cards/getRates?limit=100', { rate_card_id: card, at: NOW }),
   },
   {
-    operation: 'setProductOrder',
+    operation: 'getRateSchedule',
+    at: 'rates of a card',
+    call: ({ post }, { card }) =>
+      post('/v1/contract-pricing/rate-cards/getRateSchedule?limit=100', {
+        rate_card_id: card,
+        starting_at: MONTH.start,
+      }),
+  },
+  {
+    operation: 'setRateCardProductsOrder',
     at: 'products of a card',
     call: ({ post }, { card, products }) =>
       post('/v1/contract-pricing/rate-cards/setRateCardProductsOrder', {
@@ -194,10 +204,16 @@ const OF_TERMS: readonly OperationAtLimit[] = [
       }),
   },
   {
-    operation: 'getContract',
+    operation: 'getContractV2',
     at: 'commits of a contract',
     call: ({ post }, { commits }) =>
       post('/v2/contracts/get', { ...commits, include_balance: true, include_ledgers: true }),
+  },
+  {
+    operation: 'getContract',
+    at: 'commits of a contract',
+    call: ({ post }, { commits }) =>
+      post('/v1/contracts/get', { ...commits, include_balance: true, include_ledgers: true }),
   },
   {
     operation: 'listInvoices',
@@ -220,5 +236,6 @@ export const OPERATIONS_AT_LIMITS: readonly OperationAtLimit[] = [
   ...OF_VALUES,
   ...OF_LINES,
   ...OF_CONTRACTS,
+  ...FURTHER_OPERATIONS,
   ...OF_TERMS,
 ];

@@ -1,8 +1,9 @@
 /** Customers, cards and contracts as large as they may be, for operations that are driven at their limits. */
 import { created, inParallel, type LimitsClient } from './client.ts';
+import { createFurtherWorld, type FurtherWorld, type LimitsOfFurtherWorld } from './further-world.ts';
 
 /** How large they are. */
-export interface LimitsOfWorld {
+export interface LimitsOfWorld extends LimitsOfFurtherWorld {
   /** Values of a property of the events of one customer; lines of an invoice that has one for each. */
   readonly values: number;
   /** Events with each value of the one customer, in as many hours. */
@@ -16,7 +17,7 @@ export interface LimitsOfWorld {
   readonly commits: number;
 }
 
-export interface LimitsWorld {
+export interface LimitsWorld extends FurtherWorld {
   readonly limits: LimitsOfWorld;
   readonly metric: string;
   /** One line of usage, whose events have many values of `user`. */
@@ -32,15 +33,15 @@ export interface LimitsWorld {
   readonly products: readonly string[];
 }
 
-interface Company {
+export interface Company {
   readonly customer_id: string;
   readonly contract_id: string;
 }
 
 const EVENTS_PER_REQUEST = 100;
-const CARDS = '/v1/contract-pricing/rate-cards';
-const PRODUCTS = '/v1/contract-pricing/products';
-const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
+export const CARDS = '/v1/contract-pricing/rate-cards';
+export const PRODUCTS = '/v1/contract-pricing/products';
+export const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 
 /** The service's clock stands in this month. */
 export const MONTH = { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' } as const;
@@ -73,6 +74,7 @@ export async function createWorld(client: LimitsClient, limits: LimitsOfWorld): 
   await sendValues(client, 'long', limits.values, 1);
   return {
     ...{ limits, metric, wide, long, card, products },
+    ...(await createFurtherWorld(client, limits, { metric, plain, byUser })),
     contracts: await manyContracts(client, plain, limits.contracts),
     commits: await manyCommits(client, prepaid, plain, limits.commits),
   };
@@ -85,7 +87,11 @@ export function addRatesBody({ card, products }: Pick<LimitsWorld, 'card' | 'pro
   return { rate_card_id: card, rates: products.map((product_id) => ({ ...RATE, product_id })) };
 }
 
-async function cardWith(client: LimitsClient, name: string, products: readonly string[]): Promise<string> {
+export async function cardWith(
+  client: LimitsClient,
+  name: string,
+  products: readonly string[],
+): Promise<string> {
   const rate_card_id = await created(client, `${CARDS}/create`, { name });
   await client.post(`${CARDS}/addRates`, {
     rate_card_id,
@@ -109,12 +115,13 @@ async function companyOf(
   return { customer_id, contract_id };
 }
 
-/** Over twenty days. */
-async function sendValues(
+/** Over twenty days, unless there are fewer `hours`. */
+export async function sendValues(
   client: LimitsClient,
   alias: string,
   values: number,
   eventsOfValue: number,
+  hours = 450,
 ): Promise<void> {
   const start = Date.parse(MONTH.start);
   const total = values * eventsOfValue;
@@ -122,7 +129,7 @@ async function sendValues(
     transaction_id: `${alias} ${index}`,
     customer_id: alias,
     event_type: 'call',
-    timestamp: new Date(start + ((index * 7) % 450) * 3_600_000).toISOString(),
+    timestamp: new Date(start + ((index * 7) % hours) * 3_600_000).toISOString(),
     properties: { tokens: String(index + 1), user: `user-${index % values}` },
   });
   await inParallel(Math.ceil(total / EVENTS_PER_REQUEST), async (request) => {

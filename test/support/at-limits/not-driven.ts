@@ -1,0 +1,195 @@
+/**
+ * The operations that are not driven at their limits (`operations.ts`), each with the reason. A new operation is in one
+ * of both lists (`test/unit/api/operations-at-limits.test.ts`).
+ */
+export interface NotDriven {
+  readonly reason: string;
+  /** The test or benchmark that drives them in another way. */
+  readonly drivenBy?: string;
+  readonly operations: readonly string[];
+}
+
+const CANNOT_BE_HEAVY: readonly NotDriven[] = [
+  {
+    reason: 'Reads or writes a fixed number of rows, whatever is stored, of a size that a request gave them.',
+    operations: [
+      ...['addCustomFieldKey', 'archiveBillableMetric'],
+      ...[
+        'archivePackage',
+        'archiveProduct',
+        'archiveStripeAccount',
+        'archiveWebhook',
+        'createBillableMetric',
+      ],
+      ...['createPricingUnit', 'createProduct', 'createStripeAccount', 'createToken', 'createWebhook'],
+      ...[
+        'deleteBillingConfig',
+        'deleteSavedQuery',
+        'getBillableMetric',
+        'getBillingConfig',
+        'getConsoleSession',
+      ],
+      ...[
+        'getCustomer',
+        'getDashboardView',
+        'getEmbeddableDashboardUrl',
+        'getOffsetNotification',
+        'getPackage',
+      ],
+      ...[
+        'getProduct',
+        'getSandboxClock',
+        'getWebhook',
+        'renameBillableMetric',
+
+        'retryJob',
+      ],
+      ...['revokeToken', 'rotateToken', 'rotateWebhookSecret', 'saveQuery', 'setBillableStatus'],
+      ...[
+        'setCustomerName',
+        'setUpBillingProvider',
+        'signIn',
+        'signOut',
+        'testWebhook',
+        'updateCustomerConfig',
+      ],
+      ...['updateExternalInvoice', 'updateProduct'],
+    ],
+  },
+  {
+    reason: 'A page of at most 100 rows, or a list of at most 50, of a size that a request gave them.',
+    operations: [
+      ...['listAuditLogs', 'listBillableMetrics', 'listConfiguredBillingProviders', 'listContractsOnPackage'],
+      ...['listCustomFieldKeys', 'listCustomers', 'listDashboardMetrics', 'listFailedJobs', 'listHolds'],
+      ...[
+        'listOffsetNotifications',
+        'listPackages',
+        'listPendingRepricing',
+        'listPricingUnits',
+        'listProducts',
+      ],
+      ...[
+        'listRateCards',
+        'listSavedQueries',
+        'listServices',
+        'listStripeAccounts',
+        'listSystemNotifications',
+      ],
+      ...['listTokens', 'listWebhookDeliveries', 'listWebhooks'],
+      ...['getCustomerBillingProviderConfigurations'],
+    ],
+  },
+  {
+    reason: 'Always the same text, or figures that the process keeps.',
+    operations: [
+      ...['getSqlReference', 'getSystemStatus', 'health', 'metrics', 'openApiDocument', 'readiness'],
+      ...['reference', 'referenceText'],
+    ],
+  },
+  {
+    reason: 'Nothing can be created of which they would tell: their lists are empty.',
+    operations: ['listCreditEntries', 'listCreditGrants', 'listCustomerPlans', 'listPlans'],
+  },
+  {
+    reason: 'Its work is that of its body, which has at most 2 MB.',
+    operations: [
+      ...[
+        'archiveCustomerBillingProviderConfigurations',
+
+        'deleteCustomFieldValues',
+      ],
+      ...['extendHolds', 'ingest', 'ingestCloudEvents', 'ingestOpenMeterEvents'],
+      ...['redeliverWebhookMessages', 'releaseHolds', 'reserveHolds', 'searchEvents', 'setBillingConfig'],
+      ...[
+        'setCustomFieldValues',
+        'setCustomerBillingProviderConfigurations',
+        'settleHolds',
+        'ingestSpans',
+        'ingestSpansOfEndpoint',
+        'takeStripeEvent',
+      ],
+    ],
+  },
+  {
+    reason: 'Does for one object what a driven operation does for as many as there may be.',
+    operations: [
+      ...['addRate', 'createCustomerCommit', 'createCustomerCredit', 'editCommit', 'editCredit'],
+      ...['addManualBalanceLedgerEntry', 'archiveCommit', 'archiveCredit', 'disableCommitTrueup'],
+      ...['updateCommitEndDate', 'updateCreditEndDate', 'releaseCommit', 'getRateCard', 'archiveRateCard'],
+    ],
+  },
+  {
+    reason: 'Calls the same code as a driven operation, with the same limits.',
+    operations: [
+      ...['getDashboardInvoice', 'getDashboardInvoicePdf', 'listCustomerCredits'],
+      ...['listDashboardBalances', 'listDashboardInvoices', 'listDashboardUsage', 'setIngestAliases'],
+    ],
+  },
+];
+
+const DRIVEN_ELSEWHERE: readonly NotDriven[] = [
+  {
+    reason: 'Contracts with 10,000 overrides.',
+    drivenBy: 'bench/overrides.ts',
+    operations: [
+      ...['amendContract', 'archiveContract', 'editContract', 'getContractEditHistory'],
+      ...['getContractRateSchedule', 'updateContractEndDate', 'createPackage'],
+    ],
+  },
+  {
+    reason: 'Managed rate cards of 10,000 models.',
+    drivenBy: 'bench/token-cards.ts',
+    operations: ['createRateCard', 'updateRateCard'],
+  },
+  {
+    reason: 'Invoices of 10,000 customers, which a move of the clock issues.',
+    drivenBy: 'bench/finalize.ts',
+    operations: ['moveSandboxClock'],
+  },
+  {
+    reason: 'Deliveries of 10,000 invoices.',
+    drivenBy: 'bench/delivery.ts',
+    operations: ['deliverInvoices', 'reconcileProviders'],
+  },
+];
+
+const NOT_MEASURED: readonly NotDriven[] = [
+  {
+    reason:
+      'Not measured: works on one issued invoice or one customer as a whole, in statements of PostgreSQL.',
+    operations: [
+      ...[
+        'addChargeToInvoice',
+        'archiveCustomer',
+        'eraseCustomer',
+        'regenerateInvoice',
+        'removeCustomFieldKey',
+      ],
+      ...['scheduleProServicesInvoice', 'setContractUsageFilter', 'updateInvoiceIssueDate', 'voidInvoice'],
+    ],
+  },
+  {
+    reason: 'Not measured: a schedule of names is as long as its customer, contract or card has got entries.',
+    operations: [
+      ...['getContractNamedSchedule', 'getCustomerNamedSchedule', 'getRateCardNamedSchedule'],
+      ...['updateContractNamedSchedule', 'updateCustomerNamedSchedule', 'updateRateCardNamedSchedule'],
+    ],
+  },
+  {
+    reason: 'Not measured: as many models as were used in the range.',
+    operations: ['listTokenMargins', 'listUnpricedTokens'],
+  },
+  {
+    reason: 'Not measured: one statement of PostgreSQL for all contracts or customers.',
+    operations: [
+      ...['archiveAlert', 'archiveOffsetNotification', 'createOffsetNotification', 'editNotification'],
+      'resetCustomerAlert',
+    ],
+  },
+  {
+    reason: 'Not measured: drafts or usage as they would be. Drafts and usage themselves are driven.',
+    operations: ['previewBillableMetric', 'previewEvents', 'previewInvoices'],
+  },
+];
+
+export const NOT_DRIVEN: readonly NotDriven[] = [...CANNOT_BE_HEAVY, ...DRIVEN_ELSEWHERE, ...NOT_MEASURED];
