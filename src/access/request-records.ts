@@ -5,6 +5,7 @@
  * Does not own: HTTP (`api/http/recorded.ts`), rows (`audit.ts`), keys (`idempotency.ts`), the transaction
  * (`store/base/request-unit.ts`).
  */
+import { createRightOfWay, type RightOfWay } from '../core/right-of-way.ts';
 import type { Database } from '../store/base/database.ts';
 import { asRead, openUnit, type RequestUnit } from '../store/base/request-unit.ts';
 import type { AuditedRequest, AuditedResult, WriteAudit } from './audit.ts';
@@ -46,11 +47,14 @@ export function createRequestRecords(deps: {
   readonly db: Database;
   readonly idempotency: Idempotency;
   readonly audit: WriteAudit;
+  /** Before whom jobs give way: those who wait for what they read. */
+  readonly rightOfWay?: RightOfWay;
   /** The record of a failed request could not be written. */
   onLost(error: unknown): void;
 }): RequestRecords {
+  const { rightOfWay = createRightOfWay() } = deps;
   return {
-    read: asRead,
+    read: (work) => rightOfWay.during(() => asRead(work)),
     async open(request) {
       const { operation, key, content } = request;
       const claim = key === null ? null : await deps.idempotency.claim({ operation, key }, content);

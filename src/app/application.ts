@@ -16,6 +16,7 @@ import { createHolds } from '../billing/holds/holds.ts';
 import { createInvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { createRightOfWay } from '../core/right-of-way.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
@@ -183,9 +184,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tracer,
     ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
   };
+  const rightOfWay = createRightOfWay();
   const work = createBackgroundWork({
     ...{ config, log, tracer, db: stores.db, clickhouse, clock, invoicing },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
+    giveWay: rightOfWay.giveWay,
     isPaused: () => parts.problem() !== null,
   });
   const { jobs, evaluations, telling } = work;
@@ -282,6 +285,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       db: stores.db,
       idempotency: createIdempotency({ db: stores.db, clock }),
       audit: createAudit({ clock }),
+      rightOfWay,
       onLost: (err) => log.warn({ err }, 'the record of a failed request could not be written'),
     }),
     routes: everyRoute({

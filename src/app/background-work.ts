@@ -40,6 +40,8 @@ interface WorkDeps {
   ping(): Promise<unknown>;
   /** While true, nothing is billed. */
   isPaused(): boolean;
+  /** Invoice runs wait for it between groups. */
+  giveWay(): Promise<void>;
 }
 
 interface BackgroundWork {
@@ -53,7 +55,7 @@ interface BackgroundWork {
 
 /** None of it has started. */
 export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
-  const { config, log, tracer, db, clickhouse, clock, invoicing, ping, isPaused } = deps;
+  const { config, log, tracer, db, clickhouse, clock, invoicing, ping, isPaused, giveWay } = deps;
   const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
   const jobs = createJobRunner({
     db,
@@ -65,7 +67,7 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
       tokenPricesJobKind({ clock }),
       recurringGrantsJobKind({ clock }),
       scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
-      finalizationJobKind({ ...invoicing, db, clickhouse: inLane(clickhouse, 'finalization') }),
+      finalizationJobKind({ ...invoicing, db, clickhouse: inLane(clickhouse, 'finalization'), giveWay }),
       consolidatedInvoicesJobKind(invoicing),
       numberingJobKind({ numberPattern, invoiceLog: invoicing.invoiceLog }),
       eraseEventsJobKind({

@@ -253,6 +253,26 @@ describe('a block of acknowledged events', () => {
     expect(await ids()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
     await ended(blocks);
   });
+
+  it('is not closed by every read: reads beyond ten share an insert in each tenth of a second', async () => {
+    const { clickhouse, control } = controlled();
+    const blocks = createEventBlocks({ clickhouse, log });
+    const held = gate();
+    control.gate = held.promise;
+    const start = performance.now();
+    const reads: Promise<void>[] = [];
+    const names = Array.from({ length: 60 }, (_, index) => `event-${index}`).sort();
+    for (const name of names) {
+      await blocks.append(row(name), 1);
+      reads.push(blocks.visible(null));
+    }
+    held.open();
+    await Promise.all(reads);
+    const tenths = Math.ceil((performance.now() - start) / 100);
+    expect(control.inserts).toBeLessThanOrEqual(10 + tenths + 1);
+    expect(await ids()).toEqual(names);
+    await ended(blocks);
+  });
 });
 
 describe('after the process has died', () => {

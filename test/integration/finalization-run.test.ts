@@ -98,13 +98,19 @@ test.each([30, 150, undefined])(
     await db.delete(jobs);
     const customers = await createCustomers(`room-${valuesMax}`);
     const drafts = await linesOf(customers, 'DRAFT');
+    let gaveWay = 0;
+    const giveWay = async () => {
+      gaveWay += 1;
+    };
     const room = valuesMax === undefined ? {} : { usageRoom: { valuesMax, valuesOfQuestionMin: 0 } };
-    const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24, ...room });
+    const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24, giveWay, ...room });
     const ping = () => clickhouse.ping();
     const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
     const { done, failed } = await runner.runDue(clock.now());
     await runner.close();
     expect({ done, failed }).toEqual({ done: CUSTOMERS, failed: 0 });
+    // Between its groups at least: those who wait for an answer come first.
+    expect(gaveWay).toBeGreaterThan(1);
     expect(await linesOf(customers, 'FINALIZED')).toEqual(drafts);
   },
 );

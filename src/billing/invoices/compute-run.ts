@@ -39,6 +39,8 @@ export interface RunDeps extends ComputeDeps {
   readonly usageRoom?: UsageRoom;
   /** Default: a separate one. */
   readonly groupSize?: GroupSize;
+  /** Waits before each group while others come first (`core/right-of-way.ts`). */
+  readonly giveWay?: () => Promise<void>;
 }
 
 interface ReadGroup {
@@ -125,6 +127,7 @@ async function* readAhead(run: BegunRun): AsyncGenerator<ReadGroup, void, undefi
   run.first = null;
   for (let from = 0; current !== null; ) {
     from += current.group.length;
+    await run.deps.giveWay?.();
     const reading = from < run.planned.length ? readGroup(run, from) : null;
     // If the consumer stops early, nothing awaits this promise.
     reading?.catch(() => undefined);

@@ -13,6 +13,7 @@ import { CustomerSet } from './customer-set.ts';
 import { eachRow, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import { withRoom } from './growing-buffer.ts';
 import { missingRows } from './missing-rows.ts';
+import { createPace } from './pace.ts';
 
 /** Where rows are durable until ClickHouse has them. */
 export interface EventLog {
@@ -55,6 +56,12 @@ const BLOCK_ROWS_MAX = 100_000;
 const BLOCK_BYTES_MAX = 32 * 1024 * 1024;
 /** An insert of few rows costs 15 ms of CPU time, so one a second is 1.5 % of a core. */
 const BLOCK_AGE_MS_MAX = 1_000;
+/**
+ * How often reads close blocks: reads beyond it share the next insert, which is a tenth of a second away at most. So
+ * many of them may do so at once, and after that one in each such time, which is a seventh of a core.
+ */
+const READ_BLOCKS_AT_ONCE = 10;
+const READ_BLOCK_MS = 100;
 /** Full blocks that are closed, the one being inserted among them. */
 const BLOCKS_WAITING_MAX = 2;
 /** Of all blocks together. Reads close small ones, so the number of blocks bounds nothing. */
@@ -102,6 +109,9 @@ class LoggedBlocks implements EventBlocks {
   /** In order; the first is being inserted. */
   readonly #closed: Block[] = [];
   #timer: NodeJS.Timeout | null = null;
+  /** Set while reads wait for the open block. */
+  #readsTimer: NodeJS.Timeout | null = null;
+  readonly #readRoom = createPace(READ_BLOCKS_AT_ONCE, READ_BLOCK_MS);
   #inserting: Promise<void> | null = null;
   #onRoom: (() => void) | null = null;
   #inserts = 0;
@@ -125,9 +135,18 @@ class LoggedBlocks implements EventBlocks {
   async visible(refs: readonly string[] | null): Promise<void> {
     const concerns = ({ customers }: Block) =>
       refs === null || customers === null || refs.some((ref) => customers.mayHave(ref));
-    if (this.#open !== null && concerns(this.#open)) this.#closeOpen();
-    const attempts = this.#closed.filter(concerns).map(({ attempt }) => attempt.ended);
+    const blocks = this.#open === null ? this.#closed : [...this.#closed, this.#open];
+    const attempts = blocks.filter(concerns).map(({ attempt }) => attempt.ended);
+    if (this.#open !== null && concerns(this.#open)) this.#closeForReads();
     if (attempts.length > 0) await Promise.all(attempts);
+  }
+
+  /** A read does not force an insert of its own: those that follow soon wait for the next one. */
+  #closeForReads(): void {
+    if (this.#readsTimer !== null) return;
+    const waitMs = this.#readRoom.take();
+    if (waitMs === 0) this.#closeOpen();
+    else this.#readsTimer = setTimeout(() => this.#closeOpen(), waitMs);
   }
 
   stats() {
@@ -204,8 +223,9 @@ class LoggedBlocks implements EventBlocks {
   }
 
   #closeOpen(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const timer of [this.#timer, this.#readsTimer]) if (timer !== null) clearTimeout(timer);
     this.#timer = null;
+    this.#readsTimer = null;
     if (this.#open === null) return;
     this.#closed.push(this.#open);
     this.#open = null;

@@ -1,0 +1,47 @@
+/**
+ * People before jobs: long runs of jobs wait between their parts while somebody waits for an answer.
+ *
+ * A run waits for a limited time, so that it goes on however many requests there are.
+ */
+
+/** A part of a run takes some hundred milliseconds, so it keeps most of its speed. */
+const WAIT_MS_MAX = 100;
+
+export interface RightOfWay {
+  /** Does the work of a request that somebody waits for. */
+  during<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Resolves when no such request is under way, or after a while. */
+  giveWay(): Promise<void>;
+}
+
+export function createRightOfWay(waitMsMax: number = WAIT_MS_MAX): RightOfWay {
+  let underWay = 0;
+  let waiting: (() => void)[] = [];
+  const end = () => {
+    underWay -= 1;
+    if (underWay > 0) return;
+    const free = waiting;
+    waiting = [];
+    for (const goOn of free) goOn();
+  };
+  return {
+    async during(work) {
+      underWay += 1;
+      try {
+        return await work();
+      } finally {
+        end();
+      }
+    },
+    async giveWay() {
+      if (underWay === 0) return;
+      await new Promise<void>((goOn) => {
+        const timer = setTimeout(goOn, waitMsMax);
+        waiting.push(() => {
+          clearTimeout(timer);
+          goOn();
+        });
+      });
+    },
+  };
+}
