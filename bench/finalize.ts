@@ -30,7 +30,7 @@ const EARLIER_CLOSING = '2026-11-02T01:00:00Z';
 const CLOSING = '2026-12-02T01:00:00Z';
 
 /** Invoices of a month, and how long they took. */
-interface MonthsEnd {
+export interface MonthsEnd {
   readonly invoices: number;
   readonly seconds: number;
 }
@@ -107,15 +107,32 @@ async function invoiceRun(
   customers: number,
   termsOf: (productId: string) => object = () => ({}),
 ): Promise<InvoiceRun> {
+  return await withMonths(customers, termsOf, async (service, closeEarlier, close) => {
+    const earlier = await closeEarlier();
+    const usedCpu = await measureCpu(service.pid);
+    const measured = await close();
+    return { earlier, measured, cpu: await usedCpu(), memoryMb: await service.memoryMb() };
+  });
+}
+
+type Close = () => Promise<MonthsEnd>;
+
+/** The service on the events of customers, and what ends both months. */
+export async function withMonths<Result>(
+  customers: number,
+  termsOf: (productId: string) => object,
+  work: (service: TemporaryService, closeEarlier: Close, close: Close) => Promise<Result>,
+): Promise<Result> {
   return await withTemporaryDirectory(async (directory) => {
     await withService(directory, (service) => createCustomers(service, customers, termsOf));
     await storeMonths(join(directory, 'clickhouse'), customers);
-    return await withService(directory, async (service) => {
-      const earlier = await closeMonth(service, EARLIER_CLOSING, earlierOf(customers));
-      const usedCpu = await measureCpu(service.pid);
-      const measured = await closeMonth(service, CLOSING, customers);
-      return { earlier, measured, cpu: await usedCpu(), memoryMb: await service.memoryMb() };
-    });
+    return await withService(directory, (service) =>
+      work(
+        service,
+        () => closeMonth(service, EARLIER_CLOSING, earlierOf(customers)),
+        () => closeMonth(service, CLOSING, customers),
+      ),
+    );
   });
 }
 

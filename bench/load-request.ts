@@ -13,6 +13,8 @@ export interface RequestOptions {
   readonly run: string;
   /** Events are dated up to this many minutes back. */
   readonly spreadMinutes: number;
+  /** Epoch milliseconds of the newest events; now unless given. */
+  readonly at?: number;
   /** `customer-0`, `customer-1`, …; 1,000 unless given. */
   readonly customers?: number;
   /** How the events are written; as `POST /v1/ingest` takes them unless given. */
@@ -62,7 +64,7 @@ function sampleEvent(options: RequestOptions, connection: number, index: number)
     transaction_id: `${options.run}-${connection}-${index}-${SEQUENCE_MARK}`,
     customer_id: `customer-${(number * 31) % (options.customers ?? CUSTOMERS_DEFAULT)}`,
     event_type: 'llm_request',
-    timestamp: new Date(Date.now() - age).toISOString(),
+    timestamp: new Date((options.at ?? Date.now()) - age).toISOString(),
     properties: {
       model: MODELS[number % MODELS.length],
       region: REGIONS[number % REGIONS.length],

@@ -20,6 +20,7 @@ import { benchKnownIds } from './known-ids.ts';
 import { benchLoop } from './loop.ts';
 import { benchManyCustomersSql } from './many-customers-sql.ts';
 import { benchManyMetrics } from './many-metrics.ts';
+import { benchMixed } from './mixed.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchPages } from './pages.ts';
 import { benchPeers } from './peers.ts';
@@ -52,6 +53,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   pages: benchPages,
   writes: benchWrites,
   loop: benchLoop,
+  mixed: benchMixed,
   finalize: benchFinalize,
   balances: benchBalances,
   restart: benchRestart,
