@@ -254,7 +254,7 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
-  it('is not closed by every read: reads beyond ten share an insert in each tenth of a second', async () => {
+  it('a block of acknowledged events is not closed by every read: reads beyond ten share an insert in each tenth of a second', async () => {
     const { clickhouse, control } = controlled();
     const blocks = createEventBlocks({ clickhouse, log });
     const held = gate();

@@ -17,16 +17,6 @@ const OF_SEATS: readonly OperationAtLimit[] = [
     at: 'seats with a credit each',
     call: ({ post }, { seats }) => post('/v1/contracts/seatBalances/list', { ...seats, covering_date: NOW }),
   },
-  {
-    operation: 'getSubscriptionSeatsHistory',
-    at: 'seats of a subscription',
-    call: ({ post }, { seats }) => post('/v1/contracts/getSubscriptionSeatsHistory', seats),
-  },
-  {
-    operation: 'getSubscriptionQuantityHistory',
-    at: 'seats of a subscription',
-    call: ({ post }, { seats }) => post('/v1/contracts/getSubscriptionQuantityHistory', seats),
-  },
 ];
 
 const invoicesOf = (customer: string) => `/v1/customers/${customer}/invoices`;

@@ -129,6 +129,11 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
 
 const DRIVEN_ELSEWHERE: readonly NotDriven[] = [
   {
+    reason: 'A subscription with 10,000 changes of its seats.',
+    drivenBy: 'bench/seats.ts',
+    operations: ['getSubscriptionQuantityHistory', 'getSubscriptionSeatsHistory'],
+  },
+  {
     reason: 'Contracts with 10,000 overrides.',
     drivenBy: 'bench/overrides.ts',
     operations: [
