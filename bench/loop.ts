@@ -4,8 +4,10 @@
  */
 import { processEnvironment } from '../src/config.ts';
 import type { LimitsClient } from '../test/support/at-limits/client.ts';
-import { OPERATIONS_AT_LIMITS, type OperationAtLimit } from '../test/support/at-limits/operations.ts';
-import { createWorld, type LimitsWorld, NOW } from '../test/support/at-limits/world.ts';
+import type { OperationAtLimit } from '../test/support/at-limits/operation.ts';
+import { OPERATIONS_AT_LIMITS } from '../test/support/at-limits/operations.ts';
+import { NOW } from '../test/support/at-limits/parts.ts';
+import { createWorld, type LimitsWorld } from '../test/support/at-limits/world.ts';
 import { quantile, table } from './report.ts';
 import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
 

@@ -8,7 +8,8 @@ import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { LimitsClient } from '../support/at-limits/client.ts';
 import { OPERATIONS_AT_LIMITS } from '../support/at-limits/operations.ts';
-import { createWorld, type LimitsWorld, NOW } from '../support/at-limits/world.ts';
+import { NOW } from '../support/at-limits/parts.ts';
+import { createWorld, type LimitsWorld } from '../support/at-limits/world.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 

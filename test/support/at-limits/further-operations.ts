@@ -1,7 +1,7 @@
 /** Operations on seats, issued and imported invoices, balances and alerts, as heavy as their limits let them be. */
 import { importBody } from './further-world.ts';
-import type { OperationAtLimit } from './operations.ts';
-import { MONTH, NOW } from './world.ts';
+import type { OperationAtLimit } from './operation.ts';
+import { MONTH, NOW } from './parts.ts';
 
 const RANGE = { starting_on: MONTH.start, ending_before: MONTH.end } as const;
 const IN_MONTH = new URLSearchParams(RANGE);

@@ -1,6 +1,6 @@
 /** What is at its limits beside usage and contracts: seats, issued and imported invoices, alerts. */
 import { created, inParallel, type LimitsClient } from './client.ts';
-import { CARDS, type Company, cardWith, MONTH, PRODUCTS, sendValues, USD_CENTS } from './world.ts';
+import { CARDS, type Company, cardWith, MONTH, PRODUCTS, sendValues, USD_CENTS } from './parts.ts';
 
 export interface LimitsOfFurtherWorld {
   /** Of one subscription. */

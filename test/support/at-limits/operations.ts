@@ -1,17 +1,8 @@
 /** Operations, each as heavy as their limits let a request be. */
-import type { LimitsClient } from './client.ts';
 import { FURTHER_OPERATIONS } from './further-operations.ts';
-import { addRatesBody, type LimitsWorld, MONTH, NOW } from './world.ts';
-
-export interface OperationAtLimit {
-  /** As in the OpenAPI document. */
-  readonly operation: string;
-  /** The part of the request or of the stored objects that is at its limit. */
-  readonly at: string;
-  /** Whether a repetition is refused. */
-  readonly isDoneOnce?: boolean;
-  readonly call: (client: LimitsClient, world: LimitsWorld) => Promise<unknown>;
-}
+import type { OperationAtLimit } from './operation.ts';
+import { MONTH, NOW } from './parts.ts';
+import { addRatesBody } from './world.ts';
 
 const RANGE = { starting_on: MONTH.start, ending_before: MONTH.end } as const;
 const BREAKDOWNS = new URLSearchParams(RANGE);

@@ -1,6 +1,7 @@
 /** Customers, cards and contracts as large as they may be, for operations that are driven at their limits. */
 import { created, inParallel, type LimitsClient } from './client.ts';
 import { createFurtherWorld, type FurtherWorld, type LimitsOfFurtherWorld } from './further-world.ts';
+import { CARDS, type Company, cardWith, MONTH, PRODUCTS, RATE, sendValues, USD_CENTS } from './parts.ts';
 
 /** How large they are. */
 export interface LimitsOfWorld extends LimitsOfFurtherWorld {
@@ -32,20 +33,6 @@ export interface LimitsWorld extends FurtherWorld {
   /** A product for each rate of a call. */
   readonly products: readonly string[];
 }
-
-export interface Company {
-  readonly customer_id: string;
-  readonly contract_id: string;
-}
-
-const EVENTS_PER_REQUEST = 100;
-export const CARDS = '/v1/contract-pricing/rate-cards';
-export const PRODUCTS = '/v1/contract-pricing/products';
-export const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
-
-/** The service's clock stands in this month. */
-export const MONTH = { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' } as const;
-export const NOW = '2026-11-20T00:00:00Z';
 
 export async function createWorld(client: LimitsClient, limits: LimitsOfWorld): Promise<LimitsWorld> {
   const metric = await created(client, '/v1/billable-metrics/create', {
@@ -80,24 +67,9 @@ export async function createWorld(client: LimitsClient, limits: LimitsOfWorld): 
   };
 }
 
-const RATE = { starting_at: MONTH.start, entitled: true, rate_type: 'FLAT', price: 2 } as const;
-
 /** As many rates as a call may have. */
 export function addRatesBody({ card, products }: Pick<LimitsWorld, 'card' | 'products'>): object {
   return { rate_card_id: card, rates: products.map((product_id) => ({ ...RATE, product_id })) };
-}
-
-export async function cardWith(
-  client: LimitsClient,
-  name: string,
-  products: readonly string[],
-): Promise<string> {
-  const rate_card_id = await created(client, `${CARDS}/create`, { name });
-  await client.post(`${CARDS}/addRates`, {
-    rate_card_id,
-    rates: products.map((product_id) => ({ ...RATE, product_id })),
-  });
-  return rate_card_id;
 }
 
 async function companyOf(
@@ -113,33 +85,6 @@ async function companyOf(
     ...terms,
   });
   return { customer_id, contract_id };
-}
-
-/** Over twenty days, unless there are fewer `hours`. */
-export async function sendValues(
-  client: LimitsClient,
-  alias: string,
-  values: number,
-  eventsOfValue: number,
-  hours = 450,
-): Promise<void> {
-  const start = Date.parse(MONTH.start);
-  const total = values * eventsOfValue;
-  const eventOf = (index: number) => ({
-    transaction_id: `${alias} ${index}`,
-    customer_id: alias,
-    event_type: 'call',
-    timestamp: new Date(start + ((index * 7) % hours) * 3_600_000).toISOString(),
-    properties: { tokens: String(index + 1), user: `user-${index % values}` },
-  });
-  await inParallel(Math.ceil(total / EVENTS_PER_REQUEST), async (request) => {
-    const first = request * EVENTS_PER_REQUEST;
-    const length = Math.min(EVENTS_PER_REQUEST, total - first);
-    await client.post(
-      '/v1/ingest',
-      Array.from({ length }, (_, index) => eventOf(first + index)),
-    );
-  });
 }
 
 async function manyContracts(client: LimitsClient, product: string, count: number): Promise<Company> {
