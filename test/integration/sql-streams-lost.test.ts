@@ -70,8 +70,10 @@ describe('an embedded engine that stops', () => {
   async function answersOf({ clickhouse }: TestService): Promise<string> {
     const sql = 'SELECT currentDatabase() AS name';
     const [own] = await clickhouse.query({ sql, schema: z.object({ name: z.string() }) });
-    const engines = (await readdir(inject('runDirectory'))).filter((name) => name.startsWith('clickhouse-'));
-    const paths = engines.map((name) => join(inject('runDirectory'), name, USER_FILES, own?.name ?? ''));
+    const engines = (await readdir(inject('storeDirectory'))).filter((name) =>
+      name.startsWith('clickhouse-'),
+    );
+    const paths = engines.map((name) => join(inject('storeDirectory'), name, USER_FILES, own?.name ?? ''));
     const found = paths.find((path) => existsSync(path));
     if (found === undefined) throw new Error('the engine has a directory of files for the database');
     return found;

@@ -20,11 +20,14 @@ import {
   type PostgresConnection,
 } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { propertySeed } from './property-seed.ts';
+import { makeStoreDirectory } from './store-directory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Removed when the run ends. */
     runDirectory: string;
+    /** Of the stores that test processes open themselves; removed as well. */
+    storeDirectory: string;
     postgres: PostgresConnection;
     /** Whether the run may take long. */
     isThorough: boolean;
@@ -48,6 +51,7 @@ const FAST = {
 /** The stores that a run has once, however many of its projects are tested. */
 interface RunStores {
   readonly directory: string;
+  readonly storeDirectory: string;
   readonly postgres: PostgresConnection;
   close(): Promise<void>;
 }
@@ -61,6 +65,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   shared.projects += 1;
   const stores = await shared.stores;
   project.provide('runDirectory', stores.directory);
+  project.provide('storeDirectory', stores.storeDirectory);
   project.provide('postgres', stores.postgres);
   const isThorough = project.name === 'long';
   project.provide('isThorough', isThorough);
@@ -77,12 +82,14 @@ async function startStores(): Promise<RunStores> {
   const runDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-test-'));
   // As root, PostgreSQL runs under another account, which has to pass through.
   await chmod(runDirectory, 0o755);
+  const storeDirectory = await makeStoreDirectory(runDirectory);
   const directory = join(runDirectory, 'postgres');
   await copyDirectory(await makeCluster(join(runDirectory, CLUSTER_DIRECTORY)), directory);
   const postgres = await startEmbeddedPostgres({ directory, settings: FAST });
   const close = async () => {
     await postgres.stop();
-    await rm(runDirectory, { recursive: true, force: true, maxRetries: 20 });
+    for (const each of [storeDirectory, runDirectory])
+      await rm(each, { recursive: true, force: true, maxRetries: 20 });
     await removeDataOfTests();
   };
   try {
@@ -94,7 +101,7 @@ async function startStores(): Promise<RunStores> {
     await close();
     throw error;
   }
-  return { directory: runDirectory, postgres: postgres.connection, close };
+  return { directory: runDirectory, storeDirectory, postgres: postgres.connection, close };
 }
 
 async function makeCluster(directory: string): Promise<string> {

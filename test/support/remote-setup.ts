@@ -1,11 +1,11 @@
 /**
  * Once per run of a project that reaches ClickHouse over HTTP: the front, in a separate process.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startFrontProcess } from './front-process.ts';
+import { makeStoreDirectory } from './store-directory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,7 +18,7 @@ declare module 'vitest' {
 const CLUSTER = 'cluster';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-front-'));
+  const directory = await makeStoreDirectory(tmpdir());
   const cluster = project.name === CLUSTER ? CLUSTER : undefined;
   const front = await startFrontProcess({ directory, port: 0, cluster });
   project.provide('clickhouse', { port: front.port, cluster });

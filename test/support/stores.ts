@@ -127,7 +127,8 @@ export async function createTestLoggedClickHouse(): Promise<
 > {
   const clickhouse = await createTestClickHouse();
   if (inject('clickhouse') !== undefined) return { clickhouse, close: () => clickhouse.close() };
-  const events = await withEventLog(clickhouse, await createTestDirectory());
+  const directory = await mkdtemp(join(inject('storeDirectory'), 'log-'));
+  const events = await withEventLog(clickhouse, directory);
   return {
     ...events,
     close: async () => {
@@ -205,7 +206,7 @@ let engine: Promise<string> | undefined;
 
 /** The engine binds one directory per process, so all databases of a process share it. */
 async function engineDirectory(): Promise<string> {
-  engine ??= mkdtemp(join(inject('runDirectory'), 'clickhouse-'));
+  engine ??= mkdtemp(join(inject('storeDirectory'), 'clickhouse-'));
   return await engine;
 }
 
