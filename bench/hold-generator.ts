@@ -70,6 +70,8 @@ const PATHS: Readonly<Record<Exclude<HoldRequestKind, 'healthz' | 'check'>, stri
   ingest: '/v1/ingest',
 };
 
+const CHECKED = { event_type: 'llm_request', properties: { input_tokens: 10 } };
+
 class HoldLoad {
   readonly #options: HoldLoadOptions;
   readonly #idle: Connection[] = [];
@@ -200,7 +202,7 @@ class HoldLoad {
     if (kind === 'healthz') return `GET /healthz HTTP/1.1\r\n${head}\r\n`;
     const id = customerIds[this.#sent % customerIds.length];
     const path = kind === 'check' ? `/v1/customers/${id}/check` : PATHS[kind];
-    const text = JSON.stringify(kind === 'check' ? { event_type: 'llm_request' } : body);
+    const text = JSON.stringify(kind === 'check' ? CHECKED : body);
     return `POST ${path} HTTP/1.1\r\n${head}Content-Length: ${text.length}\r\n\r\n${text}`;
   }
 

@@ -136,6 +136,8 @@ async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInv
   const { context } = plan;
   const planned = inDrawdownOrder(plan).map(({ target }) => target);
   const countedUpTo = await draftMoment(deps.clickhouse, plan);
+  // Beside other writers it is the ingestion of the last event, which this process cannot compare with its own.
+  const isOnlyWriter = (deps.clickhouse.completeUpTo?.() ?? null) !== null;
   const usage = await readUsageAnswers(deps.clickhouse, planned, context, countedUpTo);
   const draws = createScheduledDraws(plan.scheduled, createBooks(context.balances));
   const taken: Deduction[] = [];
@@ -166,7 +168,7 @@ async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInv
   return {
     ...{ drafts, metrics: context.metrics, limits },
     buckets: withoutTaken([...buckets], taken),
-    countedUpTo: countedUpTo === null ? null : Number(countedUpTo),
+    countedUpTo: isOnlyWriter && countedUpTo !== null ? Number(countedUpTo) : null,
   };
 }
 
