@@ -12,6 +12,7 @@ import {
   HeldCustomer,
   settle,
 } from '../support/held-customer.ts';
+import { HoldRounds, roundOfSteps } from '../support/hold-rounds.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const CREDIT = 1000;
@@ -108,4 +109,12 @@ test('after a process is killed while both grant, its grants are there and nothi
   expect(await customer.reserve(two, [['beyond', CREDIT - held + 1]])).toMatchObject([
     { granted: false, remaining: CREDIT - held },
   ]);
+});
+
+test('whatever is asked of both at once, nothing is granted beyond what there is and every event counts once', async () => {
+  const rounds = await HoldRounds.create(one, catalogue);
+  for (let round = 0; round < 3; round += 1) await rounds.round(roundOfSteps(), () => [one, two]);
+  await rounds.topUp(two, 100);
+  await rounds.round(roundOfSteps(), () => [one, two]);
+  await rounds.end(one);
 });

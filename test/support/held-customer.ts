@@ -51,7 +51,7 @@ export async function createTokenCard(service: BillingProcess): Promise<Catalogu
   return { rate_card_id, fee };
 }
 
-function creditOf({ fee }: Catalogue, amount: number): object {
+export function creditOf({ fee }: Catalogue, amount: number): object {
   const item = { amount, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' };
   return { product_id: fee, name: 'Prepaid', priority: 1, access_schedule: { schedule_items: [item] } };
 }
