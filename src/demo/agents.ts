@@ -94,7 +94,7 @@ function answerOf(step: number): number {
   return 300 + ((step * 271) % (LARGEST_ANSWER - 299));
 }
 
-/** A step that is reduced to what is left, and one more token. */
+/** A step that fits what is left, and one more token. */
 async function takeLastStep(
   api: HttpApi,
   customerId: string,

@@ -33,7 +33,7 @@ export async function voidInvoice(
       throw new Refusal('invalid', `invoice ${id} is on invoice ${consolidated}: void that one first`);
     }
     await voidInvoiceWithId(tx, id, deps.clock.now());
-    // Its draws are there again, and a balance that it sold is not.
+    // The amounts that it drew are there again, and those that it sold are not.
     await noteCustomerChanges(tx, [invoice.customerId]);
     return { ...invoice, status: 'VOID' as const };
   });
