@@ -108,7 +108,7 @@ describe('tallyhouse demo', () => {
     // A port that no browser opens, and therefore no fetch.
     [['--url', 'http://127.0.0.1:1', '--token', 't'], 1, 'no answer from http://127.0.0.1:1: bad port'],
     [['--events', 'many'], 2, "'--events <n>' argument 'many' is invalid. It must be a whole number"],
-  ])('says in one line what is wrong with %j', async (args, exitCode, message) => {
+  ])('tallyhouse demo says in one line what is wrong with %j', async (args, exitCode, message) => {
     const { code, stderr } = await runDemo(...args);
     expect(code).toBe(exitCode);
     expect(stderr).toContain(message);

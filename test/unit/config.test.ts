@@ -46,7 +46,7 @@ describe('the configuration', () => {
     expect(() => loadConfig({ ...env, CLICKHOUSE_URL: 'http://ch/x' })).toThrow(/^BACKUP_SCHEDULE is for/);
   });
 
-  test('takes an empty value as unset', () => {
+  test('the configuration takes an empty value as unset', () => {
     expect(loadConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ databaseUrl: undefined, port: 3000 });
   });
 
@@ -220,7 +220,7 @@ describe('the configuration', () => {
     ['BACKUP_SCHEDULE', '0 2 * * *'],
     ['BACKUP_DIR', '.data/backups'],
     ['BACKUP_KEEP', '0'],
-  ])('refuses %s=%s in one line that names the key and not a secret', (key, value) => {
+  ])('the configuration refuses %s=%s in one line that names the key and not a secret', (key, value) => {
     let thrown: unknown;
     try {
       loadConfig({ [key]: value });

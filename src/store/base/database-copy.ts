@@ -39,7 +39,7 @@ export interface DatabaseSnapshot {
   check(): Promise<void>;
 }
 
-/** The copy cannot be made. The message is for the operator. */
+/** The copy cannot be created. The message is for the operator. */
 export class DatabaseCopyError extends Error {
   override readonly name = 'DatabaseCopyError';
 }
