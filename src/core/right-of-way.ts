@@ -1,7 +1,7 @@
 /**
  * People before jobs: long runs of jobs wait between their parts while somebody waits for an answer.
  *
- * A run waits for a limited time, so that it goes on however many requests there are.
+ * A run waits for a limited time, so that it continues however many requests there are.
  */
 
 /** A part of a run takes some hundred milliseconds, so it keeps most of its speed. */

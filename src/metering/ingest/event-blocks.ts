@@ -141,7 +141,7 @@ class LoggedBlocks implements EventBlocks {
     if (attempts.length > 0) await Promise.all(attempts);
   }
 
-  /** A read does not force an insert of its own: those that follow soon wait for the next one. */
+  /** A read does not force a separate insert: those that follow soon wait for the next one. */
   #closeForReads(): void {
     if (this.#readsTimer !== null) return;
     const waitMs = this.#readRoom.take();

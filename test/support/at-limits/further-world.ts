@@ -1,4 +1,4 @@
-/** What is at its limits beside usage and contracts: seats, issued and imported invoices, alerts. */
+/** Subjects at their limits beside usage and contracts: seats, issued and imported invoices, alerts. */
 import { created, inParallel, type LimitsClient } from './client.ts';
 import { CARDS, type Company, cardWith, MONTH, PRODUCTS, sendValues, USD_CENTS } from './parts.ts';
 
@@ -14,7 +14,7 @@ export interface LimitsOfFurtherWorld {
 }
 
 export interface FurtherWorld {
-  /** Each seat has a credit of its own, which it uses. */
+  /** Each seat has its own credit, which it uses. */
   readonly seats: Company;
   readonly issued: Company & { readonly invoice_id: string };
   /** Invoices of the time before the service can be imported. */

@@ -1,4 +1,4 @@
-/** What the worlds of operations at their limits are made of. */
+/** Parts of the worlds of operations at their limits. */
 import { created, inParallel, type LimitsClient } from './client.ts';
 
 export interface Company {

@@ -12,13 +12,13 @@ function pending() {
 }
 
 describe('a run that gives way', () => {
-  it('a run that gives way goes on at once while nobody waits', async () => {
+  it('a run that gives way continues at once while nobody waits', async () => {
     const way = createRightOfWay(HOUR_MS);
     await way.during(async () => undefined);
     await expect(way.giveWay()).resolves.toBeUndefined();
   });
 
-  it('a run that gives way goes on when the last request is answered, also one that fails', async () => {
+  it('a run that gives way continues when the last request is answered, also one that fails', async () => {
     const way = createRightOfWay(HOUR_MS);
     const [first, second] = [pending(), pending()];
     const requests = [way.during(() => first.promise), way.during(() => second.promise)];
@@ -34,7 +34,7 @@ describe('a run that gives way', () => {
     await run;
   });
 
-  it('a run that gives way goes on after a while, however many requests there are', async () => {
+  it('a run that gives way continues after a while, however many requests there are', async () => {
     const way = createRightOfWay(1);
     const { promise, resolve } = pending();
     const request = way.during(() => promise);
