@@ -56,7 +56,13 @@ beforeAll(async () => {
     },
   });
   await moveClock(service, NOW);
-  await created(service, '/v1/customers', { name: 'load', ingest_aliases: ['load'] });
+  const last = await created(service, '/v1/customers', { name: 'load', ingest_aliases: ['load'] });
+  // The audit log shows a row when no earlier transaction is under way any more.
+  await vi.waitUntil(
+    async () =>
+      (await service.call(`/v1/auditLogs?resource_type=customer&resource_id=${last}`)).body.includes(last),
+    { timeout: 60_000, interval: 100 },
+  );
 });
 afterAll(async () => {
   await Promise.all(opened.map((process) => process.kill()));

@@ -98,7 +98,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
 
         'deleteCustomFieldValues',
       ],
-      ...['extendHolds', 'ingest', 'ingestCloudEvents', 'ingestOpenMeterEvents'],
+      ...['checkUsage', 'extendHolds', 'ingest', 'ingestCloudEvents', 'ingestOpenMeterEvents'],
       ...['redeliverWebhookMessages', 'releaseHolds', 'reserveHolds', 'searchEvents', 'setBillingConfig'],
       ...[
         'setCustomFieldValues',
