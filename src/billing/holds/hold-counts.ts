@@ -94,6 +94,7 @@ async function looked(
   };
 }
 
+/** For `/metrics`, whose values are floats; nothing is computed from it. */
 function toNumber(amount: Decimal): number {
   return Number(amount.toFixed());
 }

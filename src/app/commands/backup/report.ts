@@ -82,11 +82,13 @@ export function reportBackup(made: MadeBackup, { seconds, json, terminal }: Show
     `Backup ${manifest.name} in ${directory}: everything acknowledged before ${formatInstant(manifest.moment)}.`,
   );
   terminal.line(`  ${countsText(counts)}`);
-  const sizes = `${megabytes(bytesOf(manifest))}, of which ${megabytes(writtenBytes)} are new`;
+  const sizes = `${sizeText(bytesOf(manifest))}, of which ${sizeText(writtenBytes)} are new`;
   terminal.line(`  ${sizes}, in ${formatSeconds(seconds)}`);
   if (removed.length > 0) terminal.line(`  removed: ${removed.join(', ')}`);
 }
 
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toLocaleString('en-US', { maximumFractionDigits: 1 })} MB`;
+/** In sizeText, or in kilobytes where a megabyte would be more than all of it. */
+export function sizeText(bytes: number): string {
+  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
+  return `${size.toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`;
 }

@@ -24,7 +24,7 @@ import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { bytesOf, type Manifest, type Piece, piecesOf, type TablePart } from './manifest.ts';
 import type { RestoreOptions } from './options.ts';
-import { countsOf, countsText, megabytes } from './report.ts';
+import { countsOf, countsText, sizeText } from './report.ts';
 import { listBackups, loadManifest, manifestPath, readPiece } from './repository.ts';
 import { verifyRestored } from './verify-restored.ts';
 
@@ -43,7 +43,7 @@ export function restoreCommand(options: RestoreOptions): Promise<number> {
     const manifest = await chosen(options);
     if (options.isCheck) {
       await checkPieces(options.directory, manifest);
-      terminal.line(`Backup ${manifest.name} is whole: ${megabytes(bytesOf(manifest))}.`);
+      terminal.line(`Backup ${manifest.name} is whole: ${sizeText(bytesOf(manifest))}.`);
       terminal.line(`  ${countsText(countsOf(manifest))}`);
       return EXIT.done;
     }
@@ -126,9 +126,9 @@ async function requireRoom(dataDir: string, manifest: Manifest): Promise<void> {
   const { bavail, bsize } = await statfs(dataDir);
   const needed = bytesOf(manifest) * BYTES_PER_BYTE + BYTES_BESIDE;
   if (bavail * bsize >= needed) return;
-  const free = megabytes(bavail * bsize);
+  const free = sizeText(bavail * bsize);
   throw new CommandFailure(
-    `${free} are free for DATA_DIR ${dataDir}, and about ${megabytes(needed)} are needed`,
+    `${free} are free for DATA_DIR ${dataDir}, and about ${sizeText(needed)} are needed`,
   );
 }
 

@@ -100,7 +100,8 @@ async function checkWebhooks(db: Database): Promise<readonly Finding[]> {
   const unreachable = (
     await Promise.all(active.map(async ({ name, url }) => ({ name, url, reason: await connectFailure(url) })))
   ).filter(({ reason }) => reason !== null);
-  if (unreachable.length === 0) return [fine('webhooks', `${active.length} can be reached`)];
+  if (active.length === 0) return [fine('webhooks', 'there are none')];
+  if (unreachable.length === 0) return [fine('webhooks', `all ${active.length} can be reached`)];
   return unreachable
     .slice(0, NAMED_MAX)
     .map(({ name, url, reason }) =>
