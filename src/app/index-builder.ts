@@ -1,5 +1,5 @@
 import type { Logger } from '../log.ts';
-import type { Ingest } from '../metering/ingest/ingest.ts';
+import type { Ingest } from '../metering/ingest/ingest-operations.ts';
 import type { PartsWatch } from './parts-watch.ts';
 
 /**

@@ -27,7 +27,7 @@ import type { EventRetentionWork } from '../jobs/event-retention.ts';
 import type { JobRunner } from '../jobs/job-runner.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
-import type { Ingest } from '../metering/ingest/ingest.ts';
+import type { Ingest } from '../metering/ingest/ingest-operations.ts';
 import type { SpanIngest } from '../metering/otlp/ingest-spans.ts';
 import type { Deliverer } from '../notifications/webhooks/deliverer.ts';
 import type { StripeAccounts } from '../payments/accounts.ts';

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { z } from 'zod';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
+import { createIngest } from '../../src/metering/ingest/ingest.ts';
+import type { Ingest } from '../../src/metering/ingest/ingest-operations.ts';
 import { NO_RECORD } from '../../src/metering/ingest/known-ids/run-record.ts';
 import { createOlderIds } from '../support/older-ids.ts';
 import { createTestClickHouse } from '../support/stores.ts';

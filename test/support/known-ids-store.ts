@@ -3,7 +3,8 @@ import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
+import { createIngest } from '../../src/metering/ingest/ingest.ts';
+import type { Ingest } from '../../src/metering/ingest/ingest-operations.ts';
 import { createOlderIds, type OlderIdsForTest } from './older-ids.ts';
 import { createTestClickHouse, createTestDirectory } from './stores.ts';
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig, misspeltLine, misspeltSettings, SETTINGS } from '../../src/config.ts';
+import { misspeltLine, misspeltSettings } from '../../src/app/misspelt-settings.ts';
+import { ConfigError, loadConfig, SETTINGS } from '../../src/config.ts';
 
 describe('the configuration', () => {
   test('works with nothing set', () => {

@@ -14,7 +14,7 @@ import type { JobCounts } from '../../jobs/run-batch.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { PoolFigures } from '../../metering/client/connection-pool.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
-import type { Ingest } from '../../metering/ingest/ingest.ts';
+import type { Ingest } from '../../metering/ingest/ingest-operations.ts';
 import type { SpanIngest } from '../../metering/otlp/ingest-spans.ts';
 import { registerCounter, registerGauge, registerTimes } from './metrics.ts';
 

@@ -5,20 +5,14 @@
  * the service could not start or lost a store.
  */
 
-import {
-  type Config,
-  ConfigError,
-  loadConfig,
-  misspeltLine,
-  misspeltSettings,
-  processEnvironment,
-} from '../../config.ts';
+import { type Config, ConfigError, loadConfig, processEnvironment } from '../../config.ts';
 import { MigrationError } from '../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../embedded/chdb-engine.ts';
 import { DataDirectoryError } from '../../embedded/data-directory.ts';
 import { EventLogError } from '../../embedded/event-log/files.ts';
 import { EmbeddedPostgresError } from '../../embedded/postgres-binaries.ts';
 import { createLogger, type Logger } from '../../log.ts';
+import { misspeltLine, misspeltSettings } from '../misspelt-settings.ts';
 import { type Service, startService } from '../service.ts';
 import { StoreFailure } from '../store-failure.ts';
 

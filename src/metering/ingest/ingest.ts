@@ -1,132 +1,19 @@
-/**
- * The path of an event from the request to the disk: validate, drop duplicates, append to the open batch, answer
- * when that batch is durable. docs/deduplication.md describes it.
- *
- * Needs ClickHouse only. Customers, aliases and metrics are looked up when usage is read.
- */
-import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
-import type { NewUsage, UsageWatch } from '../../core/event-quantities.ts';
+import type { NewUsage } from '../../core/event-quantities.ts';
 import type { Instant } from '../../core/time.ts';
-import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
-import type { ClickHouse } from '../client/clickhouse.ts';
+import { addLinks, NO_TRACER, type TraceContext, traceShared } from '../../core/tracing.ts';
 import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.ts';
 import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
-import type { EventBlocks } from './event-blocks.ts';
-import type { EventRows, ReadEvent } from './event-rows.ts';
+import type { EventRows } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
+import type { Ingest, IngestOptions, IngestOutcome } from './ingest-operations.ts';
 import { knownAmong } from './known-ids/known-among.ts';
-import {
-  createKnownIds,
-  type KnownIdFigures,
-  type LookedUp,
-  type OlderIds,
-  type UnsureIds,
-} from './known-ids/known-ids.ts';
-import { type NewEventWatch, type WatchedEvents, watchedEvents } from './new-events.ts';
+import { createKnownIds, type KnownIdFigures, type LookedUp, type UnsureIds } from './known-ids/known-ids.ts';
+import { type WatchedEvents, watchedEvents } from './new-events.ts';
 import type { Rebuilt } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 import { areInTime, createEventReader, type EventReader } from './validate-events.ts';
-
-interface IngestLog {
-  error(fields: Readonly<Record<string, unknown>>, message: string): void;
-  warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
-  info?(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
-
-export interface IngestOptions {
-  /** With acknowledged events in it, where there are blocks. */
-  readonly clickhouse: ClickHouse;
-  /** The way through a durable log; absent where an event is acknowledged when ClickHouse has it. */
-  readonly blocks?: EventBlocks | undefined;
-  readonly clock: Clock;
-  /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
-  readonly windowDays: number;
-  /** How ids are kept that are too many for the memory; absent: in memory all the same. */
-  readonly olderIds?: OlderIds | undefined;
-  readonly log: IngestLog;
-  readonly tracer?: Tracer;
-  /**
-   * Interval of polling for events stored by other processes, in milliseconds; absent for a single process, as with
-   * an embedded ClickHouse.
-   */
-  readonly tailIntervalMs?: number | undefined;
-  /** Name of the cluster that holds the events, absent for a single node. */
-  readonly cluster?: string | undefined;
-  /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
-  readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
-  /** The receivers of new events. */
-  readonly usageWatch?: UsageWatch;
-  /** Notified of each new event before it is acknowledged. */
-  readonly eventWatch?: NewEventWatch;
-}
-
-interface IngestOutcome {
-  /** Events newly stored by this request. */
-  readonly accepted: number;
-  /** Events whose id was accepted before within the window, or earlier in the same request. */
-  readonly duplicates: number;
-}
-
-interface IngestStats {
-  readonly acceptedTotal: number;
-  readonly duplicatesTotal: number;
-  readonly ids: number;
-  readonly indexBytes: number;
-  readonly knownIds: KnownIdFigures;
-  readonly waitingRows: number;
-  readonly waitingBytes: number;
-  readonly batches: number;
-  readonly failedBatches: number;
-  /** Rows that are acknowledged and not in ClickHouse yet. */
-  readonly loggedBytes: number;
-  /** Attempts to bring them there that failed. */
-  readonly failedLogInserts: number;
-  /** Rows read in looking for what other processes have stored. */
-  readonly tailedRows: number;
-  readonly failedTails: number;
-  /** Copies of events that were removed because another process had accepted the same id before. */
-  readonly conflictsRemoved: number;
-}
-
-export interface Ingest {
-  /**
-   * Stores the events of a raw request body. Resolves when every one of them, duplicates included, is
-   * on disk. Refuses as `invalid` (with `details.errors`, nothing stored), `overloaded` (nothing
-   * stored, try later) or `unavailable` (not acknowledged, send it again).
-   */
-  ingest(body: Buffer, reader?: EventReader): Promise<IngestOutcome>;
-  /** Refuses as `ingest` would any events now; cheap, so that a body need not be read for it. */
-  admit(): void;
-  /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. Starts the tail. */
-  rebuild(): Promise<{ ids: number }>;
-  /**
-   * Reads what other processes have stored up to now, and removes the later ones of conflicting copies. Runs
-   * automatically every `tailIntervalMs`. Rejects if ClickHouse does not answer.
-   */
-  tail(): Promise<{ rows: number }>;
-  /**
-   * Those of these transaction ids whose events are on disk: of this process, and of others as far as `tail` has read them.
-   * None before `rebuild`. May reject while files of known ids cannot be read.
-   */
-  storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /**
-   * The ingestion up to which reads are known to see every event, and before which none is added: epoch microseconds.
-   * All events that are acknowledged lie before it. Null where it is not known: without blocks, because others may
-   * write to the same ClickHouse, and before `rebuild`.
-   */
-  completeUpTo(): string | null;
-  stats(): IngestStats;
-  /** Calls `observe` with the seconds of every lookup of ids that may be known. */
-  observeLookups(observe: (seconds: number) => void): void;
-  /** Resolves when the events that are on their way to the disk now are there, or have failed. */
-  settled(): Promise<void>;
-  /** Resolves when no known ids are on their way from memory to their files, and no files are being merged. */
-  tidied(): Promise<void>;
-  /** Refuses new events and resolves when those accepted are in ClickHouse, or it refuses them. */
-  close(): Promise<void>;
-}
 
 /** The places of events in their request. */
 interface NewEvents {

@@ -1,13 +1,8 @@
 /** The command that says what is wrong with this machine, the settings, the stores and the service. Changes nothing. */
-import {
-  type Config,
-  ConfigError,
-  type Environment,
-  loadConfig,
-  misspeltLine,
-  misspeltSettings,
-} from '../../../config.ts';
+
+import { type Config, ConfigError, type Environment, loadConfig } from '../../../config.ts';
 import { memoryOfProcess } from '../../../core/process-memory.ts';
+import { misspeltLine, misspeltSettings } from '../../misspelt-settings.ts';
 import { EXIT } from '../command-failure.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import { checkBackups } from './backups.ts';
