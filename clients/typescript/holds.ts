@@ -51,6 +51,32 @@ export interface HoldsOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
+/** What is asked about: a product, or an event that may happen. */
+export interface Question {
+  /** Id or ingest alias. */
+  readonly customer_id: string;
+  readonly event_type?: string;
+  /** Instead of an event type. */
+  readonly product_id?: string;
+  readonly properties?: Properties;
+  /** What the metric counts; by default what the properties say, or 1. */
+  readonly quantity?: number;
+}
+
+/** Numbers are doubles, to be shown; amounts are in the unit of `credit_type`. */
+export interface Checked {
+  readonly allowed: boolean;
+  /** As of `NotGranted`, or `away`: the service does not answer, and the policy does not allow it. Null: it is allowed. */
+  readonly reason: string | null;
+  readonly unit_price: number | null;
+  readonly credit_type: { readonly id: string; readonly name: string } | null;
+  /** What may still be held. Null: there is no limit, or nobody knows. */
+  readonly remaining: number | null;
+  readonly held: number | null;
+  readonly limit: number | null;
+  readonly resets_at: string | null;
+}
+
 /** The customer cannot pay for it, or has no right to it. */
 export class NotGranted extends Error {
   override readonly name = 'NotGranted';
@@ -94,6 +120,18 @@ interface Slice {
   open: number;
 }
 
+interface KeptAnswer {
+  readonly checked: Checked;
+  /** By the clock of `performance`. */
+  readonly until: number;
+}
+
+interface Answer {
+  readonly body: unknown;
+  /** As its `Cache-Control` allows. */
+  readonly ageMaxMs: number;
+}
+
 /** Stands for an amount until the request is text. */
 const AMOUNT = '@amount';
 const TTL_SECONDS = 600;
@@ -101,6 +139,16 @@ const WAITING_MAX = 10_000;
 const TIMEOUT_MS = 1_000;
 /** `POST /v1/ingest` takes no more at once. */
 const EVENTS_PER_REQUEST = 100;
+/** Answers to checks, each of which is kept for a second. */
+const KEPT_ANSWERS_MAX = 10_000;
+const NOTHING_KNOWN = {
+  unit_price: null,
+  credit_type: null,
+  remaining: null,
+  held: null,
+  limit: null,
+  resets_at: null,
+};
 
 export class Holds {
   readonly #options: HoldsOptions;
@@ -111,6 +159,9 @@ export class Holds {
   readonly #spentSlices: string[] = [];
   #sending: Promise<void> | null = null;
   readonly #keeping = new Map<string, Promise<void>>();
+  /** By question, those first that were asked first. */
+  readonly #kept = new Map<string, KeptAnswer>();
+  readonly #asking = new Map<string, Promise<Checked>>();
 
   constructor(options: HoldsOptions) {
     this.#options = options;
@@ -156,6 +207,20 @@ export class Holds {
     };
   }
 
+  /**
+   * Whether the customer may use something now, for a button or a menu. Holds nothing, so that somebody else may take it
+   * in the next moment: who is about to spend calls `hold`. The answer may be a second old; the same question, asked many
+   * times at once, is one request. Throws only where the question is wrong.
+   */
+  async check(question: Question): Promise<Checked> {
+    const key = JSON.stringify(question);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && kept.until > performance.now()) return kept.checked;
+    const asking = this.#asking.get(key) ?? this.#ask(question, key).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    return await asking;
+  }
+
   /** Sends the events that wait. Call it before the program ends; `waiting` says what is left. */
   async flush(): Promise<void> {
     this.#sending ??= this.#sendWaiting().finally(() => {
@@ -175,6 +240,43 @@ export class Holds {
     const answer = await this.#post('/v1/holds/settle', { settlements: [settlement] });
     // An event with the hold's transaction id settles it as well, and counts once.
     if (answer === null || dataOf(answer)[0]?.error !== undefined) this.#wait({ ...event, properties });
+  }
+
+  async #ask({ customer_id, ...asked }: Question, key: string): Promise<Checked> {
+    // The service judges by the usage that it has.
+    await this.flush();
+    const begunAt = performance.now();
+    const path = `/v1/customers/${encodeURIComponent(customer_id)}/check`;
+    const answer = this.#waiting.length > 0 ? null : await this.#request(path, asked);
+    if (answer === null) return this.#checkWithoutService({ customer_id, ...asked });
+    const { data: checked } = answer.body as { readonly data: Checked };
+    this.#keep(key, { checked, until: begunAt + answer.ageMaxMs });
+    return checked;
+  }
+
+  #keep(key: string, answer: KeptAnswer): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, answer);
+    const now = performance.now();
+    for (const [oldest, { until }] of this.#kept) {
+      if (until > now && this.#kept.size <= KEPT_ANSWERS_MAX) return;
+      this.#kept.delete(oldest);
+    }
+  }
+
+  /** What `hold` would do. */
+  #checkWithoutService({ customer_id, event_type, properties = {}, quantity }: Question): Checked {
+    const { whenAway, waitingMax = WAITING_MAX } = this.#options;
+    const isAllowed = () => {
+      if (whenAway.policy === 'closed' || this.#waiting.length >= waitingMax) return false;
+      if (whenAway.policy === 'open') return true;
+      // Only the cost of an event is known here.
+      if (event_type === undefined || quantity !== undefined) return false;
+      const event = { customer_id, transaction_id: 'check', event_type, properties };
+      return this.#sliceFor(customer_id, parts(whenAway.costOf(event))) !== null;
+    };
+    const allowed = isAllowed();
+    return { allowed, reason: allowed ? null : 'away', ...NOTHING_KNOWN };
   }
 
   #wait(event: PlannedEvent): void {
@@ -197,10 +299,9 @@ export class Holds {
   }
 
   #takeOfSlice({ customer_id }: PlannedEvent, cost: bigint) {
-    const slice = this.#slices.get(customer_id);
-    if (slice === undefined || slice.expiresAt <= Date.now() || slice.left < cost) {
+    const slice = this.#sliceFor(customer_id, cost);
+    if (slice === null)
       throw new HoldsAway('the service does not answer, and what is held here does not suffice');
-    }
     slice.left -= cost;
     slice.open += 1;
     const end = (back: bigint) => {
@@ -208,6 +309,12 @@ export class Holds {
       slice.open -= 1;
     };
     return { cost, end };
+  }
+
+  /** Null: there is none that suffices. */
+  #sliceFor(customerId: string, cost: bigint): Slice | null {
+    const slice = this.#slices.get(customerId);
+    return slice !== undefined && slice.expiresAt > Date.now() && slice.left >= cost ? slice : null;
   }
 
   /** Holds a slice for a customer that works here, anew when half of its time is over or something was taken of it. */
@@ -280,8 +387,14 @@ export class Holds {
     return { ttl_seconds: this.#options.ttlSeconds ?? TTL_SECONDS };
   }
 
-  /** `body`: a value, or its JSON. Null: the service is away. An answer that refuses the request itself is an error of the program. */
+  /** The body of the answer. Null: the service is away. */
   async #post(path: string, body: unknown): Promise<unknown> {
+    const answer = await this.#request(path, body);
+    return answer === null ? null : answer.body;
+  }
+
+  /** `body`: a value, or its JSON. Null: the service is away. An answer that refuses the request itself is an error of the program. */
+  async #request(path: string, body: unknown): Promise<Answer | null> {
     const { url, token, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#options;
     let answer: Response;
     let text: string;
@@ -293,13 +406,18 @@ export class Holds {
         signal: AbortSignal.timeout(timeoutMs),
       });
       text = await answer.text();
-      if (answer.ok) return text === '' ? {} : JSON.parse(text);
+      if (answer.ok) return { body: text === '' ? {} : JSON.parse(text), ageMaxMs: ageMaxMsOf(answer) };
     } catch {
       return null;
     }
     if (answer.status >= 500 || answer.status === 429) return null;
     throw new Refused(`tallyhouse refuses ${path}: ${answer.status} ${text.slice(0, 500)}`);
   }
+}
+
+function ageMaxMsOf({ headers }: Response): number {
+  const [, seconds = '0'] = /(?:^|[\s,])max-age=(\d+)/.exec(headers.get('cache-control') ?? '') ?? [];
+  return Number(seconds) * 1000;
 }
 
 interface Place {

@@ -12,6 +12,7 @@ import {
 } from '../../clients/typescript/holds.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHolder } from '../support/holds.ts';
+import { until } from '../support/thresholds.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
 const { api } = service;
@@ -21,7 +22,8 @@ const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 /** A customer of a hundred cents at a cent a token, and a client whose way to the service can be cut. */
 async function start(whenAway: WhenAway, waitingMax?: number) {
   const holder = await createHolder(api, 100);
-  const network = { isCut: false };
+  /** `checks` counts those that were sent. */
+  const network = { isCut: false, checks: 0 };
   const refused: PlannedEvent[] = [];
   const holds = new Holds({
     url: service.url,
@@ -31,6 +33,7 @@ async function start(whenAway: WhenAway, waitingMax?: number) {
     onRefused: (one) => refused.push(one),
     ...(waitingMax === undefined ? {} : { waitingMax }),
     fetch: async (...args) => {
+      if (String(args[0]).endsWith('/check')) network.checks += 1;
       if (network.isCut) throw new TypeError('fetch failed');
       return await fetch(...args);
     },
@@ -151,6 +154,52 @@ test('a slice is held in advance: work continues within it, and nobody else can 
   expect(await left()).toBe(65);
   const after = await api.post('/v1/holds/reserve', { holds: [slice.hold(randomUUID(), 15)] });
   expect(after.list('data')).toMatchObject([{ granted: true, remaining: 0 }]);
+});
+
+test('a check is answered from what the service said a second ago at most, and asked once by many at once', async () => {
+  const { holds, customerId: customer_id, network, use } = await start({ policy: 'closed' });
+  const question = { customer_id, event_type: 'use', quantity: 80 };
+  const begun = performance.now();
+  await Promise.all([holds.check(question), holds.check(question), holds.check(question)]);
+  for (let asked = 0; asked < 50; asked += 1) await holds.check(question);
+  expect(network.checks).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begun) / 1000));
+  expect(await holds.check(question)).toMatchObject({ allowed: true, reason: null, remaining: 100, held: 0 });
+  await use(30, TIMESTAMP);
+  const after = await until(
+    () => holds.check(question),
+    ({ allowed }) => !allowed,
+  );
+  expect(after).toMatchObject({ reason: 'balance', remaining: 70 });
+  expect(await holds.check({ ...question, quantity: 70 })).toMatchObject({ allowed: true });
+  const wrong = holds.check({ customer_id, product_id: randomUUID() });
+  await expect(wrong).rejects.toThrow('404');
+});
+
+test('a check while the service is away answers as work would be treated', async () => {
+  const closed = await start({ policy: 'closed' });
+  const open = await start({ policy: 'open' }, 1);
+  const slice = await start({
+    ...{ policy: 'slice', slice: '50', credit_type_id: USD_CENTS },
+    costOf: ({ properties }) => String(properties.tokens),
+  });
+  await slice.work(10);
+  const ask = ({ holds, customerId: customer_id }: typeof closed, tokens: number) =>
+    holds.check({ customer_id, event_type: 'use', properties: { tokens } });
+  for (const { network } of [closed, open, slice]) network.isCut = true;
+  expect(await ask(closed, 1)).toMatchObject({ allowed: false, reason: 'away' });
+  expect(await ask(open, 1_000)).toMatchObject({ allowed: true, reason: null, remaining: null });
+  await open.work(20);
+  expect(await ask(open, 1)).toMatchObject({ allowed: false, reason: 'away' });
+  expect(await ask(slice, 50)).toMatchObject({ allowed: true });
+  expect(await ask(slice, 51)).toMatchObject({ allowed: false, reason: 'away' });
+  const { holds, customerId: customer_id } = slice;
+  expect(await holds.check({ customer_id, product_id: slice.catalogue.tokens })).toMatchObject({
+    reason: 'away',
+  });
+  // Waiting events are sent first: the answer knows of them.
+  open.network.isCut = false;
+  expect(await ask(open, 1)).toMatchObject({ allowed: true, remaining: 80 });
+  expect(open.holds.waiting).toBe(0);
 });
 
 /** A model that answers with `tokens` output tokens, in one answer or as a stream. */
