@@ -134,7 +134,7 @@ async function refuseCopy(dataDir: string, { pid, dataDir: served }: Postmaster)
   const [here, there] = await Promise.all([realpath(dataDir), realpath(served).catch(() => served)]);
   if (here === there) return;
   throw new EmbeddedPostgresError(
-    `${dataDir} is a copy of ${served}, made while PostgreSQL (pid ${pid}) was writing there, and may be inconsistent; ` +
+    `${dataDir} is a copy of ${served}, taken while PostgreSQL (pid ${pid}) was writing there, and may be inconsistent; ` +
       `stop that service before copying. Of an atomic snapshot, remove ${join(dataDir, 'postmaster.pid')} and start again`,
   );
 }

@@ -34,7 +34,7 @@ describe.skipIf(isBrowserMissing())('the console at its ends', () => {
       '/console/ask': 'No query is saved yet',
       '/console/prices': 'There is no rate card yet',
       '/console/events': 'No event fits',
-      '/console/system?view=webhooks': 'Nobody is told of anything yet',
+      '/console/system?view=webhooks': 'No webhooks yet',
     };
     for (const [path, text] of Object.entries(expected)) {
       await page.goto(at.url + path);

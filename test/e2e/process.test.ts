@@ -244,7 +244,7 @@ describe('beside a running process', () => {
 
   test('another on a copy of its data directory reports that it is a copy', async () => {
     expect(await startOnCopy(used)).toContain(
-      `${used}-copy/postgres/data is a copy of ${used}/postgres/data, made while PostgreSQL`,
+      `${used}-copy/postgres/data is a copy of ${used}/postgres/data, taken while PostgreSQL`,
     );
   });
 

@@ -41,7 +41,7 @@ export function Webhooks() {
         {({ data }) =>
           data.length === 0 ? (
             <Empty>
-              Nobody is told of anything yet. <code>POST /v1/webhooks/create</code> makes a webhook.
+              No webhooks yet. <code>POST /v1/webhooks/create</code> creates one.
             </Empty>
           ) : (
             <>
