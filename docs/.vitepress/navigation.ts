@@ -125,6 +125,7 @@ const EXPLANATION = [
       { text: 'Finding an event', link: '/notes/finding-events' },
       { text: 'Known ids', link: '/notes/known-ids' },
       { text: 'Invoice runs', link: '/notes/invoice-runs' },
+      { text: 'Ten million events a second', link: '/notes/ten-million-events' },
     ],
   },
 ];
