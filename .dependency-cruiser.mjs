@@ -59,10 +59,11 @@ export const SUBJECTS = {
   ],
   'metering/sql': ['values', 'functions', 'syntax', 'generate', 'read', 'run', 'reports'],
   billing: [
+    'invoice-log',
+    'billing-context.ts',
     'pace',
     'credit-types',
     'named-schedules',
-    'invoice-log',
     'invoice-queue',
     'custom-fields',
     'billing-providers',
@@ -131,7 +132,7 @@ const GROUND_FILE = '^src/config[.]ts$';
 /** The only file that sends traces. */
 const TRACES_FILE = '^src/app/tracing/open-telemetry[.]ts$';
 
-const folders = (names) => `^src/(?:${names.join('|')})/`;
+const folders = (names) => `^src/(?:${names.join('|')})(?:/|$)`;
 const OURS = '^(?:src|test|bench|scripts|console)/';
 
 /** The imports that a floor may not have at all, and those that it may have by type only. */

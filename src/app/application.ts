@@ -13,8 +13,6 @@ import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/pdf/invoice-pdf.ts';
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import { createHolds } from '../billing/holds/holds.ts';
-import { createInvoiceLog } from '../billing/invoice-log/invoice-log.ts';
-import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createRightOfWay } from '../core/right-of-way.ts';
 import { NO_SELLER } from '../core/seller.ts';
@@ -45,6 +43,7 @@ import { findResponseIdsFrom } from '../store/events/span-identities.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
 import type { Backups } from './backups/backups.ts';
+import { createBillingContext } from './billing-context.ts';
 import { UNLIMITED_ROOM, watchDiskRoom } from './disk-room.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
@@ -172,38 +171,31 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   await retention.read();
   const kept = withKeptEvents(guardParts(stores.clickhouse, parts), retention.keptFrom);
   const clickhouse: ClickHouse = { ...kept, completeUpTo: () => ingest.completeUpTo() };
-  const { gracePeriodHours, ingestWindowDays: windowDays } = config;
-  const alarms = createInvoiceAlarms(log);
-  const invoiceLog = createInvoiceLog(log);
-  const invoicing = {
-    clickhouse,
-    clock,
-    gracePeriodHours,
-    alarms,
-    invoiceLog,
-    tracer,
-    ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
-  };
+  const repeats = createRepeatLog({ clickhouse });
+  const context = createBillingContext({
+    config,
+    db: stores.db,
+    ...{ clickhouse, clock, log, tracer, repeats },
+  });
+  const { windowDays, alarms, invoiceLog, accounts } = context;
   const rightOfWay = createRightOfWay();
-  const work = createBackgroundWork({
-    ...{ config, log, tracer, db: stores.db, clickhouse, clock, invoicing },
+  const work = createBackgroundWork(context, {
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     giveWay: rightOfWay.giveWay,
     isPaused: () => parts.problem() !== null,
   });
   const { jobs, evaluations, telling } = work;
-  const { deliveries, ...payments } = await createPayments({
-    ...{ config, log, tracer },
-    invoicing: { ...invoicing, db: stores.db },
+  const deliveries = await createPayments(context, {
+    config,
     hooks: given.deliveryHooks,
     isPaused: () => parts.problem() !== null,
   });
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
-  const repeats = createRepeatLog({ clickhouse });
   const holds = createHolds({
-    ...{ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation'), windowDays, log },
+    ...context,
+    clickhouse: inLane(clickhouse, 'evaluation'),
     isShared: config.clickhouseUrl !== undefined,
     ingest: (body) => ingestEvents(body),
     ingestSettled: () => ingest.settled(),
@@ -289,25 +281,18 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       onLost: (err) => log.warn({ err }, 'the record of a failed request could not be written'),
     }),
     routes: everyRoute({
-      ...invoicing,
-      db: stores.db,
-      paymentProvider: config.paymentProvider,
-      seatsMax: config.subscriptionSeatsMax,
-      windowDays,
+      ...context,
       holds,
-      repeats,
       seller: config.seller ?? NO_SELLER,
       invoicePdf,
       invoiceDecimals: config.invoiceDecimals,
-      alertLimits: config.alertLimits,
       sessions,
       networkServices: config.networkServices ?? [],
-      ...{ links, takeRequest, publicUrl: config.publicUrl ?? null },
+      ...{ links, takeRequest },
       flushTokenUses: authenticator.flushUses,
       onRevoked: authenticator.forget,
       onReplaced: (isFormer, text) => given.replaceFirstToken?.(isFormer, text),
       upcoming: upcomingCommits,
-      ...payments,
       allowPrivate,
       sandbox:
         clock.sandbox === null
@@ -336,7 +321,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       deliverer,
       deliveries,
       holds,
-      ...payments,
+      accounts,
       watch,
       clock,
       clickhouse: stores.clickhouse,

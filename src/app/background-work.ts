@@ -1,11 +1,6 @@
 /** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
+import type { BillingContext } from '../billing/billing-context.ts';
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
-import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
-import type { FinalizationDeps } from '../billing/invoices/finalize.ts';
-import type { Config } from '../config.ts';
-import type { Clock } from '../core/clock.ts';
-import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
-import type { Tracer } from '../core/tracing.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
@@ -21,21 +16,10 @@ import { createBalancePublishing } from '../jobs/publish-balances.ts';
 import type { SandboxClock } from '../jobs/service-clock.ts';
 import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
 import { createScheduledTelling, type ScheduledTelling } from '../jobs/tell-scheduled.ts';
-import type { Logger } from '../log.ts';
-import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 import { tellScheduled } from '../notifications/tell-scheduled.ts';
-import type { Database } from '../store/base/database.ts';
 
-interface WorkDeps {
-  readonly config: Partial<Pick<Config, 'clickhouseCluster' | 'invoiceNumberPattern' | 'paymentProvider'>>;
-  readonly log: Logger;
-  readonly tracer: Tracer;
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-  /** The dependencies of computing invoices. */
-  readonly invoicing: Omit<FinalizationDeps, 'db' | 'invoiceLog'> & { readonly invoiceLog: InvoiceLog };
+interface WorkOptions {
   /** Rejects when a store does not answer. */
   ping(): Promise<unknown>;
   /** While true, nothing is billed. */
@@ -54,9 +38,9 @@ interface BackgroundWork {
 }
 
 /** None of it has started. */
-export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
-  const { config, log, tracer, db, clickhouse, clock, invoicing, ping, isPaused, giveWay } = deps;
-  const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
+export function createBackgroundWork(context: BillingContext, options: WorkOptions): BackgroundWork {
+  const { db, log, tracer, clock, clickhouse } = context;
+  const { ping, isPaused, giveWay } = options;
   const jobs = createJobRunner({
     db,
     clock,
@@ -64,17 +48,13 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
     tracer,
     kinds: [
       // Invoices of an instant are computed with the rates and the balances that begin at it.
-      tokenPricesJobKind({ clock }),
-      recurringGrantsJobKind({ clock }),
-      scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
-      finalizationJobKind({ ...invoicing, db, clickhouse: inLane(clickhouse, 'finalization'), giveWay }),
-      consolidatedInvoicesJobKind(invoicing),
-      numberingJobKind({ numberPattern, invoiceLog: invoicing.invoiceLog }),
-      eraseEventsJobKind({
-        db,
-        clickhouse: inLane(clickhouse, 'ingest'),
-        cluster: config.clickhouseCluster,
-      }),
+      tokenPricesJobKind(context),
+      recurringGrantsJobKind(context),
+      scheduledInvoicesJobKind(context),
+      finalizationJobKind({ ...context, clickhouse: inLane(clickhouse, 'finalization'), giveWay }),
+      consolidatedInvoicesJobKind(context),
+      numberingJobKind(context),
+      eraseEventsJobKind({ ...context, clickhouse: inLane(clickhouse, 'ingest') }),
     ],
     ping,
     isPaused,
@@ -84,7 +64,7 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
     log,
     // A low balance is reported before it is recharged.
     evaluators: [alertEvaluator, thresholdEvaluator].map((of) =>
-      of({ ...invoicing, db, clickhouse: inLane(clickhouse, 'evaluation') }),
+      of({ ...context, clickhouse: inLane(clickhouse, 'evaluation') }),
     ),
     isPaused,
   });
@@ -94,7 +74,7 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
     log,
     tell: (dueAt, isClosed) => tellScheduled({ db, upcoming: upcomingCommits }, dueAt, isClosed),
   });
-  const all = [jobs, evaluations, telling, createBalancePublishing({ db, clock, log })];
+  const all = [jobs, evaluations, telling, createBalancePublishing(context)];
   return {
     ...{ jobs, evaluations, telling },
     start() {

@@ -3,18 +3,16 @@
 import { stringifyJson } from '../api/base/json.ts';
 import { invoiceToWire } from '../api/routes/invoices/output.ts';
 import { viewOf } from '../api/routes/invoices/routes.ts';
+import type { BillingContext } from '../billing/billing-context.ts';
 import { learnDefaultAccount, settleDefaultAccount } from '../billing/billing-providers/stripe-accounts.ts';
-import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
-import { getInvoice, type InvoiceDeps } from '../billing/invoices/read-invoices.ts';
+import { getInvoice } from '../billing/invoices/read-invoices.ts';
 import type { Config } from '../config.ts';
-import type { Tracer } from '../core/tracing.ts';
 import { createDeliveries, type Deliveries, type DeliveriesDeps } from '../jobs/deliveries/deliveries.ts';
-import type { Logger } from '../log.ts';
 import { sendWebhook } from '../notifications/webhooks/send.ts';
 import { signatureHeaders } from '../notifications/webhooks/signature.ts';
 import { createStripeAccounts, type StripeAccounts } from '../payments/accounts.ts';
 import type { SendMessage } from '../payments/custom/custom-provider.ts';
-import { providerOf } from '../payments/providers.ts';
+import type { ProviderParts } from '../payments/providers.ts';
 import { isTestKey } from '../payments/stripe/access.ts';
 import type { StripeRates } from '../payments/stripe/rate-limit.ts';
 
@@ -25,28 +23,15 @@ export interface PaymentsConfig extends Partial<Pick<Config, 'stripe' | 'secrets
   readonly webhookAllowPrivate?: boolean;
 }
 
-interface PaymentsDeps {
+interface DeliveryOptions {
   readonly config: PaymentsConfig;
-  readonly log: Logger;
-  readonly tracer: Tracer;
-  /** The dependencies of reading invoices. */
-  readonly invoicing: InvoiceDeps & { readonly invoiceLog: InvoiceLog; readonly gracePeriodHours: number };
   readonly hooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
   isPaused(): boolean;
 }
 
-export interface Payments {
-  readonly accounts: StripeAccounts;
-  readonly deliveries: Deliveries;
-  readonly providerOf: DeliveriesDeps['providerOf'];
-  readonly publicUrl: string | null;
-}
-
-/** The account of the environment is connected when this resolves; nothing is delivered yet. */
-export async function createPayments(deps: PaymentsDeps): Promise<Payments> {
-  const { config, log, tracer, invoicing, hooks, isPaused } = deps;
-  const { db, clock } = invoicing;
-  const accounts = createStripeAccounts({
+/** The accounts of Stripe: that of the environment, and those that are connected later. */
+export function createAccounts(config: PaymentsConfig): StripeAccounts {
+  return createStripeAccounts({
     apiKey: config.stripe?.apiKey,
     webhookSecret: config.stripe?.webhookSecret,
     baseUrl: config.stripe?.apiBase,
@@ -54,38 +39,37 @@ export async function createPayments(deps: PaymentsDeps): Promise<Payments> {
     rates: config.stripeRates,
     timeoutMs: config.stripeTimeoutMs,
   });
+}
+
+/** What the provider of a delivery is made from. */
+export function providerParts(context: BillingContext, config: PaymentsConfig): ProviderParts {
+  const { db, accounts } = context;
+  return {
+    db,
+    accounts,
+    leavesInDraft: config.stripe?.leavesInDraft ?? false,
+    send: sender(config.webhookAllowPrivate ?? false),
+    invoiceText: (document) => invoiceText(context, document),
+  };
+}
+
+/** The account of the environment is connected when this resolves; nothing is delivered yet. */
+export async function createPayments(
+  context: BillingContext,
+  { config, hooks, isPaused }: DeliveryOptions,
+): Promise<Deliveries> {
+  const { log } = context;
   const hasKey = config.stripe?.apiKey !== undefined;
-  await settleDefaultAccount({ db, clock }, hasKey);
+  await settleDefaultAccount(context, hasKey);
   if (hasKey) {
-    learnDefaultAccount(
-      { db, clock, accounts },
-      isTestKey(config.stripe?.apiKey ?? '') ? 'test' : 'live',
-    ).then(
+    learnDefaultAccount(context, isTestKey(config.stripe?.apiKey ?? '') ? 'test' : 'live').then(
       (changed) => {
         if (changed !== null) log.warn(changed);
       },
       (err: unknown) => log.warn({ err }, 'the id of the account of Stripe is not known yet'),
     );
   }
-  const providers = {
-    db,
-    accounts,
-    leavesInDraft: config.stripe?.leavesInDraft ?? false,
-    send: sender(config.webhookAllowPrivate ?? false),
-    invoiceText: (document: { readonly customerId: string; readonly invoiceId: string }) =>
-      invoiceText(invoicing, document),
-  };
-  const reached: Pick<Payments, 'providerOf' | 'publicUrl'> = {
-    publicUrl: config.publicUrl ?? null,
-    providerOf: (delivery) => providerOf(providers, delivery),
-  };
-  const deliveries = createDeliveries({
-    ...invoicing,
-    ...{ log, tracer, isPaused },
-    ...hooks,
-    ...reached,
-  });
-  return { accounts, deliveries, ...reached };
+  return createDeliveries({ ...context, ...hooks, isPaused });
 }
 
 /** An answer has two texts and an address. */
@@ -103,7 +87,7 @@ function sender(allowPrivate: boolean): SendMessage {
 
 /** As `GET /v1/customers/{customer_id}/invoices/{invoice_id}` answers it. */
 async function invoiceText(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   { customerId, invoiceId }: { readonly customerId: string; readonly invoiceId: string },
 ): Promise<string> {
   const invoice = await getInvoice(deps, customerId, invoiceId);

@@ -53,42 +53,18 @@ import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
-import type { AccountDeps } from '../billing/billing-providers/stripe-accounts.ts';
+import type { BillingContext } from '../billing/billing-context.ts';
 import type { Holds } from '../billing/holds/holds.ts';
-import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
-import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
-import type { ProviderReconcileDeps } from '../billing/payments/reconcile/reconcile.ts';
-import type { AlertLimits } from '../core/alerts.ts';
-import type { Clock } from '../core/clock.ts';
 import type { NetworkService } from '../core/network-services.ts';
 import type { Seller } from '../core/seller.ts';
-import type { PaymentProvider } from '../core/terms/payment-gate.ts';
-import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
-import type { RepeatLog } from '../metering/events/repeat-log.ts';
-import type { Database } from '../store/base/database.ts';
 
-export interface RouteDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-  /** From the end of a billing period to the finalization of its invoice. */
-  readonly gracePeriodHours: number;
-  readonly paymentProvider?: PaymentProvider | undefined;
-  /** Of one subscription. */
-  readonly seatsMax?: number | undefined;
-  readonly invoiceLinesMax?: number;
-  readonly alarms?: InvoiceAlarms;
-  readonly invoiceLog?: InvoiceLog;
-  /** How far back events are accepted. */
-  readonly windowDays: number;
-  readonly repeats: RepeatLog;
+export interface RouteDeps extends BillingContext {
   /** As printed on PDFs. */
   readonly seller: Seller;
   readonly invoicePdf: InvoicePdf;
   /** Of the amounts of lines on PDFs. */
   readonly invoiceDecimals?: number | undefined;
-  readonly alertLimits?: AlertLimits | undefined;
 }
 
 export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
@@ -129,7 +105,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     explainRoute(deps),
     reconcileRoute({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     ...customFieldRoutes(deps),
-    ...alertRoutes({ db: deps.db, clock: deps.clock, limits: deps.alertLimits }),
+    ...alertRoutes(deps),
     auditLogRoute(deps),
   ];
 }
@@ -141,8 +117,8 @@ export type EveryRouteDeps = RouteDeps &
   DashboardUrlDeps &
   Parameters<typeof notificationRoutes>[0] &
   Parameters<typeof webhookRoutes>[0] &
-  AccountDeps &
-  Pick<ProviderReconcileDeps, 'providerOf' | 'publicUrl'> & {
+  BillingContext &
+  Pick<BillingContext, 'providerOf' | 'publicUrl'> & {
     readonly holds: Holds;
     readonly networkServices: readonly NetworkService[];
     /** Null: the service runs by the system's clock. */

@@ -18,8 +18,8 @@ import {
 } from '../api/http/service-measures.ts';
 import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import type { Holds } from '../billing/holds/holds.ts';
+import type { InvoiceAlarms } from '../billing/invoice-log/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
-import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import type { Evaluations } from '../jobs/evaluations/evaluations.ts';

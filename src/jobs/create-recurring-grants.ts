@@ -1,6 +1,7 @@
 /** The job that creates the commits and credits of recurring terms. Its work is in `billing/contracts/grants/`. */
 
-import { createGrants, type GrantDeps } from '../billing/contracts/grants/grant-jobs.ts';
+import type { RowContext } from '../billing/billing-context.ts';
+import { createGrants } from '../billing/contracts/grants/grant-jobs.ts';
 import { GRANT_JOB } from '../billing/contracts/grants/granted-terms.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import type { SystemChange } from '../store/access/system-changes.ts';
@@ -9,7 +10,7 @@ import { type JobKind, shortJobKind } from './job-kind.ts';
 /** Contracts per transaction, each with 200 children at most. */
 const BATCH_MAX = 50;
 
-export function recurringGrantsJobKind(deps: GrantDeps): JobKind {
+export function recurringGrantsJobKind(deps: RowContext): JobKind {
   return shortJobKind({
     kind: GRANT_JOB,
     batchMax: BATCH_MAX,

@@ -1,17 +1,13 @@
 /** The job that erases the events of a customer. Its work is in `billing/erasure/erase-events.ts`. */
-import {
-  ERASE_EVENTS_JOB,
-  type EraseEventsDeps,
-  erasedChange,
-  eraseEvents,
-} from '../billing/erasure/erase-events.ts';
+import type { BillingContext } from '../billing/billing-context.ts';
+import { ERASE_EVENTS_JOB, erasedChange, eraseEvents } from '../billing/erasure/erase-events.ts';
 import type { Job } from '../store/jobs/jobs.ts';
 import type { JobKind } from './job-kind.ts';
 
 /** Each takes as long as ClickHouse needs to rewrite parts. */
 const BATCH_MAX = 1;
 
-export function eraseEventsJobKind(deps: EraseEventsDeps): JobKind {
+export function eraseEventsJobKind(deps: BillingContext): JobKind {
   return {
     kind: ERASE_EVENTS_JOB,
     batchMax: BATCH_MAX,

@@ -6,8 +6,8 @@
  */
 import type { Logger } from 'pino';
 import {
-  type RetentionDeps,
   type RetentionRun,
+  type RetentionSettings,
   removeOldEvents,
 } from '../billing/retention/remove-old-events.ts';
 import { formatInstant, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
@@ -44,7 +44,7 @@ export interface EventRetentionWork {
   close(): Promise<void>;
 }
 
-type Options = Omit<RetentionDeps, 'announcedMs'> &
+type Options = Omit<RetentionSettings, 'announcedMs'> &
   Partial<RetentionTimes> & {
     readonly log: Logger;
     /** While true, nothing is removed. */
@@ -53,7 +53,7 @@ type Options = Omit<RetentionDeps, 'announcedMs'> &
 
 export function createEventRetention({ log, isPaused, ...options }: Options): EventRetentionWork {
   const { everyMs, readEveryMs, announcedMs } = { ...TIMES, ...options };
-  const deps: RetentionDeps = { ...options, announcedMs };
+  const deps: RetentionSettings = { ...options, announcedMs };
   let keptFrom: Instant | null = null;
   let held = '';
   let removedRows = 0;

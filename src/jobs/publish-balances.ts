@@ -2,8 +2,8 @@
  * When balances are published (docs/sql.md, "How balances get there"). It is not a job of the queue, because it is due at
  * no instant of the service's clock: a sandbox clock would stop at each of them.
  */
-import type { Logger } from 'pino';
-import { type PublishDeps, publishBalances } from '../billing/sql/publish-balances.ts';
+import type { BillingContext } from '../billing/billing-context.ts';
+import { publishBalances } from '../billing/sql/publish-balances.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { createPoll } from './poll.ts';
 
@@ -12,7 +12,7 @@ const STEP_INTERVAL_MS = SECOND_MS;
 /** How often a process looks whether there is something to do. */
 const LOOK_INTERVAL_MS = 10 * SECOND_MS;
 
-export function createBalancePublishing(deps: PublishDeps & { readonly log: Logger }) {
+export function createBalancePublishing(deps: Pick<BillingContext, 'db' | 'clock' | 'log'>) {
   let lookAt = Number.NEGATIVE_INFINITY;
   async function step(): Promise<void> {
     if (performance.now() < lookAt) return;

@@ -1,9 +1,9 @@
 /** The job that brings managed rate cards up to the catalogue. Its work is in `billing/token-billing/`. */
+import type { RowContext } from '../billing/billing-context.ts';
 import { syncManagedCards, TOKEN_PRICES_JOB } from '../billing/token-billing/sync-cards.ts';
-import type { Clock } from '../core/clock.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
-export function tokenPricesJobKind(deps: { readonly clock: Clock }): JobKind {
+export function tokenPricesJobKind(deps: RowContext): JobKind {
   return shortJobKind({
     kind: TOKEN_PRICES_JOB,
     batchMax: 1,

@@ -12,7 +12,7 @@ import { type PaymentsProvider, ProviderProblem } from './provider.ts';
 import { readStripeSettings } from './stripe/settings.ts';
 import { createStripeProvider } from './stripe/stripe-provider.ts';
 
-export interface ProvidersDeps {
+export interface ProviderParts {
   readonly db: Database;
   readonly accounts: StripeAccounts;
   /** Whether invoices of customers for whom nothing else is said stay drafts. */
@@ -23,7 +23,7 @@ export interface ProvidersDeps {
 }
 
 /** Throws `ProviderProblem` where the delivery has no provider any more. */
-export async function providerOf(deps: ProvidersDeps, delivery: Delivery): Promise<PaymentsProvider> {
+export async function providerOf(deps: ProviderParts, delivery: Delivery): Promise<PaymentsProvider> {
   const { db, accounts, send, invoiceText } = deps;
   const { configurationId, connectionId, customerId } = delivery;
   const configuration =

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
 import { beforeQuery } from '../support/before-query.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { ADD_RATES, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createThresholdCustomer, type ThresholdCustomer } from '../support/thresholds.ts';
@@ -59,7 +60,7 @@ async function evaluated(
 ): Promise<number> {
   const { clickhouse, queries } = beforeQuery(service.clickhouse, at, then);
   const clock = { now: () => Date.parse(NOW) };
-  await evaluateAlerts({ db, clickhouse, clock, gracePeriodHours: 24 }, [customerId]);
+  await evaluateAlerts(billingContext({ db, clickhouse, clock }), [customerId]);
   return queries();
 }
 

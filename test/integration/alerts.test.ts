@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, describe, expect, test } from 'vitest';
 import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
 import { webhookMessages } from '../../src/store/messages/webhooks.tables.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { CONTRACTS, createdId, METRICS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { UNKNOWN } from '../support/term-fixtures.ts';
@@ -234,7 +235,7 @@ describe('states', () => {
     const { customerId, use } = await customerWith();
     await use(2000, NOON);
     const alert = await createAlert('spend_threshold_reached', 1000, { customer_id: customerId });
-    const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+    const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
     await Promise.all(Array.from({ length: 4 }, () => evaluateAlerts(deps, [customerId])));
     await becomes(customerId, alert, 'in_alarm');
     await settled();

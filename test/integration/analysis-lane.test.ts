@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { previewUsage } from '../../src/billing/usage/usage-groups.ts';
 import { forAnalysis } from '../../src/metering/query/query-limits.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { ACME, EVENTS } from '../support/sql-metric-events.ts';
@@ -78,7 +79,7 @@ it('a streaming metric that is tried out is an analysis, and waits for nothing b
   const customerId = await createdId(createCatalogueApi(pool.db), '/v1/customers', { name: 'Acme' });
   const preview = () =>
     previewUsage(
-      { db: pool.db, clickhouse, clock: { now: () => 0 } },
+      billingContext({ db: pool.db, clickhouse, clock: { now: () => 0 } }),
       {
         kind: 'streaming',
         eventTypeFilter: null,

@@ -6,6 +6,7 @@ import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -180,7 +181,7 @@ describe('archiving a customer', () => {
   test('archiving a customer waits for an invoice that is being finalized, and voids it', async () => {
     const clock = { now: () => Date.UTC(2026, 11, 3) };
     const { db, clickhouse } = service;
-    const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+    const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
     let archived: Promise<ApiAnswer> | undefined;
     const slow: JobKind = {
       ...kind,

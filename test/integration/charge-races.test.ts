@@ -7,6 +7,7 @@ import type { Transaction } from '../../src/store/base/database.ts';
 import { lockContract } from '../../src/store/contracts/contracts.ts';
 import { listJobKeys } from '../../src/store/jobs/jobs.ts';
 import { loadThresholdCharges } from '../../src/store/thresholds/threshold-charges.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createCatalogueApi } from '../support/catalogue-api.ts';
 import { clickhouseForFile, databaseForFile, serviceForFile } from '../support/file-fixtures.ts';
 import {
@@ -25,7 +26,7 @@ const catalogue = await createThresholdCatalogue(api);
 const RELEASE = '/v1/contracts/commits/threshold-billing/release';
 
 /** As another process evaluates. */
-const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
 const evaluate = ({ customerId }: ThresholdCustomer) => evaluateThresholds(deps, [customerId]);
 
 /** Everything is evaluated, and the work that is due then is done. */
@@ -57,8 +58,7 @@ describe('a customer that is archived while it is charged', async () => {
     async (first) => {
       const terms = { prepaid_balance_threshold_configuration: topUp(catalogue) };
       const { customerId, contractId } = await createThresholdCustomer(api, catalogue, terms);
-      const evaluate = () =>
-        evaluateThresholds({ db, clickhouse, clock, gracePeriodHours: 24 }, [customerId]);
+      const evaluate = () => evaluateThresholds(billingContext({ db, clickhouse, clock }), [customerId]);
       const both = [() => api.post('/v1/customers/archive', { id: customerId }), evaluate];
       const started: Promise<unknown>[] = [];
       await db.transaction(async (tx) => {

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { issueConsolidatedInvoices } from '../../src/billing/invoices/consolidated/issue.ts';
 import { CONSOLIDATION_JOB } from '../../src/store/jobs/consolidation-jobs.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import {
@@ -256,7 +257,7 @@ test('two processes that issue the same consolidated invoice issue it once', asy
     ...{ id: 0, kind: CONSOLIDATION_JOB, key: '', subject: null, runAt: 0, attempts: 0 },
     payload,
   };
-  const deps = { clock: { now: () => Date.parse(at(1, 3)) }, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clock: { now: () => Date.parse(at(1, 3)) } });
   const issue = () => db.transaction((tx) => issueConsolidatedInvoices(deps, tx, [job]));
   const results = await Promise.allSettled([issue(), issue(), issue()]);
   const issued = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listDrafts } from '../../src/billing/invoices/list-drafts.ts';
 import { Refusal } from '../../src/core/errors.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { csvRows } from '../support/csv.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -138,12 +139,11 @@ describe('a page that may not continue', () => {
     ...{ pageMsMax: 60_000, customersPerPage: 1_000, linesPerPage: 1_000 },
     ...{ draftsPerStep: 2, customersPerStep: 2 },
   };
-  const deps = {
+  const deps = billingContext({
     db: service.db,
     clickhouse: service.clickhouse,
     clock: { now: () => Date.parse('2026-11-10T00:01:00Z') },
-    gracePeriodHours: 24,
-  };
+  });
 
   test.each([
     ['has taken its time', { pageMsMax: 0 }, 6],

@@ -8,6 +8,7 @@ import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { commits } from '../../src/store/balances/commits.tables.ts';
 import { balanceDeductions, invoices } from '../../src/store/invoices/invoices.tables.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { ADD_RATES, CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
@@ -23,7 +24,7 @@ afterAll(async () => {
 
 /** Runs jobs as a separate process would. */
 function runner() {
-  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+  const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
   const ping = () => clickhouse.ping();
   return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
 }

@@ -6,6 +6,7 @@ import { explainInvoice } from '../../src/billing/invoices/explain/explain-invoi
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
 import { lockAlertStates } from '../../src/store/alerts/alert-states.ts';
 import { beforeQuery } from '../support/before-query.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createCatalogueApi, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -49,7 +50,7 @@ describe('an evaluation that meets an erasure', async () => {
         return customer_id;
       };
       const [told, erased] = [await withCredit('Told'), await withCredit('Erased')];
-      const evaluate = (id: string) => evaluateAlerts({ db, clickhouse, clock, gracePeriodHours: 24 }, [id]);
+      const evaluate = (id: string) => evaluateAlerts(billingContext({ db, clickhouse, clock }), [id]);
       await evaluate(told);
       expect(new Set(await rowsAbout(told))).toEqual(new Set(['message', 'state']));
       const both = [() => evaluate(erased), () => api.post(`/v1/customers/${erased}/erase`, {})];
@@ -93,7 +94,7 @@ test('an invoice is explained the same while its customer is erased, at whatever
       await service.moveClock(now);
     };
     const { clickhouse, queries } = beforeQuery(service.clickhouse, at, erase);
-    const deps = { db, clickhouse, clock: { now: () => Date.parse(now) }, gracePeriodHours: 24 };
+    const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(now) } });
     const page = { after: null, limit: 10 };
     const { rows } = await explainInvoice(deps, customerId, invoices.text('data[0].id'), page);
     const shown = rows.map(({ line, explanation, isReproduced }) =>

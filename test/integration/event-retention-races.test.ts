@@ -7,6 +7,7 @@ import { withKeptEvents } from '../../src/metering/client/kept-events.ts';
 import { readMonthsBefore } from '../../src/metering/events/old-months.ts';
 import { findEventRetention } from '../../src/store/erasure/event-retention.ts';
 import { beforeQuery } from '../support/before-query.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId, METRICS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createMeteredCard, createMeteredCustomer } from '../support/metered-company.ts';
@@ -42,12 +43,11 @@ let keptFrom: number | null = null;
 /** The lines with usage of an invoice, with something done before one of the queries to ClickHouse. */
 async function explained(index: number, at = -1, then: () => Promise<unknown> = async () => {}) {
   const { clickhouse, queries } = beforeQuery(service.clickhouse, at, then);
-  const deps = {
+  const deps = billingContext({
     db,
     clickhouse: withKeptEvents(clickhouse, () => keptFrom),
     clock: { now: () => Date.parse(MAY) },
-    gracePeriodHours: 24,
-  };
+  });
   const page = { after: null, limit: 100 };
   const { rows } = await explainInvoice(deps, customer.customerId, invoiceIds[index] ?? '', page);
   const shown = rows.map(({ line, isReproduced }) => `${line.name} ${line.total} ${isReproduced}`);

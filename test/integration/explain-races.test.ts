@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { explainInvoice } from '../../src/billing/invoices/explain/explain-invoice.ts';
 import { beforeQuery } from '../support/before-query.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHierarchy, type Hierarchy, invoiceId, type Member, request } from '../support/hierarchies.ts';
 
@@ -44,7 +45,7 @@ async function explained(
 ) {
   const { clickhouse, queries } = beforeQuery(service.clickhouse, meanwhile.at, meanwhile.change);
   const now = Date.parse((await api.get('/v1/sandbox/clock')).text('data.now'));
-  const deps = { db, clickhouse, clock: { now: () => now }, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clickhouse, clock: { now: () => now } });
   const page = { after: null, limit: 100 };
   const { invoice, rows } = await explainInvoice(deps, parent.customerId, id, page);
   return {

@@ -8,6 +8,7 @@ import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/base/database.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
@@ -62,7 +63,7 @@ function hooked(call: () => Promise<void>): ClickHouse {
 }
 
 function runnerOn(clickhouse: ClickHouse, through: Database = db) {
-  const kind = finalizationJobKind({ db: through, clock, clickhouse, gracePeriodHours: 24 });
+  const kind = finalizationJobKind(billingContext({ db: through, clock, clickhouse }));
   const ping = () => clickhouse.ping();
   return createJobRunner({ db: through, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
@@ -103,7 +104,7 @@ test.each([30, 150, undefined])(
       gaveWay += 1;
     };
     const room = valuesMax === undefined ? {} : { usageRoom: { valuesMax, valuesOfQuestionMin: 0 } };
-    const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24, giveWay, ...room });
+    const kind = finalizationJobKind({ ...billingContext({ db, clock, clickhouse, ...room }), giveWay });
     const ping = () => clickhouse.ping();
     const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
     const { done, failed } = await runner.runDue(clock.now());

@@ -12,6 +12,7 @@ import type { Instant } from '../../src/core/time.ts';
 import { NO_TRACER, type Tracer } from '../../src/core/tracing.ts';
 import { readBatchWatermark } from '../../src/metering/query/usage-batch.ts';
 import type { CommitPosition } from '../../src/store/balances/commit-list.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 
@@ -28,7 +29,7 @@ const tracer: Tracer = {
     return NO_TRACER.step(name, facts, work);
   },
 };
-const deps = { db, clickhouse, clock, gracePeriodHours: 24, tracer };
+const deps = billingContext({ db, clickhouse, clock, tracer });
 /** Usage does not fit in memory: it is read in slices, and its hours come after its lines. */
 const SLICED = { ...deps, usageRoom: { valuesMax: 1, valuesOfQuestionMin: 1 } };
 

@@ -3,6 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/api/http/openapi.ts';
 import { packageRoutes } from '../../src/api/routes/packages/routes.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { ACTOR_NAME, createCatalogueApi, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { expectedPackage } from '../support/expected-package.ts';
@@ -113,7 +114,10 @@ describe('a package', () => {
   });
 
   test('a package is described by a valid OpenAPI document', async () => {
-    const document = openApiDocument(packageRoutes({ db: pool.db, clock: { now: () => 0 } }), '1');
+    const document = openApiDocument(
+      packageRoutes(billingContext({ db: pool.db, clock: { now: () => 0 } })),
+      '1',
+    );
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors ?? []).toEqual([]);
     expect(document.components.schemas.CreatePackage).toMatchObject({ required: ['name'] });

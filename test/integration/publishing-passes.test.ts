@@ -1,7 +1,7 @@
 /** How balances are published: step by step, by any number of processes, and only what has changed. */
 import { sql } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
-import { type PublishDeps, publishBalances } from '../../src/billing/sql/publish-balances.ts';
+import { publishBalances } from '../../src/billing/sql/publish-balances.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { balancePublication, publishedBalances } from '../../src/store/balances/published-balances.tables.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';
@@ -41,11 +41,8 @@ beforeEach(async () => {
   await db.insert(balancePublication).values({});
 });
 
-const publish = ({
-  now = NOW,
-  ...pace
-}: Partial<Omit<PublishDeps, 'db' | 'clock'>> & { now?: number } = {}) =>
-  publishBalances({ db, clock: { now: () => now }, passEveryMs: 0, ...pace });
+const publish = ({ now = NOW, ...pace }: Parameters<typeof publishBalances>[1] & { now?: number } = {}) =>
+  publishBalances({ db, clock: { now: () => now } }, { passEveryMs: 0, ...pace });
 
 const idsOf = (rows: readonly string[]) => rows.map((row) => row.split(' ')[0]);
 const asOf = async () => (await db.select().from(balancePublication)).map((row) => row.asOf);

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { reconcileInvoices } from '../../src/billing/invoices/reconcile/reconcile.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { type Reconciled, reconcile } from '../support/reconciled.ts';
@@ -229,7 +230,7 @@ test('pages continue where the last one ended, by size and by time, and a custom
   const parts = await reconcile(api, NOVEMBER, 3);
   expect(parts.pages).toBeGreaterThan(2);
   expect({ ...parts, pages: 1 }).toEqual({ ...whole, pages: 1 });
-  const deps = { db, clickhouse, clock: { now: () => now }, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clickhouse, clock: { now: () => now } });
   const range = { start: Date.parse(NOVEMBER.starting_on), end: Date.parse(NOVEMBER.ending_before) };
   const input = { range, customerId: null, after: null, limit: 100 };
   const first = await reconcileInvoices(deps, input, 0);

@@ -12,6 +12,7 @@ import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { afterWrite } from '../support/after-write.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import {
@@ -110,7 +111,7 @@ describe('while the usage invoice that draws on it is issued', () => {
   const kind = () => {
     const { db, clickhouse } = service;
     const clock = { now: () => Date.UTC(2026, 11, 3) };
-    return finalizationJobKind({ db, clickhouse, clock, gracePeriodHours: 24 });
+    return finalizationJobKind(billingContext({ db, clickhouse, clock }));
   };
 
   /** The invoice has taken so much, and the ledger says so too. */
@@ -140,7 +141,7 @@ describe('while the usage invoice that draws on it is issued', () => {
     };
     const clock = { now: () => Date.UTC(2026, 11, 3) };
     const hooked = { ...clickhouse, query };
-    await runDue(finalizationJobKind({ db: service.db, clickhouse: hooked, clock, gracePeriodHours: 24 }));
+    await runDue(finalizationJobKind(billingContext({ db: service.db, clickhouse: hooked, clock })));
     expect(await status).toBe(200);
     await expectDrawn(drawn, drawn);
   });
@@ -180,7 +181,7 @@ describe('while the usage invoice that draws on it is issued', () => {
 describe('while its purchase is invoiced', () => {
   const kind = () => {
     const clock = { now: () => Date.UTC(2026, 11, 3) };
-    return scheduledInvoicesJobKind({ clock, gracePeriodHours: 24, paymentProvider: undefined });
+    return scheduledInvoicesJobKind(billingContext({ db: service.db, clock }));
   };
 
   /** November's for 20, and December's for what its schedule says. */

@@ -424,7 +424,7 @@ test('two processes that are late create each child once', async () => {
   const clock = { now: () => Date.parse(day('2027-07-01')) };
   const runner = () =>
     createJobRunner({
-      ...{ db, clock, log: pino({ level: 'silent' }), kinds: [recurringGrantsJobKind({ clock })] },
+      ...{ db, clock, log: pino({ level: 'silent' }), kinds: [recurringGrantsJobKind({ db, clock })] },
       ping: () => service.clickhouse.ping(),
     });
   for (let round = 0; round < 4; round += 1) {
@@ -441,7 +441,12 @@ test('edits while the next children are created lose nothing', async () => {
   const recurring_credit_id = (await read(id)).text('data.recurring_credits[0].id');
   const clock = { now: () => Date.parse(day('2026-06-03')) };
   const runner = createJobRunner({
-    ...{ db: service.db, clock, log: pino({ level: 'silent' }), kinds: [recurringGrantsJobKind({ clock })] },
+    ...{
+      db: service.db,
+      clock,
+      log: pino({ level: 'silent' }),
+      kinds: [recurringGrantsJobKind({ db: service.db, clock })],
+    },
     ping: () => service.clickhouse.ping(),
   });
   const edits = [41, 42, 43].map((unit_price) =>

@@ -11,6 +11,7 @@ import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { balanceDeductions, invoices } from '../../src/store/invoices/invoices.tables.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import type { Job } from '../../src/store/jobs/jobs.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { ADD_RATES, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHierarchy, type Hierarchy, type Member, request } from '../support/hierarchies.ts';
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 /** Runs jobs as a separate process would. */
 function runner() {
-  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+  const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
   const ping = () => clickhouse.ping();
   return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
 }
@@ -82,7 +83,7 @@ test('of two children whose invoices are computed at once, the second waits for 
   const hierarchy = await family();
   const [one, other] = Object.values(hierarchy.children);
   if (one === undefined || other === undefined) throw new Error('there are two children');
-  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+  const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
   const dueOf = async (child: Member): Promise<Job[]> => {
     const [row] = await db.select().from(jobs).where(jobOf(child));
     if (row === undefined) throw new Error('the child has a job');
@@ -155,7 +156,7 @@ test("a child's charge leaves what that of its parent on the same date needs, wh
     await api.post('/v2/contracts/edit', { ...referenceTo(one), add_subscriptions: [subscription] });
   }
   await db.delete(jobs).where(and(eq(jobs.kind, SCHEDULED_JOB), eq(jobs.subject, parent.contractId)));
-  const kind = scheduledInvoicesJobKind({ clock, gracePeriodHours: 24, paymentProvider: undefined });
+  const kind = scheduledInvoicesJobKind(billingContext({ db, clock }));
   const ping = () => clickhouse.ping();
   const log = pino({ level: 'silent' });
   expect((await createJobRunner({ db, clock, log, kinds: [kind], ping }).runDue(clock.now())).failed).toBe(0);

@@ -4,6 +4,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { queryRows } from '../../src/billing/sql/run-query.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { applyPostgresScript } from '../support/published-balances.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
@@ -62,10 +63,9 @@ describe('the time', () => {
   });
 
   test('the time is that of the sandbox clock, also after it was moved', async () => {
-    const other = await queryRows(
-      { ...service, gracePeriodHours: 24, clock: { now: () => Date.parse('2027-01-01T00:00:00Z') } },
-      { sql: 'SELECT now() AS v' },
-    );
+    const clock = { now: () => Date.parse('2027-01-01T00:00:00Z') };
+    const deps = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
+    const other = await queryRows(deps, { sql: 'SELECT now() AS v' });
     const rows = [];
     for await (const part of other.rows) rows.push(...part);
     expect(rows).toEqual([['2027-01-01T00:00:00.000Z']]);
@@ -180,13 +180,10 @@ describe('the views', () => {
   });
 
   test('drafts beyond the limit of a query are refused in words', async () => {
-    const deps = {
-      ...service,
-      gracePeriodHours: 24,
-      clock: { now: () => Date.parse('2026-11-10T00:00:00Z') },
-    };
+    const clock = { now: () => Date.parse('2026-11-10T00:00:00Z') };
+    const deps = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
     const limits = { drafts: { drafts: 0, milliseconds: 1_000 } };
-    const { rows } = await queryRows({ ...deps, limits }, { sql: 'SELECT total FROM drafts' });
+    const { rows } = await queryRows(deps, { sql: 'SELECT total FROM drafts', limits });
     await expect(rows.next()).rejects.toMatchObject({
       kind: 'invalid',
       message: expect.stringContaining('the query would take more than 0 drafts: name customers'),

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { queryRows } from '../../src/billing/sql/run-query.ts';
 import type { ClickHouse, StreamedSelect } from '../../src/metering/client/clickhouse.ts';
 import { readBatchWatermark, readPresentRefs, readUsageBatch } from '../../src/metering/query/usage-batch.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
@@ -65,7 +66,7 @@ function recorded(): { readonly asked: ClickHouse; readonly texts: string[] } {
 
 async function rowsOf(asked: ClickHouse, question: string): Promise<unknown[]> {
   const clock = { now: () => Date.parse('2026-11-20T00:00:00Z') };
-  const deps = { db, clickhouse: asked, clock, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clickhouse: asked, clock });
   const { rows } = await queryRows(deps, { sql: question });
   const all: unknown[] = [];
   for await (const part of rows) all.push(...part);

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { queryRows } from '../../src/billing/sql/run-query.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { beforeQuery } from '../support/before-query.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import {
   createThresholdCatalogue,
@@ -43,12 +44,11 @@ const EVERY_VIEW = `
 /** The rows, sorted. `meanwhile` is done when one part of PostgreSQL is read, and the others are not. */
 async function answer(meanwhile: () => Promise<unknown> = async () => {}): Promise<string[]> {
   const { clickhouse } = beforeQuery(service.clickhouse, 0, meanwhile);
-  const deps = {
+  const deps = billingContext({
     db: service.db,
     clickhouse,
-    gracePeriodHours: 24,
     clock: { now: () => Date.UTC(2026, 11, 3) },
-  };
+  });
   const { rows } = await queryRows(deps, { sql: EVERY_VIEW });
   const all: string[] = [];
   for await (const part of rows) all.push(...part.map((cells) => cells.join(' ')));

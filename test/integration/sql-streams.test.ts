@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { queryRows } from '../../src/billing/sql/run-query.ts';
 import { REPORT_LIMITS } from '../../src/metering/sql/reports/run-report.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion } from '../support/scenario.ts';
@@ -149,8 +150,8 @@ describe('a long answer', () => {
 
   test('a long answer that meets a limit in the middle fails there, and is not taken for a whole one', async () => {
     const limits = { query: { ...REPORT_LIMITS, resultRows: 100_000 } };
-    const deps = { db: service.db, clickhouse, gracePeriodHours: 24, clock: { now: () => 0 }, limits };
-    const { rows } = await queryRows(deps, { sql: LONG });
+    const deps = billingContext({ db: service.db, clickhouse, clock: { now: () => 0 } });
+    const { rows } = await queryRows(deps, { sql: LONG, limits });
     let read = 0;
     const all = async () => {
       for await (const part of rows) read += part.length;

@@ -1,10 +1,12 @@
 /** Queries across customers (docs/sql.md): the views against the API's numbers, recipes, scopes, formats and limits. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { queryRows, type ReportDeps } from '../../src/billing/sql/run-query.ts';
+import type { BillingContext } from '../../src/billing/billing-context.ts';
+import { queryRows, type ReportQuery } from '../../src/billing/sql/run-query.ts';
 import { viewTable } from '../../src/metering/sql/generate/view-sql.ts';
 import { loadReport, REPORT_LIMITS, runReport } from '../../src/metering/sql/reports/run-report.ts';
 import { VIEW_NAMES, viewColumns } from '../../src/metering/sql/values/views.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { csvRows } from '../support/csv.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -32,8 +34,8 @@ async function every<Part>(parts: AsyncIterable<Part[]>): Promise<Part[]> {
   return all;
 }
 
-async function everyRow(deps: ReportDeps, sql: string) {
-  return await every((await queryRows(deps, { sql })).rows);
+async function everyRow(deps: BillingContext, query: ReportQuery) {
+  return await every((await queryRows(deps, query)).rows);
 }
 
 beforeAll(async () => {
@@ -258,15 +260,9 @@ describe('a query is refused', () => {
       /ran longer/,
     ],
   ])('a query is refused where it %s than it may', async (_, limits, sql, message) => {
-    const { db, clickhouse } = service;
-    const deps = {
-      db,
-      clickhouse,
-      gracePeriodHours: 24,
-      clock: { now: () => Date.parse('2026-12-05T00:00:00Z') },
-      limits,
-    };
-    await expect(everyRow(deps, sql)).rejects.toMatchObject({
+    const clock = { now: () => Date.parse('2026-12-05T00:00:00Z') };
+    const deps = billingContext({ db: service.db, clickhouse: service.clickhouse, clock });
+    await expect(everyRow(deps, { sql, limits })).rejects.toMatchObject({
       kind: 'invalid',
       message: expect.stringMatching(message),
     });

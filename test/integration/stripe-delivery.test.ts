@@ -4,6 +4,7 @@ import { learnDefaultAccount } from '../../src/billing/billing-providers/stripe-
 import { type Fault, STAND_IN_KEY, startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
 import { createStripeAccounts } from '../../src/payments/accounts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { type BilledCustomer, billedCustomer, connectedTo } from '../support/stripe/billed-customer.ts';
@@ -504,7 +505,7 @@ test('a key of another account, or of the other mode, is reported in a sentence'
     baseUrl: stripe.url,
     secretsKey: undefined,
   });
-  const deps = { db: service.db, clock: { now: Date.now }, accounts };
+  const deps = billingContext({ db: service.db, clock: { now: Date.now }, accounts });
   expect(await learnDefaultAccount(deps, 'test')).toBeNull();
   expect(await learnDefaultAccount(deps, 'live')).toContain(
     'another account or mode than before (acct_stand_in, test)',

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import {
@@ -74,7 +75,7 @@ test('a balance that one event brings to both is reported once, recharged once, 
 });
 
 /** As another process evaluates. */
-const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
 const reachedAndOver = (type: string) => [
   `alerts.${type}`,
   `alerts.${type.replace('_reached', '_resolved')}`,

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import { loadThresholdCharges } from '../../src/store/thresholds/threshold-charges.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -83,7 +84,7 @@ test('of several processes that evaluate at once, one recharges', async () => {
   const customer = await recharged({ is_enabled: false });
   await settled();
   await customer.edit({ update_prepaid_balance_threshold_configuration: { is_enabled: true } });
-  const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
   await Promise.all([1, 2, 3].map(() => evaluateThresholds(deps, [customer.customerId])));
   await settled();
   expect(await customer.commits()).toEqual({ granted: ['5000'], left: '5000' });
@@ -95,7 +96,7 @@ test('of a contract with both thresholds one charge is in flight at most, howeve
     prepaid_balance_threshold_configuration: topUp(catalogue, gate('EXTERNAL')),
     spend_threshold_configuration: { ...topUp(catalogue, gate('EXTERNAL')), recharge_to_amount: undefined },
   });
-  const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
   const paid: string[] = [];
   for (let round = 0; round < 3; round += 1) {
     await customer.use(7000, NOON);
@@ -115,7 +116,7 @@ test('of a contract with both thresholds one charge is in flight at most, howeve
 
 test('whatever happens in whatever order, one charge of a contract is in flight at most, and each is paid or failed once', async () => {
   const { db, clickhouse } = service;
-  const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+  const deps = billingContext({ db, clickhouse, clock: { now: () => Date.parse(NOW) } });
   const threshold = topUp(catalogue, gate('EXTERNAL'));
   const step = fc.oneof(
     fc.record({ kind: fc.constant('use'), tokens: fc.integer({ min: 1, max: 9000 }) }),

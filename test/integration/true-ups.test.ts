@@ -9,6 +9,7 @@ import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoice
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { invoices } from '../../src/store/invoices/invoices.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { ADD_RATES, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -270,8 +271,8 @@ test('two processes that issue at the same time issue one true-up', async () => 
       clock,
       log: pino({ level: 'silent' }),
       kinds: [
-        scheduledInvoicesJobKind({ clock, gracePeriodHours: 24, paymentProvider: undefined }),
-        finalizationJobKind({ db, clock, clickhouse: service.clickhouse, gracePeriodHours: 24 }),
+        scheduledInvoicesJobKind(billingContext({ db, clock })),
+        finalizationJobKind(billingContext({ db, clock, clickhouse: service.clickhouse })),
       ],
       ping: () => service.clickhouse.ping(),
     });

@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type UsageBatchCursor, usageBatch } from '../../src/billing/usage/usage-batch.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId, METRICS } from '../support/catalogue-api.ts';
 import { catalogueForFile, clickhouseForFile } from '../support/file-fixtures.ts';
 import { storeEvents } from '../support/usage-events.ts';
@@ -47,7 +48,7 @@ function counted() {
     if (asked.lane === 'analysis') queries.push(asked.sql);
     return clickhouse.query(asked);
   };
-  return { deps: { db: pool.db, clickhouse: { ...clickhouse, query } }, queries };
+  return { deps: billingContext({ db: pool.db, clickhouse: { ...clickhouse, query } }), queries };
 }
 
 it('customers without events share one evaluation of each metric', async () => {
@@ -63,7 +64,7 @@ it('customers without events share one evaluation of each metric', async () => {
 });
 
 it('a page ends with what is measured when its time is over, and the pages are the whole', async () => {
-  const whole = await usageBatch({ db: pool.db, clickhouse }, { ...REQUEST, after: null });
+  const whole = await usageBatch(billingContext({ db: pool.db, clickhouse }), { ...REQUEST, after: null });
   const rows: (typeof whole.rows)[number][] = [];
   let pages = 0;
   for (
@@ -71,7 +72,7 @@ it('a page ends with what is measured when its time is over, and the pages are t
     isFirst || after !== null;
     isFirst = false
   ) {
-    const page = await usageBatch({ db: pool.db, clickhouse }, { ...REQUEST, after }, 0);
+    const page = await usageBatch(billingContext({ db: pool.db, clickhouse }), { ...REQUEST, after }, 0);
     expect(page.rows.length).toBeGreaterThan(0);
     rows.push(...page.rows);
     pages += 1;

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { usageBatch } from '../../src/billing/usage/usage-batch.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
 import { catalogueForFile, clickhouseForFile } from '../support/file-fixtures.ts';
 import { storeEvents } from '../support/usage-events.ts';
@@ -124,7 +125,7 @@ describe('usage of many customers and metrics', () => {
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
       limit: 100,
     };
-    const deps = { db: pool.db, clickhouse };
+    const deps = billingContext({ db: pool.db, clickhouse });
     const pages = [await usageBatch(deps, { ...input, after: null })];
     for (let next = pages[0]?.next ?? null; next !== null; next = pages.at(-1)?.next ?? null) {
       pages.push(await usageBatch(deps, { ...input, after: next }));
@@ -162,7 +163,7 @@ describe('all pages', () => {
         range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
         limit: 1,
       };
-      const deps = { db: pool.db, clickhouse };
+      const deps = billingContext({ db: pool.db, clickhouse });
       for (const [round, groupBy] of [null, { key: 'model', values: null }].entries()) {
         const asked = { ...input, metrics: [{ id: metric, groupBy }] };
         const first = await usageBatch(deps, { ...asked, after: null });
@@ -229,7 +230,7 @@ describe('groups', () => {
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
       limit: 5_000,
     };
-    const deps = { db: pool.db, clickhouse };
+    const deps = billingContext({ db: pool.db, clickhouse });
     const first = await usageBatch(deps, { ...input, after: null });
     const second = await usageBatch(deps, { ...input, after: first.next });
     expect([first, second].map(({ rows }) => rows.map(({ groups }) => groups?.size))).toEqual([

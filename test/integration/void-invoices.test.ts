@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { regenerateInvoice } from '../../src/billing/invoices/issued/regenerate.ts';
 import { newId } from '../../src/core/ids.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
@@ -203,7 +204,7 @@ describe('a usage invoice', () => {
         return service.clickhouse.query(query);
       },
     };
-    const deps = { db: service.db, clickhouse, clock: { now: () => clock }, gracePeriodHours: 24 };
+    const deps = billingContext({ db: service.db, clickhouse, clock: { now: () => clock } });
     const id = await regenerateInvoice(deps, issued.invoiceId);
     expect(changes).toBeGreaterThan(1);
     expect(await read(issued.customerId, id)).toMatchObject({ total: '12' });
@@ -221,7 +222,7 @@ describe('a usage invoice', () => {
         return service.clickhouse.query(query);
       },
     };
-    const deps = { db: service.db, clickhouse, clock: { now: () => clock }, gracePeriodHours: 24 };
+    const deps = billingContext({ db: service.db, clickhouse, clock: { now: () => clock } });
     await expect(regenerateInvoice(deps, issued.invoiceId)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await idsOf(issued.customerId)).toHaveLength(1);
   });

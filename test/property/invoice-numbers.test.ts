@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { numberingJobKind } from '../../src/jobs/number-invoices.ts';
 import { afterWrite } from '../support/after-write.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { runProgram } from '../support/child-process.ts';
 import { allowLooseInvoices, insertLooseInvoices, numberedInvoices } from '../support/issued-invoices.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -30,7 +31,10 @@ async function startOver(): Promise<void> {
 
 /** `interrupt` is called after the work of a batch, in its transaction. */
 function runner(interrupt: () => void = () => undefined) {
-  const kind = afterWrite(numberingJobKind({ numberPattern: PATTERN }), interrupt);
+  const kind = afterWrite(
+    numberingJobKind(billingContext({ db: pool.db, numberPattern: PATTERN })),
+    interrupt,
+  );
   const log = pino({ level: 'silent' });
   return createJobRunner({
     db: pool.db,

@@ -12,6 +12,7 @@ import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
 import { claimAliases, insertCustomer } from '../../src/store/customers/customers.ts';
 import { insertMetric } from '../../src/store/metrics/billable-metrics.ts';
+import { billingContext } from '../support/billing-context.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 import { type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -101,7 +102,7 @@ async function readAllPages(input: UsageBatchInput, between: () => Promise<void>
   const shown: unknown[] = [];
   let cursor: UsageBatchCursor | null = null;
   do {
-    const page = await usageBatch({ db: pool.db, clickhouse }, { ...input, after: cursor });
+    const page = await usageBatch(billingContext({ db: pool.db, clickhouse }), { ...input, after: cursor });
     expect(page.rows.length).toBeLessThanOrEqual(input.limit);
     for (const { customerId, metric, window, value, groups } of page.rows) {
       const byGroup = [...(groups ?? [])].map(([group, amount]) => [group, amount?.toString() ?? null]);

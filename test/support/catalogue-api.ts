@@ -14,11 +14,10 @@ import { applicationRoutes } from '../../src/app/routes.ts';
 import { NO_SELLER } from '../../src/core/seller.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
-import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import type { Database } from '../../src/store/base/database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { billingContext, noClickHouse, WINDOW_DAYS } from './billing-context.ts';
 
 /** The name of the token that the client sends. */
 export const ACTOR_NAME = 'API_TOKEN';
@@ -30,18 +29,13 @@ export interface CatalogueApiOptions {
 }
 
 const TOKEN = 'token-of-the-tests';
-/** Nobody listens on the discard port. */
-const NO_CLICKHOUSE_URL = 'http://127.0.0.1:9/tallyhouse';
-const WINDOW_DAYS = 34;
-
 /** The clock stands still at `now`, 2026-11-20T12:34:56.789Z unless given. */
 export function createCatalogueApi(db: Database, options: CatalogueApiOptions = {}): ApiClient {
   const now = options.now ?? Date.UTC(2026, 10, 20, 12, 34, 56, 789);
   const clock = { now: () => now };
   const log = pino({ level: 'silent' });
-  const clickhouse = options.clickhouse ?? createRemoteClickHouse({ url: NO_CLICKHOUSE_URL });
+  const clickhouse = options.clickhouse ?? noClickHouse();
   const stores = { db, clock, clickhouse };
-  const repeats = createRepeatLog({ clickhouse });
   const { authenticate } = createAuthenticator(stores);
   let tokenIsKnown: Promise<unknown> | undefined;
   const { hono, routes } = createApp({
@@ -65,10 +59,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       },
     }),
     routes: applicationRoutes({
-      ...stores,
-      gracePeriodHours: 24,
-      windowDays: WINDOW_DAYS,
-      repeats,
+      ...billingContext(stores),
       seller: NO_SELLER,
       invoicePdf: createInvoicePdf(undefined),
     }),

@@ -21,7 +21,7 @@ export async function applyPostgresScript(connection: PostgresConnection): Promi
 export async function publishAll(db: Database, now: Instant): Promise<void> {
   let complete = 0;
   const isPublished = async () => {
-    const step = await publishBalances({ db, clock: { now: () => now }, passEveryMs: 0 });
+    const step = await publishBalances({ db, clock: { now: () => now } }, { passEveryMs: 0 });
     complete += step === 'complete' ? 1 : 0;
     return complete === 2;
   };

@@ -1,11 +1,11 @@
 /** The Prometheus metrics of ingest, the repeat log and the jobs. */
 
 import type { Registry } from 'prom-client';
+import type { InvoiceAlarms } from '../../billing/invoice-log/invoice-alarms.ts';
 import { type InvoiceLogStats, unixSeconds } from '../../billing/invoice-log/invoice-log.ts';
 import { FINALIZATION_JOB } from '../../billing/invoice-queue/finalization.ts';
 import { SCHEDULED_JOB } from '../../billing/invoice-queue/scheduled-jobs.ts';
 import { CONSOLIDATION_JOB } from '../../billing/invoices/consolidated/issue.ts';
-import type { InvoiceAlarms } from '../../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { RetentionStats } from '../../jobs/event-retention.ts';

@@ -1,6 +1,5 @@
 /** Creates and archives alerts. */
 import { ALERT_LIMITS_DEFAULT, type Alert, type AlertLimits, keyedField } from '../../core/alerts.ts';
-import type { Clock } from '../../core/clock.ts';
 import { conflict, invalid, notFound, Refusal } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import {
@@ -13,27 +12,22 @@ import {
   noteChangesOfAll,
   saveArchivedAlert,
 } from '../../store/alerts/alerts.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { loadMetrics } from '../../store/metrics/billable-metrics.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { requireActiveCustomer } from '../customers/active-customer.ts';
 import { checkDefinition, type NewAlert, unitOf } from './alert-definition.ts';
 
 /** Alerts with an alarm for each value of a custom field: of one customer, and of all. */
 const KEYED_MAX = 3;
 
-export interface AlertDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly limits?: AlertLimits | undefined;
-}
-
 /**
  * Creates an alert, which is evaluated within a second or two. Refuses an unknown customer (`CustomerNotFound`), what its
  * type does not take (`invalid`), more alerts than there may be, and a uniqueness key that was used (`conflict`).
  */
-export async function createAlert(deps: AlertDeps, wanted: NewAlert): Promise<string> {
+export async function createAlert(deps: BillingContext, wanted: NewAlert): Promise<string> {
   checkDefinition(wanted);
   const alert: Alert = {
     ...wanted,
@@ -48,7 +42,7 @@ export async function createAlert(deps: AlertDeps, wanted: NewAlert): Promise<st
     await requireReferences(tx, alert);
     await lockAlertCreation(tx);
     await requireUnusedKey(tx, alert);
-    await requireRoom(tx, alert, deps.limits ?? ALERT_LIMITS_DEFAULT);
+    await requireRoom(tx, alert, deps.alertLimits ?? ALERT_LIMITS_DEFAULT);
     if (!(await insertAlert(tx, alert))) await requireUnusedKey(tx, alert);
     if (customerId === null) await noteChangesOfAll(tx);
     else await noteCustomerChanges(tx, [customerId]);
@@ -89,7 +83,7 @@ async function requireRoom(tx: Transaction, alert: Alert, limits: AlertLimits): 
 
 /** Archives an alert for good. Refuses an unknown one (`not_found`) and one that is archived (`invalid`). */
 export async function archiveAlert(
-  { db, clock }: AlertDeps,
+  { db, clock }: BillingContext,
   id: string,
   { releaseKey }: { readonly releaseKey: boolean },
 ): Promise<void> {

@@ -25,7 +25,7 @@ import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { customerExists } from '../../store/customers/customers.ts';
-import type { AlertDeps } from './create-alert.ts';
+import type { BillingContext } from '../billing-context.ts';
 
 export interface CustomerAlert {
   readonly alert: Alert;
@@ -56,7 +56,7 @@ export function triggerOf({ type }: Pick<Alert, 'type'>): string | null {
  * One alert of a customer. `asked` may name one of several alarms. Refuses an unknown customer or alert, and the alert of another customer (`not_found`).
  */
 export async function getCustomerAlert(
-  { db }: Pick<AlertDeps, 'db'>,
+  { db }: Pick<BillingContext, 'db'>,
   {
     customerId,
     alertId,
@@ -76,7 +76,7 @@ export async function getCustomerAlert(
 
 /** Its own alerts and those of all customers, in the order of their creation. Refuses an unknown customer. */
 export async function listCustomerAlerts(
-  { db }: Pick<AlertDeps, 'db'>,
+  { db }: Pick<BillingContext, 'db'>,
   {
     customerId,
     ...of
@@ -91,7 +91,7 @@ export async function listCustomerAlerts(
 
 /** Forgets the states, and has the alert evaluated again, so that it may be reported again. Refuses as reading does. */
 export async function resetCustomerAlert(
-  { db, clock }: Pick<AlertDeps, 'db' | 'clock'>,
+  { db, clock }: Pick<BillingContext, 'db' | 'clock'>,
   { customerId, alertId }: { readonly customerId: string; readonly alertId: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {

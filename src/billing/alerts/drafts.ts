@@ -3,9 +3,11 @@ import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Contract } from '../../store/contracts/contracts.ts';
 import { createBooks } from '../balances/books.ts';
+import type { SnapshotContext } from '../billing-context.ts';
+import { NO_ALARMS } from '../invoice-log/invoice-alarms.ts';
 import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
 import { type ComputedDraft, computeDrafts } from '../invoices/compute.ts';
-import { type DraftDeps, deductionsOfDrafts } from '../invoices/deductions.ts';
+import { deductionsOfDrafts } from '../invoices/deductions.ts';
 import { draftMoment } from '../invoices/draft-moment.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
 import { planInvoices } from '../invoices/plan-invoices.ts';
@@ -27,7 +29,7 @@ export const NO_DRAFTS: AlertDrafts = { drafts: [], deductions: [], unknown: new
 
 /** One computation for all contracts. `children` draw on what parents of these customers share. */
 export async function computedDrafts(
-  { alarms: _, ...deps }: DraftDeps,
+  deps: SnapshotContext,
   contracts: readonly Contract[],
   children: readonly Contract[],
   now: Instant,
@@ -38,7 +40,7 @@ export async function computedDrafts(
   const plan = await planInvoices(deps.db, targets, now, { schedulesOf: all });
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
   const countedUpTo = await draftMoment(deps.clickhouse, plan);
-  const computed = await computeDrafts(deps, plan, countedUpTo, draws);
+  const computed = await computeDrafts({ ...deps, alarms: NO_ALARMS }, plan, countedUpTo, draws);
   draws.drawAll();
   const drafts = computed.flatMap((draft, index) => {
     const target = targets[index];

@@ -18,7 +18,7 @@ import {
 } from '../../store/alerts/alert-states.ts';
 import { activeAlertsFor, creationTimes } from '../../store/alerts/alerts.ts';
 import { inSnapshot, type Transaction } from '../../store/base/database.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
+import type { BillingContext } from '../billing-context.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';
 import { lineOf } from './distance.ts';
@@ -38,7 +38,7 @@ interface AlertChange {
  * far their values are from their thresholds.
  */
 export async function evaluateAlerts(
-  deps: BalanceDeps,
+  deps: BillingContext,
   customerIds: readonly string[],
   pace?: EvaluationPace,
 ): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ import { type Contract, loadContracts } from '../../store/contracts/contracts.ts
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import { loadHeldAmounts } from '../../store/holds/holds.ts';
 import { isShared, loadDrawingContracts } from '../balances/drawing-contracts.ts';
-import type { DraftDeps } from '../invoices/deductions.ts';
+import type { SnapshotContext } from '../billing-context.ts';
 import { computedDrafts, NO_DRAFTS } from './drafts.ts';
 import { loadGrantFacts } from './grant-facts.ts';
 import { loadInvoiceFacts } from './invoice-facts.ts';
@@ -27,7 +27,7 @@ export interface CustomerAlerts {
 
 /** By customer. Within a snapshot, which stays open meanwhile. */
 export async function loadAlertFacts(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   customers: readonly CustomerAlerts[],
   now: Instant,
 ): Promise<Map<string, AlertFacts>> {
@@ -84,7 +84,7 @@ function isInForce({ startingAt: start, endingBefore: end }: Contract, now: Inst
 
 /** Of contracts, commits and credits, where an alert looks at custom fields. */
 async function loadFields(
-  { db }: DraftDeps,
+  { db }: SnapshotContext,
   customers: readonly CustomerAlerts[],
   objects: readonly { readonly id: string }[],
 ): Promise<CustomFieldsById> {

@@ -9,8 +9,8 @@ import type { Contract } from '../../store/contracts/contracts.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { loadMetrics } from '../../store/metrics/billable-metrics.ts';
+import type { SnapshotContext } from '../billing-context.ts';
 import { openPeriods } from '../invoice-queue/usage-periods.ts';
-import type { DraftDeps } from '../invoices/deductions.ts';
 import { measureRuns } from '../usage/measure-batch.ts';
 
 interface WatchedUsage {
@@ -25,7 +25,7 @@ const MEASURED_WITHIN_MS = 10_000;
 
 /** By customer and metric. Usage that cannot be measured is absent; null: no usage invoice is open. */
 export async function loadUsageFacts(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   customers: readonly { readonly customerId: string; readonly alerts: readonly Alert[] }[],
   contracts: readonly Contract[],
   now: Instant,
@@ -58,7 +58,7 @@ export async function loadUsageFacts(
 }
 
 async function openTimes(
-  { db }: DraftDeps,
+  { db }: SnapshotContext,
   contracts: readonly Contract[],
   now: Instant,
 ): Promise<Map<string, Interval>> {
@@ -85,7 +85,7 @@ async function openTimes(
 
 /** A metric that no event matched is 0: there was no usage. */
 async function measured(
-  { db, clickhouse }: DraftDeps,
+  { db, clickhouse }: SnapshotContext,
   runs: readonly WatchedUsage[],
 ): Promise<{ readonly customerId: string; readonly metricId: string; readonly value: UsageFact }[]> {
   const [first] = runs;

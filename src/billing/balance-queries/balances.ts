@@ -16,7 +16,8 @@ import { loadFinalDeductions } from '../balances/final-deductions.ts';
 import { amountsTaken, loadRolloverTargets } from '../balances/rollovers.ts';
 import { loadDividedCommits } from '../balances/seat-shares.ts';
 import { loadWithheld } from '../balances/withheld.ts';
-import { type BalanceDeps, loadDeductions } from '../invoices/deductions.ts';
+import type { BillingContext } from '../billing-context.ts';
+import { loadDeductions } from '../invoices/deductions.ts';
 import { loadTrueUps } from './true-ups.ts';
 
 /** A commit or credit in its contract; null: it belongs to the customer. */
@@ -36,11 +37,11 @@ interface KnownDrafts {
   readonly draftDeductions: readonly BalanceDeduction[];
 }
 
-type BalanceSource = (BalanceDeps & { readonly finalizedOnly: boolean }) | KnownDrafts;
+type BalanceSource = (BillingContext & { readonly finalizedOnly: boolean }) | KnownDrafts;
 
 /** By commit or credit. */
 export async function balancesOf(
-  deps: BalanceDeps,
+  deps: BillingContext,
   owned: readonly OwnedCommit[],
   now: Instant,
   { finalizedOnly = false }: BalanceOptions = {},
@@ -119,7 +120,7 @@ export async function withOwners(
 
 /** The input of ledgers of the commits and credits, with the deductions of drafts; not for such as have rolled over. */
 export async function ledgerFactsOf(
-  deps: BalanceDeps,
+  deps: BillingContext,
   owned: readonly OwnedCommit[],
   now: Instant,
 ): Promise<(one: OwnedCommit) => LedgerFacts> {

@@ -17,8 +17,8 @@ import { customerExists } from '../../store/customers/customers.ts';
 import { loadCanceledPurchases } from '../balances/canceled-purchases.ts';
 import { loadProductTags } from '../balances/ranking-context.ts';
 import { loadWithheld } from '../balances/withheld.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
 
 export interface DrawdownOrderInput {
@@ -42,7 +42,7 @@ export interface OrderedBalance {
  * (`not_found`).
  */
 export async function drawdownOrder(
-  deps: BalanceDeps,
+  deps: BillingContext,
   { customerId, contractId }: DrawdownOrderInput,
 ): Promise<OrderedBalance[]> {
   const { db, clock } = deps;

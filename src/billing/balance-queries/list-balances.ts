@@ -18,8 +18,8 @@ import type { Database } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import { customerExists } from '../../store/customers/customers.ts';
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { loadNames, type TermNames } from '../contracts/term-names.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import { balancesOf, withOwners } from './balances.ts';
 import { costBasesOf } from './cost-bases.ts';
 
@@ -42,7 +42,7 @@ export interface BalancePage {
 
 /** By creation, or by priority first. Refuses an unknown customer (`CustomerNotFound`). */
 export async function listBalances(
-  deps: BalanceDeps,
+  deps: BillingContext,
   input: ListBalancesInput,
   request: PageRequest<CommitPosition>,
 ): Promise<BalancePage> {

@@ -15,8 +15,8 @@ import { loadCommits } from '../../store/balances/commits.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadSubscriptions } from '../../store/contracts/subscriptions.ts';
 import { loadDividedCommits } from '../balances/seat-shares.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import { ledgerFactsOf } from './balances.ts';
 
 /** Null: not given. */
@@ -64,7 +64,7 @@ const RECORDS_MAX = 100;
  * date together with a range.
  */
 export async function listSeatBalances(
-  deps: BalanceDeps,
+  deps: BillingContext,
   input: SeatBalancesInput,
   { after, limit }: PageRequest<SeatPosition>,
 ): Promise<SeatBalancesPage> {

@@ -8,7 +8,7 @@ import { loadCommits } from '../../store/balances/commits.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import { customerExists } from '../../store/customers/customers.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { balancesOf, withOwners } from './balances.ts';
 
 /** Conditions that must all hold; null: not given. */
@@ -34,7 +34,7 @@ export interface NetBalanceInput {
  * is the parent's. Refuses an unknown customer (`CustomerNotFound`) and an unknown pricing unit (`invalid`).
  */
 export async function netBalance(
-  deps: BalanceDeps,
+  deps: BillingContext,
   { customerId, filters, finalizedOnly, ...input }: NetBalanceInput,
 ): Promise<{ readonly balance: Decimal; readonly creditTypeId: string }> {
   const { db, clock } = deps;

@@ -4,7 +4,6 @@ import {
   type TaxProvider,
   unconnectedDeliveryMethodId,
 } from '../../core/billing-providers.ts';
-import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
@@ -16,13 +15,9 @@ import {
   listBillingConfigurations,
 } from '../../store/customers/billing-configurations.ts';
 import { customerExists, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
+import type { RowContext } from '../billing-context.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** A configuration as a client describes it. */
 export interface BillingConfigurationInput extends DeliveryInput {
@@ -92,7 +87,7 @@ function contentOf(one: BillingConfiguration): string {
  * customer (`not_found`), an archived one and unsound configurations (`invalid`); naming the field.
  */
 export async function setBillingConfigurations(
-  deps: Deps,
+  deps: RowContext,
   inputs: readonly (BillingConfigurationInput & { readonly customerId: string })[],
 ): Promise<BillingConfigurationView[]> {
   const now = deps.clock.now();
@@ -111,7 +106,7 @@ export async function setBillingConfigurations(
 
 /** The customer's configurations, oldest first. Refuses an unknown customer. */
 export async function getBillingConfigurations(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   customerId: string,
   filter: { readonly includeArchived: boolean },
 ): Promise<BillingConfigurationView[]> {

@@ -5,7 +5,6 @@ import {
   DIRECT_BILLING_PROVIDERS,
   unconnectedDeliveryMethodId,
 } from '../../core/billing-providers.ts';
-import type { Clock } from '../../core/clock.ts';
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
@@ -15,12 +14,8 @@ import {
   insertConnection,
   listConnections,
 } from '../../store/billing-providers/billing-connections.ts';
+import type { RowContext } from '../billing-context.ts';
 import { type ProviderSettings, publicSettings } from './provider-settings.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface ConnectInput {
   readonly billingProvider: BillingProvider;
@@ -39,7 +34,7 @@ export interface DeliveryMethodView {
 /**
  * Keeps a connection and returns its id. Several connections to one provider are fine; an equal one is a `conflict`.
  */
-export async function connectBillingProvider(deps: Deps, input: ConnectInput): Promise<string> {
+export async function connectBillingProvider(deps: RowContext, input: ConnectInput): Promise<string> {
   const { billingProvider, deliveryMethod, settings } = input;
   const id = newId();
   const createdAt = deps.clock.now();
@@ -64,7 +59,7 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
  * each provider that has no connection for it.
  */
 export async function listBillingProviders(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<RowContext, 'db'>,
   page: PageRequest<KeysetPosition>,
 ): Promise<Page<DeliveryMethodView>> {
   const { rows, next } = await listConnections(db, page);

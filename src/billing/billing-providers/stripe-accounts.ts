@@ -1,12 +1,9 @@
 /** Connections to accounts of Stripe: the one that the environment names, and further ones whose keys are sealed. */
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
-import type { Clock } from '../../core/clock.ts';
 import { conflict, invalid, notFound, Refusal } from '../../core/errors.ts';
 import { derivedId, newId } from '../../core/ids.ts';
-import type { StripeAccounts } from '../../payments/accounts.ts';
 import { ProviderProblem } from '../../payments/provider.ts';
 import { FORBIDDEN, type StripeAccess } from '../../payments/stripe/access.ts';
-import type { Database } from '../../store/base/database.ts';
 import {
   archiveConnection,
   type BillingConnection,
@@ -15,19 +12,14 @@ import {
   loadConnections,
   saveDefaultConnection,
 } from '../../store/billing-providers/billing-connections.ts';
-
-export interface AccountDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly accounts: StripeAccounts;
-}
+import type { BillingContext } from '../billing-context.ts';
 
 const PROVIDER = { billingProvider: 'stripe', deliveryMethod: 'direct_to_billing_provider' } as const;
 const DEFAULT_NAME = 'default';
 
 /** Connects the account of the environment, or ends its connection where the environment names none any more. */
 export async function settleDefaultAccount(
-  { db, clock }: Pick<AccountDeps, 'db' | 'clock'>,
+  { db, clock }: Pick<BillingContext, 'db' | 'clock'>,
   hasKey: boolean,
 ): Promise<void> {
   const createdAt = clock.now();
@@ -46,7 +38,7 @@ export async function settleDefaultAccount(
  * it is another one than before: what was delivered to that one cannot be asked for any more.
  */
 export async function learnDefaultAccount(
-  { db, accounts }: AccountDeps,
+  { db, accounts }: BillingContext,
   mode: 'test' | 'live',
 ): Promise<string | null> {
   const connection = (await loadConnections(db, [DEFAULT_STRIPE_CONNECTION_ID])).get(
@@ -79,7 +71,7 @@ interface NewAccount {
  * Connects a further account, and returns its delivery method. Refuses a key that Stripe does not know (`invalid`), a name
  * that is used (`conflict`), and every account where the service has no key to seal secrets with.
  */
-export async function createStripeAccount(deps: AccountDeps, wanted: NewAccount): Promise<string> {
+export async function createStripeAccount(deps: BillingContext, wanted: NewAccount): Promise<string> {
   const { db, clock, accounts } = deps;
   const { name, apiKey, webhookSecret } = wanted;
   if (name === DEFAULT_NAME) throw invalid(['name'], 'default is the account of the environment');
@@ -129,7 +121,7 @@ export interface StripeAccountView {
 }
 
 /** Those that are not archived, oldest first. */
-export async function listStripeAccounts({ db }: Pick<AccountDeps, 'db'>): Promise<StripeAccountView[]> {
+export async function listStripeAccounts({ db }: Pick<BillingContext, 'db'>): Promise<StripeAccountView[]> {
   const connections = await findConnections(db, PROVIDER.billingProvider, PROVIDER.deliveryMethod);
   return connections.map(({ id, configuration }) => ({
     deliveryMethodId: id,
@@ -143,7 +135,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** Ends a connection and removes its secrets. Deliveries on their way wait for another one. Idempotent. */
-export async function archiveStripeAccount({ db, clock }: AccountDeps, id: string): Promise<void> {
+export async function archiveStripeAccount({ db, clock }: BillingContext, id: string): Promise<void> {
   if (id === DEFAULT_STRIPE_CONNECTION_ID) {
     throw invalid(['deliveryMethodId'], 'is the account of the environment: unset STRIPE_API_KEY instead');
   }
@@ -156,7 +148,7 @@ export async function archiveStripeAccount({ db, clock }: AccountDeps, id: strin
 
 /** The connection with this name; null: there is none. */
 export async function findStripeAccount(
-  { db }: Pick<AccountDeps, 'db'>,
+  { db }: Pick<BillingContext, 'db'>,
   name: string,
 ): Promise<BillingConnection | null> {
   const connections = await findConnections(db, PROVIDER.billingProvider, PROVIDER.deliveryMethod);

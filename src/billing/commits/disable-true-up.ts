@@ -9,9 +9,9 @@ import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts'
 import { updateCommit } from '../../store/balances/commits.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { loadInvoicedItems } from '../../store/invoices/invoiced-items.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
-import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { requireCommit } from './edit-commit.ts';
 import { lockOwnCommit } from './lock-own-commit.ts';
@@ -28,7 +28,7 @@ export interface DisableTrueUpInput {
  * Refuses an unknown customer, commit or contract (`not_found`), a commit that is not postpaid or is archived, and one
  * whose true-up is on a finalized invoice (`invalid`). Repeated, it changes nothing.
  */
-export async function disableTrueUp(deps: ContractDeps, input: DisableTrueUpInput): Promise<void> {
+export async function disableTrueUp(deps: BillingContext, input: DisableTrueUpInput): Promise<void> {
   const { customerId, commitId: id, contractId, changedBy } = input;
   await deps.db.transaction(async (tx) => {
     const commit = await requireCommit(tx, { customerId, id, kind: 'COMMIT' });

@@ -14,6 +14,7 @@ import { loadCommits, updateCommit } from '../../store/balances/commits.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { customerExists } from '../../store/customers/customers.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
 import { type ContractEditInput, NO_EDIT } from '../contracts/edits/apply-edit.ts';
@@ -22,7 +23,6 @@ import { refuseInvoicedChanges } from '../contracts/edits/invoiced-terms.ts';
 import { namedByUpdated, namedByUpdates } from '../contracts/edits/named-by-updates.ts';
 import { removeTerms } from '../contracts/edits/remove-terms.ts';
 import { updateTerms } from '../contracts/edits/update-terms.ts';
-import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { loadTermsContext } from '../contracts/terms/terms-context.ts';
 import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { checkInvoiceContract, requireOwnContracts } from './invoice-contract.ts';
@@ -51,7 +51,7 @@ export type CommitChange = { readonly edit: CommitEdit } | 'ARCHIVE';
  * field (`invalid`). Paths begin at the members of the edit.
  */
 export async function changeCommit(
-  deps: ContractDeps,
+  deps: BillingContext,
   reference: CommitReference & { readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
@@ -76,7 +76,7 @@ class CommitMovedError extends Error {
 const ATTEMPTS_MAX = 10;
 
 function changeOnce(
-  deps: ContractDeps,
+  deps: BillingContext,
   reference: CommitReference & { readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
@@ -101,7 +101,7 @@ export async function requireCommit(
 
 async function changeContractCommit(
   tx: Transaction,
-  deps: ContractDeps,
+  deps: BillingContext,
   reference: CommitReference & { readonly contractId: string; readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
@@ -136,7 +136,7 @@ function refuseOwnMembers(
 
 async function changeOwnCommit(
   tx: Transaction,
-  deps: ContractDeps,
+  deps: BillingContext,
   { reference, commit: first }: { readonly reference: CommitReference; readonly commit: Commit },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
@@ -185,7 +185,7 @@ async function applicableContracts(
 /** The commit after the change of its terms. */
 async function changedTerm(
   tx: Transaction,
-  { clock, paymentProvider }: ContractDeps,
+  { clock, paymentProvider }: BillingContext,
   commit: Commit,
   { updates, removals }: Pick<ContractEditInput, 'updates' | 'removals'>,
 ): Promise<Commit> {

@@ -1,5 +1,4 @@
 /** Records the outcome of a payment that is collected outside the service (docs/contracts.md, "Payment gates"). */
-import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -7,14 +6,14 @@ import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import { publishPaymentOutcomes } from '../../notifications/payment-messages.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { lockContract } from '../../store/contracts/contracts.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { loadInvoicedItems } from '../../store/invoices/invoiced-items.ts';
 import type { IssuedHead } from '../../store/invoices/invoices.ts';
 import { voidInvoicesOfItems } from '../../store/invoices/voided-invoices.ts';
 import { findThresholdCharge } from '../../store/thresholds/threshold-charges.ts';
-import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { settlePayment } from '../thresholds/settle-payment.ts';
 
@@ -25,19 +24,13 @@ export interface ReleaseCommitInput {
   readonly toldBy: string;
 }
 
-type OutcomeDeps = VoidingDeps & {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-};
-
 /**
  * PAID makes the commit's balance usable from the start of its access. FAILED withholds it for good and voids the
  * invoices of its purchase; the threshold that caused the purchase is disabled. The same answer again changes nothing.
  * Refuses the other answer (`invalid`), and a workflow that is not one.
  */
 export async function releaseCommit(
-  deps: OutcomeDeps,
+  deps: BillingContext,
   { workflowId, outcome, toldBy }: ReleaseCommitInput,
 ): Promise<void> {
   const told = { outcome, toldBy, errorMessage: null };
@@ -52,13 +45,13 @@ export async function releaseCommit(
     }
     return ended ?? [];
   });
-  for (const invoice of voided) deps.invoiceLog?.voided(invoice);
+  for (const invoice of voided) deps.invoiceLog.voided(invoice);
 }
 
 /** The same outcome, reported by a provider. The first report stays. Returns the invoices that it has voided. */
 export async function endProviderPayment(
   tx: Transaction,
-  deps: OutcomeDeps,
+  deps: BillingContext,
   commitId: string,
   told: Omit<ToldOutcome, 'toldBy'>,
 ): Promise<readonly IssuedHead[]> {
@@ -76,7 +69,7 @@ interface ToldOutcome {
 /** The invoices that it has voided; null where an outcome is known already. */
 async function endPayment(
   tx: Transaction,
-  deps: OutcomeDeps,
+  deps: BillingContext,
   commit: Commit,
   { outcome, toldBy, errorMessage }: ToldOutcome,
 ): Promise<IssuedHead[] | null> {

@@ -19,13 +19,13 @@ import { loadBillingConfigurations } from '../../store/customers/billing-configu
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 import { balancesOf } from '../balance-queries/balances.ts';
 import { costBasesOf } from '../balance-queries/cost-bases.ts';
+import type { BillingContext } from '../billing-context.ts';
 import {
   type BillingConfigurationView,
   billingConfigurationViews,
 } from '../billing-providers/configurations.ts';
 import { loadNames, type TermNames } from '../contracts/term-names.ts';
 import { periodTerms } from '../invoice-queue/usage-periods.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import { type AccumulatedSpend, accumulatedSpends } from '../thresholds/spend-trackers.ts';
 
 export interface ContractView {
@@ -62,7 +62,7 @@ export interface ViewOptions {
 
 /** The views of the contracts in the order given. */
 export async function contractViews(
-  deps: BalanceDeps,
+  deps: BillingContext,
   contracts: readonly Contract[],
   now: Instant,
   options: ViewOptions,
@@ -72,7 +72,7 @@ export async function contractViews(
 
 /** The views of states of contracts that are not necessarily the present ones. */
 export async function viewsOf(
-  deps: BalanceDeps,
+  deps: BillingContext,
   states: readonly FullContract[],
   now: Instant,
   { withHistory, withBalances }: ViewOptions,

@@ -4,8 +4,8 @@ import type { Instant } from '../../core/time.ts';
 import { findVersionAsOf } from '../../store/contracts/contract-versions.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import { customerExists } from '../../store/customers/customers.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import { type ContractView, contractViews, viewsOf } from './contract-views.ts';
 
 export interface GetContractInput {
@@ -18,7 +18,7 @@ export interface GetContractInput {
 }
 
 /** Refuses a contract that is not there (see `findContractOf`), and a date before it was created (`invalid`). */
-export async function getContract(deps: BalanceDeps, input: GetContractInput): Promise<ContractView> {
+export async function getContract(deps: BillingContext, input: GetContractInput): Promise<ContractView> {
   const contract = await findContractOf(deps.db, input.customerId, input.contractId);
   const now = deps.clock.now();
   const { asOfDate } = input;
@@ -48,7 +48,10 @@ export interface ListContractsInput {
 }
 
 /** The customer's contracts. Refuses an unknown customer (`CustomerNotFound`). */
-export async function listContracts(deps: BalanceDeps, input: ListContractsInput): Promise<ContractView[]> {
+export async function listContracts(
+  deps: BillingContext,
+  input: ListContractsInput,
+): Promise<ContractView[]> {
   const { customerId, includeArchived, startingAt, coveringDate } = input;
   if (startingAt !== null && coveringDate !== null) {
     throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);

@@ -1,19 +1,13 @@
 /** Reading the edit history of a contract. */
-import type { Clock } from '../../core/clock.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database } from '../../store/base/database.ts';
 import { loadContractEdits } from '../../store/contracts/contract-edits.ts';
 import { findRateCard } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 import type { ContractReference } from '../contracts/change-contract.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import { loadNames, type TermNames } from '../contracts/term-names.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** Edits with everything that their terms refer to. */
 export interface EditHistory {
@@ -28,7 +22,7 @@ export interface EditHistory {
 
 /** Every change, first to last. Refuses a contract that is not there (see `findContractOf`). */
 export async function getEditHistory(
-  deps: Deps,
+  deps: RowContext,
   { customerId, contractId }: ContractReference,
 ): Promise<EditHistory> {
   const contract = await findContractOf(deps.db, customerId, contractId);
@@ -36,12 +30,16 @@ export async function getEditHistory(
 }
 
 /** One edit, for the answer to the request that submitted it. */
-export async function viewEdit(deps: Deps, customerId: string, edit: ContractEdit): Promise<EditHistory> {
+export async function viewEdit(
+  deps: RowContext,
+  customerId: string,
+  edit: ContractEdit,
+): Promise<EditHistory> {
   return historyOf(deps, await findContractOf(deps.db, customerId, edit.contractId), [edit]);
 }
 
 async function historyOf(
-  { db, clock }: Deps,
+  { db, clock }: RowContext,
   contract: Contract,
   edits: readonly ContractEdit[],
 ): Promise<EditHistory> {

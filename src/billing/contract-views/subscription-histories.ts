@@ -1,5 +1,4 @@
 /** The histories of one subscription (docs/subscriptions.md, "History"). */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { notFound, Refusal } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
@@ -8,15 +7,10 @@ import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { contains, type Instant, type OpenInterval } from '../../core/time.ts';
 import { seatIdsFrom, seatSegments } from '../../rating/quantities/subscription-quantities.ts';
 import { type QuantityHistoryEntry, quantityHistory } from '../../rating/subscriptions/history.ts';
-import type { Database } from '../../store/base/database.ts';
 import { loadSubscriptions } from '../../store/contracts/subscriptions.ts';
+import type { RowContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import { loadPrices } from '../invoice-queue/load-charges.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface SubscriptionReference {
   readonly customerId: string;
@@ -31,7 +25,7 @@ export interface QuantityHistory {
 
 /** Refuses an unknown customer, contract or subscription (`not_found`). */
 export async function readQuantityHistory(
-  deps: Deps,
+  deps: RowContext,
   reference: SubscriptionReference,
 ): Promise<QuantityHistory> {
   const { contract, subscription } = await findSubscription(deps, reference);
@@ -66,7 +60,7 @@ export interface SeatHistoryPosition {
  * `InvalidArgument` a covering date with a range, and a subscription without seats.
  */
 export async function readSeatsHistory(
-  deps: Deps,
+  deps: RowContext,
   reference: SubscriptionReference,
   filter: SeatHistoryFilter,
   { after, limit }: PageRequest<SeatHistoryPosition>,
@@ -98,7 +92,7 @@ function invalidArgument(path: string[], problem: string): Refusal {
 }
 
 async function findSubscription(
-  { db }: Deps,
+  { db }: RowContext,
   { customerId, contractId, subscriptionId }: SubscriptionReference,
 ): Promise<{ readonly contract: Contract; readonly subscription: Subscription }> {
   const contract = await findContractOf(db, customerId, contractId);

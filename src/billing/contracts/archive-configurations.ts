@@ -15,8 +15,9 @@ import {
   loadBillingConfigurations,
 } from '../../store/customers/billing-configurations.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { CONTRACTS_PER_CALL_MAX, changeLockedContracts } from './change-contract.ts';
-import type { ContractChange, ContractDeps } from './settle-contract.ts';
+import type { ContractChange } from './settle-contract.ts';
 
 export interface ArchiveConfigurationsInput {
   readonly customerId: string;
@@ -31,7 +32,7 @@ export interface ArchiveConfigurationsInput {
  * may change (`invalid`).
  */
 export async function archiveConfigurations(
-  deps: ContractDeps,
+  deps: BillingContext,
   input: ArchiveConfigurationsInput,
 ): Promise<void> {
   const { customerId, ids, archivedBy } = input;

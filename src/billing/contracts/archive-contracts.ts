@@ -8,7 +8,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { lockContractsOf } from '../../store/contracts/contracts.ts';
 import { voidInvoicesOfContract } from '../../store/invoices/voided-invoices.ts';
-import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
+import type { BillingContext } from '../billing-context.ts';
 import {
   CONTRACTS_PER_CALL_MAX,
   type ContractReference,
@@ -17,7 +17,7 @@ import {
 } from './change-contract.ts';
 import { requireNotArchived } from './contract-changes.ts';
 import { lockRenewedBy, reopenRenewed } from './reopen-renewed.ts';
-import type { ChangeOrigin, ContractChange, ContractDeps } from './settle-contract.ts';
+import type { ChangeOrigin, ContractChange } from './settle-contract.ts';
 
 export interface ArchiveContractInput extends ContractReference {
   readonly changedBy: string;
@@ -26,10 +26,7 @@ export interface ArchiveContractInput extends ContractReference {
 }
 
 /** Archives a contract, and reopens the one that it renews (reopen-renewed.ts). Refuses a missing contract, and an archived one (`invalid`). */
-export async function archiveContract(
-  deps: ContractDeps & VoidingDeps,
-  input: ArchiveContractInput,
-): Promise<void> {
+export async function archiveContract(deps: BillingContext, input: ArchiveContractInput): Promise<void> {
   const { changedBy, contractId, voidInvoices } = input;
   const now = deps.clock.now();
   const voided = await deps.db.transaction(async (tx) => {
@@ -42,7 +39,7 @@ export async function archiveContract(
     if (renewed !== null) await reopenRenewed(tx, deps, renewed, contractId, { now, changedBy });
     return invoices;
   });
-  for (const invoice of voided) deps.invoiceLog?.voided(invoice);
+  for (const invoice of voided) deps.invoiceLog.voided(invoice);
 }
 
 /**
@@ -51,7 +48,7 @@ export async function archiveContract(
  */
 export async function archiveContractsOf(
   tx: Transaction,
-  deps: Pick<ContractDeps, 'gracePeriodHours'>,
+  deps: Pick<BillingContext, 'gracePeriodHours'>,
   customerId: string,
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
 ): Promise<void> {

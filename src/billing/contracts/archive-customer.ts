@@ -8,9 +8,8 @@ import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { findCustomer, lockCustomer, updateCustomer } from '../../store/customers/customers.ts';
 import { voidInvoicesOfCustomer } from '../../store/invoices/voided-invoices.ts';
-import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { archiveContractsOf } from './archive-contracts.ts';
-import type { ContractDeps } from './settle-contract.ts';
 
 /**
  * Archives the customer and its contracts now and voids all its finalized invoices. It keeps its ingest
@@ -18,7 +17,7 @@ import type { ContractDeps } from './settle-contract.ts';
  * and one with more contracts than one call may change (`invalid`).
  */
 export async function archiveCustomer(
-  deps: ContractDeps & VoidingDeps,
+  deps: BillingContext,
   customerId: string,
   archivedBy: string,
 ): Promise<void> {
@@ -34,5 +33,5 @@ export async function archiveCustomer(
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });
     return invoices;
   });
-  for (const invoice of voided) deps.invoiceLog?.voided(invoice);
+  for (const invoice of voided) deps.invoiceLog.voided(invoice);
 }

@@ -9,15 +9,11 @@ import type { Transaction } from '../../store/base/database.ts';
 import { withTerms } from '../../store/contract-terms/contract-terms.ts';
 import { editWithKey } from '../../store/contracts/contract-edits.ts';
 import { lockContract } from '../../store/contracts/contracts.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { missingContract } from './find-contract.ts';
 import { holdGrants } from './grants/grant-jobs.ts';
-import {
-  type ChangeOrigin,
-  type ContractChange,
-  type ContractDeps,
-  settleContracts,
-} from './settle-contract.ts';
+import { type ChangeOrigin, type ContractChange, settleContracts } from './settle-contract.ts';
 
 export interface ContractReference {
   readonly customerId: string;
@@ -31,7 +27,7 @@ export interface ContractReference {
  */
 export async function changeContract(
   tx: Transaction,
-  deps: Pick<ContractDeps, 'gracePeriodHours'>,
+  deps: Pick<BillingContext, 'gracePeriodHours'>,
   { customerId, contractId }: ContractReference,
   origin: ChangeOrigin,
   change: (before: FullContract) => ContractChange | Promise<ContractChange>,
@@ -67,7 +63,7 @@ const CONTRACTS_PER_READ = 100;
  */
 export async function changeLockedContracts(
   tx: Transaction,
-  deps: Pick<ContractDeps, 'gracePeriodHours'>,
+  deps: Pick<BillingContext, 'gracePeriodHours'>,
   contracts: readonly Contract[],
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
   change: (before: FullContract) => ContractChange,

@@ -4,10 +4,10 @@ import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { checkUsageFilter } from '../products/usage-filters.ts';
 import { type ContractReference, changeContract } from './change-contract.ts';
-import type { ContractDeps } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
 
 export interface UpdateEndDateInput extends ContractReference {
@@ -22,7 +22,7 @@ export interface UpdateEndDateInput extends ContractReference {
  * Sets, moves or removes the end. Refuses (`invalid`) an end that is not after the start, one before a
  * finalized invoice where that is not allowed, and an archived contract.
  */
-export async function updateEndDate(deps: ContractDeps, input: UpdateEndDateInput): Promise<void> {
+export async function updateEndDate(deps: BillingContext, input: UpdateEndDateInput): Promise<void> {
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
     await changeContract(tx, deps, input, { now, changedBy: input.changedBy }, async (full) => {
@@ -61,7 +61,7 @@ export interface SetUsageFilterInput extends ContractReference {
 }
 
 /** Sets the filter from its start on. Refuses (`invalid`) a start outside the contract and an unknown key. */
-export async function setUsageFilter(deps: ContractDeps, input: SetUsageFilterInput): Promise<void> {
+export async function setUsageFilter(deps: BillingContext, input: SetUsageFilterInput): Promise<void> {
   const { filter, changedBy } = input;
   await deps.db.transaction(async (tx) => {
     await changeContract(tx, deps, input, { now: deps.clock.now(), changedBy }, async (full) => {

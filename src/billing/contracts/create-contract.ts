@@ -17,6 +17,7 @@ import type { Transaction } from '../../store/base/database.ts';
 import { sentTogether } from '../../store/base/sent-together.ts';
 import { contractWithKey, hasContracts, insertContract } from '../../store/contracts/contracts.ts';
 import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
+import type { BillingContext } from '../billing-context.ts';
 import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
@@ -25,7 +26,7 @@ import { requireActiveCustomer } from '../customers/active-customer.ts';
 import { checkUsageFilter } from '../products/usage-filters.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
-import { type ContractDeps, settleContracts } from './settle-contract.ts';
+import { settleContracts } from './settle-contract.ts';
 import { spendLimitOf } from './spend-limit.ts';
 import { buildNewTerms, type TermsInput } from './terms/build-terms.ts';
 import { fieldsOfTerms } from './terms/fields-of-terms.ts';
@@ -69,14 +70,17 @@ const CONTRACTS_MAX = 1_000;
  * uniqueness key that was used before, a customer that has as many contracts as it may, and a custom field value that another object has (`conflict`). Nothing
  * is stored then.
  */
-export async function createContract(deps: ContractDeps, input: CreateContractInput): Promise<FullContract> {
+export async function createContract(
+  deps: BillingContext,
+  input: CreateContractInput,
+): Promise<FullContract> {
   return deps.db.transaction((tx) => createContractIn(tx, deps, input));
 }
 
 /** `createContract` within a larger transaction. */
 export async function createContractIn(
   tx: Transaction,
-  deps: Omit<ContractDeps, 'db'>,
+  deps: Omit<BillingContext, 'db'>,
   input: CreateContractInput,
 ): Promise<FullContract> {
   checkDates(input);

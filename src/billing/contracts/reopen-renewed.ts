@@ -10,10 +10,11 @@ import { deleteTransition, loadTransitions } from '../../store/contracts/contrac
 import { findVersionBeforeEnd } from '../../store/contracts/contract-versions.ts';
 import { lockContract } from '../../store/contracts/contracts.ts';
 import { hasInvoiceSince } from '../../store/invoices/issued-periods.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { holdNextFinalizations } from '../invoice-queue/finalization.ts';
 import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { holdGrants } from './grants/grant-jobs.ts';
-import { type ChangeOrigin, type ContractDeps, settleContracts } from './settle-contract.ts';
+import { type ChangeOrigin, settleContracts } from './settle-contract.ts';
 
 /**
  * Locks the contract that this one renews, before the contract itself is locked, as the order of locks asks. Null where it
@@ -32,7 +33,7 @@ export async function lockRenewedBy(tx: Transaction, contractId: string): Promis
  */
 export async function reopenRenewed(
   tx: Transaction,
-  deps: Pick<ContractDeps, 'gracePeriodHours'>,
+  deps: Pick<BillingContext, 'gracePeriodHours'>,
   from: Contract,
   renewalId: string,
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,

@@ -6,38 +6,25 @@
  * Lock order, common to all transactions: contracts, from the older to those that renew them; then jobs; then balances
  * (`lockBalances`); then commits; then custom field keys, which other requests wait for.
  */
-import type { Clock } from '../../core/clock.ts';
 import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';
 import { keyUsed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
-import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import { publishContractChanges } from '../../notifications/lifecycle-messages.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { sentTogether } from '../../store/base/sent-together.ts';
 import { insertTerms, saveContract } from '../../store/contract-terms/contract-terms.ts';
 import { editWithKey, insertContractEdits } from '../../store/contracts/contract-edits.ts';
 import { insertContractVersions } from '../../store/contracts/contract-versions.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { planFinalizations } from '../invoice-queue/finalization.ts';
 import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { renewalsThatFollow } from './follow-renewal.ts';
-import { planGrants } from './grants/grant-jobs.ts';
-import { withGrantsOf } from './grants/granted-changes.ts';
-
-/** The dependencies of every operation that creates or changes contracts. */
-export interface ContractDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** From the end of a billing period to the finalization of its invoice. */
-  readonly gracePeriodHours: number;
-  readonly paymentProvider?: PaymentProvider | undefined;
-  /** Of one subscription; undefined: the default. */
-  readonly seatsMax?: number | undefined;
-}
+import { planGrants, withGrantsOf } from './grants/grant-jobs.ts';
 
 export interface ChangeOrigin {
   readonly now: Instant;
@@ -77,7 +64,7 @@ export interface Settled {
  */
 export async function settleContracts(
   tx: Transaction,
-  { gracePeriodHours }: Pick<ContractDeps, 'gracePeriodHours'>,
+  { gracePeriodHours }: Pick<BillingContext, 'gracePeriodHours'>,
   requested: readonly SettledChange[],
   origin: ChangeOrigin,
 ): Promise<Settled> {

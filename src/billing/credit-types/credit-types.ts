@@ -1,5 +1,4 @@
 /** Use cases of pricing units: the fiat currencies, which are fixed, and custom units. */
-import type { Clock } from '../../core/clock.ts';
 import {
   type CreditType,
   FIAT_CREDIT_TYPES,
@@ -9,13 +8,8 @@ import {
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
-import type { Database } from '../../store/base/database.ts';
 import { insertCreditType, listCustomCreditTypes } from '../../store/credit-types/credit-types.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { RowContext } from '../billing-context.ts';
 
 /** Where a page ended: in the frequent currencies or at their end, in the custom units, in the other currencies. */
 export type PricingUnitPosition =
@@ -32,7 +26,7 @@ export interface PricingUnit extends CreditType {
  * currencies: there are more of them than a page has, and a client that reads one page finds its custom units on it.
  */
 export async function listPricingUnits(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   { after, limit }: PageRequest<PricingUnitPosition>,
 ): Promise<Page<PricingUnit, PricingUnitPosition>> {
   const rows: PricingUnit[] = [];
@@ -62,7 +56,7 @@ function currencies(all: readonly CreditType[], skipped: number, count: number):
 }
 
 /** Makes a custom pricing unit. Refuses a name that another unit or a currency has (`conflict`). */
-export async function createPricingUnit(deps: Deps, name: string): Promise<CreditType> {
+export async function createPricingUnit(deps: RowContext, name: string): Promise<CreditType> {
   const unit = { id: newId(), name, createdAt: deps.clock.now() };
   const currency = FIAT_CREDIT_TYPES.find((fiat) => fiat.name === name);
   const holder = currency?.id ?? (await deps.db.transaction((tx) => insertCreditType(tx, unit)));

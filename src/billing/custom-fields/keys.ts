@@ -1,10 +1,9 @@
 /** Use cases of the keys of custom fields: an allow-list for each kind of object. */
-import type { Clock } from '../../core/clock.ts';
 import { CUSTOM_FIELD_KEYS_PER_ENTITY_MAX, type CustomFieldEntity } from '../../core/custom-fields.ts';
 import { conflict, type FieldPath, invalid } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   type CustomFieldKey,
   countKeys,
@@ -14,11 +13,7 @@ import {
   lockDeclarations,
   removeKey as removeStoredKey,
 } from '../../store/custom-fields/custom-fields.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { RowContext } from '../billing-context.ts';
 
 export interface AddKeyInput {
   readonly entity: CustomFieldEntity;
@@ -31,7 +26,7 @@ export interface AddKeyInput {
  * Declares a key, which starts without values also where it was declared before. Refuses one that is
  * declared now (`conflict`): uniqueness cannot be turned on or off, and one key too many (`invalid`).
  */
-export async function addKey(deps: Deps, input: AddKeyInput): Promise<void> {
+export async function addKey(deps: RowContext, input: AddKeyInput): Promise<void> {
   const declared = await deps.db.transaction((tx) => declareKey(tx, input, deps.clock.now(), ['key']));
   if (!declared) {
     throw conflict(`${JSON.stringify(input.key)} is a custom field of entity ${input.entity} already`, [
@@ -59,7 +54,7 @@ export async function declareKey(
 
 /** Withdraws a key: its values are out of reach for good. Refuses a key that is not declared (`invalid`). */
 export async function removeKey(
-  deps: Deps,
+  deps: RowContext,
   { entity, key }: Pick<AddKeyInput, 'entity' | 'key'>,
 ): Promise<void> {
   const now = deps.clock.now();
@@ -70,7 +65,7 @@ export async function removeKey(
 
 /** A page of declared keys, in the order of declaration. `entities` null: of all. */
 export async function listKeys(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   entities: readonly CustomFieldEntity[] | null,
   page: PageRequest<KeyPosition>,
 ): Promise<Page<CustomFieldKey, KeyPosition>> {

@@ -1,8 +1,7 @@
 /** Use cases of the values of custom fields on objects that exist. */
-import type { Clock } from '../../core/clock.ts';
 import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';
 import { invalid, notFound } from '../../core/errors.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   isStoredEntity,
   isTemplateEntity,
@@ -10,13 +9,9 @@ import {
   templateExists,
 } from '../../store/custom-field-objects/custom-field-objects.ts';
 import { deleteValues as deleteStoredValues, lockKeys } from '../../store/custom-fields/custom-fields.ts';
+import type { RowContext } from '../billing-context.ts';
 import { holdDraftInvoice } from './draft-invoices.ts';
 import { declaredKeys, mergeCustomFields, requireDeclaredKey } from './store-fields.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 interface ObjectReference {
   readonly entity: CustomFieldEntity;
@@ -29,7 +24,7 @@ interface ObjectReference {
  * another object holds, archived ones included (`conflict`).
  */
 export async function setValues(
-  deps: Deps,
+  deps: RowContext,
   { fields, ...object }: ObjectReference & { readonly fields: CustomFields },
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
@@ -40,7 +35,7 @@ export async function setValues(
 
 /** Deletes values of an object; keys that it has no value for are fine. Refuses what `setValues` refuses. */
 export async function deleteValues(
-  deps: Deps,
+  deps: RowContext,
   { keys, ...object }: ObjectReference & { readonly keys: readonly string[] },
 ): Promise<void> {
   const { entity, entityId } = object;
@@ -57,7 +52,7 @@ export async function deleteValues(
 }
 
 /** Refuses (`not_found`) an object that does not exist, and (`invalid`) one whose fields never change. */
-async function requireObject(deps: Deps, tx: Transaction, object: ObjectReference): Promise<void> {
+async function requireObject(deps: RowContext, tx: Transaction, object: ObjectReference): Promise<void> {
   const { entity, entityId } = object;
   if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, deps.clock.now());
   if (isTemplateEntity(entity) && (await templateExists(tx, entity, entityId))) {

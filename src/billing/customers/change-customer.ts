@@ -1,20 +1,14 @@
 /** Changes to a customer's header. */
-import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import type { Database } from '../../store/base/database.ts';
 import { type Customer, findCustomer, updateCustomer } from '../../store/customers/customers.ts';
+import type { RowContext } from '../billing-context.ts';
 import { oneWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 import { customerName } from './customer-name.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 /** Renames a customer; names longer than 160 characters are cut. Refuses an unknown customer. */
 export async function renameCustomer(
-  deps: Deps,
+  deps: RowContext,
   customerId: string,
   name: string,
 ): Promise<WithCustomFields<Customer>> {
@@ -24,7 +18,7 @@ export async function renameCustomer(
 
 /** Sets or clears the customer's account in a CRM. Refuses an unknown customer. */
 export async function setCrmAccount(
-  deps: Deps,
+  deps: RowContext,
   customerId: string,
   crmAccountId: string | null,
 ): Promise<void> {
@@ -33,7 +27,7 @@ export async function setCrmAccount(
 
 /** The customer, archived or not. Refuses an unknown one. */
 export async function getCustomer(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   customerId: string,
 ): Promise<WithCustomFields<Customer>> {
   const customer = await findCustomer(deps.db, customerId);
@@ -42,7 +36,7 @@ export async function getCustomer(
 }
 
 async function change(
-  deps: Deps,
+  deps: RowContext,
   customerId: string,
   changes: { readonly name?: string; readonly crmAccountId?: string | null },
 ): Promise<void> {

@@ -1,9 +1,8 @@
 /** Creates a customer with its ingest aliases and billing configurations, all or nothing. */
-import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import type { Database } from '../../store/base/database.ts';
 import { sentTogether } from '../../store/base/sent-together.ts';
 import { type Customer, insertCustomer } from '../../store/customers/customers.ts';
+import type { RowContext } from '../billing-context.ts';
 import {
   addBillingConfigurations,
   type BillingConfigurationInput,
@@ -12,11 +11,6 @@ import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import type { WithCustomFields } from '../custom-fields/with-fields.ts';
 import { customerName } from './customer-name.ts';
 import { replaceAliases, uniqueAliases } from './ingest-aliases.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface CreateCustomerInput {
   readonly name: string;
@@ -32,7 +26,7 @@ export interface CreateCustomerInput {
  * custom field that another customer holds, archived ones included (`conflict`, naming it).
  */
 export async function createCustomer(
-  deps: Deps,
+  deps: RowContext,
   input: CreateCustomerInput,
 ): Promise<WithCustomFields<Customer>> {
   const now = deps.clock.now();

@@ -3,10 +3,9 @@
  * archived customer. Events are matched when they are read, so all usage of an alias belongs to its present
  * owner.
  */
-import type { Clock } from '../../core/clock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid, withoutUuidCase } from '../../core/ids.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import {
   claimAliases,
@@ -15,11 +14,7 @@ import {
   lockCustomer,
   updateCustomer,
 } from '../../store/customers/customers.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { RowContext } from '../billing-context.ts';
 
 /** A conflict names at most this many aliases. */
 const ALIASES_NAMED_MAX = 5;
@@ -29,7 +24,7 @@ const ALIASES_NAMED_MAX = 5;
  * aliases of other customers (`conflict`, naming them); nothing changes then.
  */
 export async function setIngestAliases(
-  deps: Deps,
+  deps: RowContext,
   customerId: string,
   aliases: readonly string[],
 ): Promise<void> {

@@ -20,7 +20,7 @@ import {
 import { deleteHolds } from '../../store/holds/holds.ts';
 import { findUnsettledDelivery } from '../../store/invoices/delivery-work.ts';
 import { enqueueJobs } from '../../store/jobs/jobs.ts';
-import type { ContractDeps } from '../contracts/settle-contract.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { draftPlaces } from '../invoices/draft-places.ts';
 import { eraseEventsJob } from './erase-events.ts';
 
@@ -36,7 +36,7 @@ const ANSWER_ERASED = {
  * Erases the customer and archives it, without voiding its invoices. Repeating it erases what has come since. Refuses an
  * unknown customer (`not_found`), and one that is not invoiced to the end (`invalid`, naming the contract).
  */
-export async function eraseCustomer(deps: ContractDeps, customerId: string): Promise<void> {
+export async function eraseCustomer(deps: BillingContext, customerId: string): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
     if (!isKnown) throw notFound('customer', customerId, 'CustomerNotFound');
@@ -57,7 +57,7 @@ export async function eraseCustomer(deps: ContractDeps, customerId: string): Pro
 
 async function requireInvoiced(
   tx: Transaction,
-  deps: ContractDeps,
+  deps: BillingContext,
   customerId: string,
   now: Instant,
 ): Promise<void> {

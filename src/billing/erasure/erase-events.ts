@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { isUsageLine } from '../../core/invoice.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { eraseProperties, eraseRepeats, type KeptProperties } from '../../metering/events/erase-events.ts';
 import type { SystemChange } from '../../store/access/system-changes.ts';
 import type { Database } from '../../store/base/database.ts';
@@ -18,6 +17,7 @@ import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';
 import type { Job, NewJob } from '../../store/jobs/jobs.ts';
 import { loadMetrics } from '../../store/metrics/billable-metrics.ts';
+import type { BillingContext } from '../billing-context.ts';
 
 /** The kind of the job. */
 export const ERASE_EVENTS_JOB = 'erase_events';
@@ -30,13 +30,7 @@ export function eraseEventsJob(customerId: string, refs: readonly string[], runA
   return { kind: ERASE_EVENTS_JOB, key: `${customerId}:${randomUUID()}`, subject: null, runAt, payload };
 }
 
-export interface EraseEventsDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly cluster: string | undefined;
-}
-
-export async function eraseEvents(deps: EraseEventsDeps, jobs: readonly Job[]): Promise<void> {
+export async function eraseEvents(deps: BillingContext, jobs: readonly Job[]): Promise<void> {
   for (const { payload } of jobs) {
     const { customer_id: customerId, refs } = payloadSchema.parse(payload);
     const kept = await neededProperties(deps.db, customerId);

@@ -3,20 +3,18 @@
  *
  * As in usage, the present customers and metrics decide, so a moved alias or a new metric changes the answer.
  */
-import type { Clock } from '../../core/clock.ts';
 import { Refusal, unreachable } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE, TOKEN_KINDS } from '../../core/token-billing.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { findEvents } from '../../metering/events/find-events.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
 import { type PropertyReader, readProperties } from '../../metering/events/nested-properties.ts';
-import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
 import type { Database } from '../../store/base/database.ts';
 import { ownersOfRefs, type UsageOwnerName } from '../../store/customers/usage-owners.ts';
 import { allMetrics, type StoredMetric } from '../../store/metrics/billable-metrics.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
 import { unpricedReasons } from '../token-billing/unpriced-uses.ts';
 
@@ -26,15 +24,6 @@ export const EVENT_SEARCH_IDS_MAX = 100;
 const REPEATS_SHOWN_MAX = 100;
 /** Answers of one search, events times metrics: some 30 MB of JSON. */
 const DECISIONS_MAX = 100_000;
-
-interface Deps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-  /** Of ingest: how long an id is remembered. */
-  readonly windowDays: number;
-  readonly repeats: Pick<RepeatLog, 'flush'>;
-}
 
 type MatchedMetric = WithCustomFields<StoredMetric>;
 
@@ -62,7 +51,10 @@ export interface EventView {
  * The events accepted within the window that have these ids, in the order of the ids; each followed by the
  * repeats of it that were seen. Refuses (`too_large`) more events and metrics than one answer can hold.
  */
-export async function searchEvents(deps: Deps, transactionIds: readonly string[]): Promise<EventView[]> {
+export async function searchEvents(
+  deps: BillingContext,
+  transactionIds: readonly string[],
+): Promise<EventView[]> {
   const { db, clickhouse, clock, windowDays, repeats } = deps;
   const ids = [...new Set(transactionIds)];
   // Ids are remembered in whole seconds: one accepted in this second or later is known now.

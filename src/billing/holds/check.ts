@@ -1,14 +1,12 @@
 /** Whether something may be used now, from the numbers that holds are granted from. Holds nothing (docs/holds.md, "Check"). */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { namesNothing, Refusal } from '../../core/errors.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Standing } from '../../rating/holds/hold-book.ts';
 import type { Database } from '../../store/base/database.ts';
 import { findProduct } from '../../store/products/products.ts';
-import type { HoldFamilies } from './hold-families.ts';
 import type { Asked, HoldFamily, NotCharged } from './hold-family.ts';
-import type { HoldWriter } from './hold-writer.ts';
+import type { HoldParts } from './hold-parts.ts';
 import { preparedEvent } from './prepare-holds.ts';
 import { type AccountReader, createAccountReader } from './read-accounts.ts';
 import { unitOf } from './unit-of-parts.ts';
@@ -39,22 +37,12 @@ const ATTEMPTS_MAX = 5;
 /** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
 const CONFIRMED_MAX = 2;
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly windowDays: number;
-  readonly isShared: boolean;
-  readonly writer: HoldWriter;
-  readonly families: HoldFamilies;
-  readonly nameOf: (creditTypeId: string) => Promise<string>;
+interface Parts extends HoldParts {
+  readonly accountReader: AccountReader;
 }
 
-interface Parts extends Deps {
-  readonly accounts: AccountReader;
-}
-
-export function createCheck(deps: Deps): (request: CheckRequest) => Promise<CheckAnswer> {
-  const parts: Parts = { ...deps, accounts: createAccountReader(deps.db) };
+export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise<CheckAnswer> {
+  const parts: Parts = { ...deps, accountReader: createAccountReader(deps.db) };
   return async (request) => {
     const since = deps.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
     const { customerRef, productId, quantity, properties } = request;
@@ -84,7 +72,7 @@ interface Current {
 
 /** The family of a customer, as everything is that was answered before. Null: no customer can hold under this name. */
 async function currentFamily(
-  { families, writer, accounts, clock, isShared }: Parts,
+  { families, writer, accountReader, clock, isShared }: Parts,
   customerRef: string,
   since: number,
 ): Promise<Current | 'again' | null> {
@@ -98,7 +86,7 @@ async function currentFamily(
   }
   if (hasEnded(family, clock.now())) await writer.endOver(family);
   const { evaluated } = family;
-  const seen = await accounts.read(evaluated.customerIds);
+  const seen = await accountReader.read(evaluated.customerIds);
   if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
   if (family.isAsSeen(seen, { isShared })) return found;
   // Holds of other processes are read again, those of this one are known.

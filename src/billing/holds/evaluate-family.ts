@@ -23,8 +23,9 @@ import {
   readAccounts,
 } from '../../store/holds/holds.ts';
 import { createBooks } from '../balances/books.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
+import { NO_ALARMS } from '../invoice-log/invoice-alarms.ts';
 import { finalizationAt, type InvoiceTarget } from '../invoice-queue/usage-periods.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import { draftMoment } from '../invoices/draft-moment.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf } from '../invoices/invoice-context.ts';
@@ -69,7 +70,7 @@ interface Read {
 
 /** Who belongs to the family of a customer, without an evaluation: from then on its usage can be noticed. */
 export async function unevaluatedFamily(
-  { db }: Pick<BalanceDeps, 'db'>,
+  { db }: Pick<BillingContext, 'db'>,
   customerId: string,
 ): Promise<EvaluatedFamily> {
   const { customerIds, customerOf } = await inSnapshot(db, async (tx) => {
@@ -86,21 +87,16 @@ async function familyIds(db: Transaction, customerId: string): Promise<string[]>
 }
 
 /** Counts all events that were acknowledged before. */
-export async function evaluateFamily(deps: BalanceDeps, customerId: string): Promise<EvaluatedFamily> {
+export async function evaluateFamily(deps: BillingContext, customerId: string): Promise<EvaluatedFamily> {
   const now = deps.clock.now();
   const first = await loadFamilies(deps.db, [customerId]);
   await ensureAccounts(deps.db, first.get(customerId) ?? [customerId]);
   const { plan, family } = await inSnapshot(deps.db, (db) => readFamily({ ...deps, db }, customerId, now));
-  const { alarms: _, ...silent } = deps;
-  const computed = await computeFamily(silent, plan);
+  const computed = await computeFamily({ ...deps, alarms: NO_ALARMS }, plan);
   return { ...family, ...computed, validUntil: floorToHour(now) + HOUR_MS };
 }
 
-async function readFamily(
-  deps: Omit<BalanceDeps, 'db'> & { readonly db: Transaction },
-  customerId: string,
-  now: Instant,
-): Promise<Read> {
+async function readFamily(deps: SnapshotContext, customerId: string, now: Instant): Promise<Read> {
   const { db } = deps;
   const customerIds = await familyIds(db, customerId);
   const contracts = await loadContracts(db, { customerIds });
@@ -132,7 +128,7 @@ async function namesOf(db: Transaction, customerIds: readonly string[]): Promise
 
 type Computed = Pick<EvaluatedFamily, 'drafts' | 'metrics' | 'buckets' | 'limits' | 'countedUpTo'>;
 
-async function computeFamily(deps: Omit<BalanceDeps, 'alarms'>, plan: PlannedInvoices): Promise<Computed> {
+async function computeFamily(deps: BillingContext, plan: PlannedInvoices): Promise<Computed> {
   const { context } = plan;
   const planned = inDrawdownOrder(plan).map(({ target }) => target);
   const countedUpTo = await draftMoment(deps.clickhouse, plan);

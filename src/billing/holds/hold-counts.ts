@@ -1,9 +1,8 @@
 /** The figures of holds for `/metrics`: of this process since its start, and what is outstanding of all. */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { SECOND_MS } from '../../core/time.ts';
-import type { Database } from '../../store/base/database.ts';
 import { readOutstanding } from '../../store/holds/holds.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { createUnitNames } from './list-holds.ts';
 
 export interface HoldFigures {
@@ -19,12 +18,6 @@ export interface HoldFigures {
   };
 }
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: { error(fields: Readonly<Record<string, unknown>>, message: string): void };
-}
-
 export interface HoldCounts {
   /** The answers to one request, of which so many holds are new. */
   answered(
@@ -37,7 +30,7 @@ export interface HoldCounts {
   observeEvaluations(observe: (seconds: number) => void): void;
   figures(): HoldFigures;
   /** Reads what is outstanding, again and again. */
-  outstanding(deps: Deps): { start(): void; close(): void };
+  outstanding(deps: BillingContext): { start(): void; close(): void };
 }
 
 const OUTSTANDING_INTERVAL_MS = 5 * SECOND_MS;
@@ -83,7 +76,7 @@ export function createHoldCounts(): HoldCounts {
 }
 
 async function looked(
-  { db, clock }: Deps,
+  { db, clock }: BillingContext,
   nameOf: (creditTypeId: string) => Promise<string>,
 ): Promise<HoldFigures['outstanding']> {
   const rows = await readOutstanding(db, clock.now());

@@ -11,7 +11,7 @@ import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
 import type { Hold } from '../../store/holds/holds.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { evaluateFamily, unevaluatedFamily } from './evaluate-family.ts';
 import { HoldFamily, type PendingUsage } from './hold-family.ts';
 
@@ -36,7 +36,7 @@ export interface HoldFamilies {
   figures(): { readonly families: number };
 }
 
-interface Deps extends BalanceDeps {
+interface FamilyContext extends BillingContext {
   /** The events of these holds are on disk: they are settled. */
   settled(billed: readonly Billed[]): Promise<void>;
   /** Seconds of an evaluation. */
@@ -56,7 +56,7 @@ const REST_FACTOR = 3;
 const REST_MIN_MS = 1_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createHoldFamilies(deps: Deps): HoldFamilies {
+export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
   /** By id of a customer. */
   const families = new Map<string, HoldFamily>();
   /** By id or ingest alias. */

@@ -1,21 +1,21 @@
-/** The dependencies that the operations of holds share. */
+/** What the operations of holds share. */
 import type { Decimal } from '../../core/decimal.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
+import type { BillingContext } from '../billing-context.ts';
 import type { HoldCounts } from './hold-counts.ts';
 import type { HoldFamilies } from './hold-families.ts';
 import type { HoldWriter } from './hold-writer.ts';
 
-export interface HoldDeps extends BalanceDeps {
-  readonly windowDays: number;
-  readonly log: { error(fields: Readonly<Record<string, unknown>>, message: string): void };
-  /** Whether other processes may take in events of the same customers. */
+export interface HoldContext extends BillingContext {
+  /** Whether other processes may grant holds and take in events, too. */
   readonly isShared: boolean;
   ingest(body: Buffer): Promise<{ readonly accepted: number; readonly duplicates: number }>;
+  /** Resolves when the events that are on their way to the disk now are there. */
   ingestSettled(): Promise<void>;
+  /** Those of these transaction ids whose events are on disk. */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-export interface HoldParts extends HoldDeps {
+export interface HoldParts extends HoldContext {
   readonly writer: HoldWriter;
   readonly families: HoldFamilies;
   readonly counts: HoldCounts;

@@ -3,10 +3,8 @@
  * many a second share one write to the disk. One statement at a time, so that each decision knows all before it.
  */
 import { AsyncResource } from 'node:async_hooks';
-import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
-import type { Database } from '../../store/base/database.ts';
 import {
   endExpired,
   type Hold,
@@ -14,6 +12,7 @@ import {
   type HoldsWritten,
   writeHolds,
 } from '../../store/holds/holds.ts';
+import type { RowContext } from '../billing-context.ts';
 import type { HoldFamily, NotCharged } from './hold-family.ts';
 
 /** The outcome of a reservation. */
@@ -58,11 +57,6 @@ export interface HoldWriter {
 
 const GROUP_MAX = 500;
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 /** Answered once it is known that nothing has changed meanwhile. */
 interface Decided {
   readonly waiting: Waiting<Reservation, Reserved>;
@@ -71,7 +65,7 @@ interface Decided {
   readonly answer: Reserved;
 }
 
-export function createHoldWriter({ db, clock }: Deps): HoldWriter {
+export function createHoldWriter({ db, clock }: RowContext): HoldWriter {
   const reservations: Waiting<Reservation, Reserved>[] = [];
   const changes: Waiting<HoldChange, boolean>[] = [];
   let isWriting = false;

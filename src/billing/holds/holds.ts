@@ -8,7 +8,7 @@ import { type CheckAnswer, type CheckRequest, createCheck } from './check.ts';
 import { createHoldCounts, type HoldFigures } from './hold-counts.ts';
 import { type Billed, createHoldFamilies } from './hold-families.ts';
 import type { HoldFamily } from './hold-family.ts';
-import type { HoldDeps, HoldParts } from './hold-parts.ts';
+import type { HoldContext, HoldParts } from './hold-parts.ts';
 import { createHoldWriter, type HoldWriter } from './hold-writer.ts';
 import { createUnitNames } from './list-holds.ts';
 import type { HoldRequest } from './prepare-holds.ts';
@@ -50,7 +50,7 @@ export interface Holds {
   close(): void;
 }
 
-export function createHolds(deps: HoldDeps): Holds {
+export function createHolds(deps: HoldContext): Holds {
   const writer = createHoldWriter(deps);
   const settling = new Map<string, Decimal | null>();
   const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed, settling);
@@ -58,7 +58,7 @@ export function createHolds(deps: HoldDeps): Holds {
   const families = createHoldFamilies({ ...deps, settled, evaluated: counts.evaluated });
   const parts: HoldParts = { ...deps, writer, families, settling, counts, nameOf: createUnitNames(deps.db) };
   const check = createCheck(parts);
-  const background = [keepTidy(deps), settleStored({ ...deps, writer, families }), counts.outstanding(deps)];
+  const background = [keepTidy(deps), settleStored(parts), counts.outstanding(deps)];
   return {
     reserve: (requests) => reserve(parts, requests),
     settle: async (settlements) => {
@@ -90,7 +90,7 @@ const KEPT_MS = 35 * DAY_MS;
 const TIDY_INTERVAL_MS = 5 * MINUTE_MS;
 const TIDIED_MAX = 10_000;
 
-function keepTidy({ db, clock, log }: HoldDeps): Pick<Holds, 'start' | 'close'> {
+function keepTidy({ db, clock, log }: HoldContext): Pick<Holds, 'start' | 'close'> {
   let timer: NodeJS.Timeout | undefined;
   const tidy = () => {
     tidyHolds(db, clock.now() - KEPT_MS, TIDIED_MAX).catch((err: unknown) =>
@@ -107,7 +107,7 @@ function keepTidy({ db, clock, log }: HoldDeps): Pick<Holds, 'start' | 'close'> 
 
 /** The events are on disk whatever happens here. */
 async function noteSettled(
-  { log }: HoldDeps,
+  { log }: HoldContext,
   writer: HoldWriter,
   billed: readonly Billed[],
   settling: HoldParts['settling'],

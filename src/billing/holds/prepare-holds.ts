@@ -1,10 +1,10 @@
 /** The holds of a request, in the form in which ingest would store their events. */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { createEventReader } from '../../metering/ingest/validate-events.ts';
+import type { BillingContext } from '../billing-context.ts';
 import type { HeldEvent } from './count-event.ts';
 import { type Charged, heldEvent } from './hold-family.ts';
 
@@ -29,13 +29,11 @@ export interface PreparedHold {
   readonly properties: string | null;
 }
 
-interface Deps {
-  readonly clock: Clock;
-  readonly windowDays: number;
-}
-
 /** The events as ingest would store them. Refuses all if one is wrong. */
-export function prepareHolds({ clock, windowDays }: Deps, requests: readonly HoldRequest[]): PreparedHold[] {
+export function prepareHolds(
+  { clock, windowDays }: BillingContext,
+  requests: readonly HoldRequest[],
+): PreparedHold[] {
   const now = clock.now();
   const withEvents = requests.flatMap((request, index) =>
     request.event === null ? [] : [{ request, index }],
@@ -88,7 +86,7 @@ function eventJson({ customerRef, transactionId, event }: HoldRequest, timestamp
 
 /** One event as ingest would store it, now. Refuses (`invalid`) what ingest would refuse. */
 export function preparedEvent(
-  { clock, windowDays }: Deps,
+  { clock, windowDays }: BillingContext,
   {
     customerRef,
     eventType,

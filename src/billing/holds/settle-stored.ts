@@ -2,31 +2,16 @@
  * Settles holds whose events have come where nobody knew of the hold: before a kill, through another process, or in a
  * process that has not evaluated the customer since its start (docs/holds.md, "The state"). Until then both count.
  */
-import type { Clock } from '../../core/clock.ts';
 import { SECOND_MS } from '../../core/time.ts';
-import type { Database } from '../../store/base/database.ts';
 import { activeHoldsAfter, type Hold } from '../../store/holds/holds.ts';
-import type { HoldFamilies } from './hold-families.ts';
-import type { HoldWriter } from './hold-writer.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: { error(fields: Readonly<Record<string, unknown>>, message: string): void };
-  /** Whether other processes may grant holds and take in events, too. */
-  readonly isShared: boolean;
-  readonly writer: HoldWriter;
-  readonly families: Pick<HoldFamilies, 'known'>;
-  /** Those of these transaction ids whose events are on disk. */
-  storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
-}
+import type { HoldParts } from './hold-parts.ts';
 
 const INTERVAL_MS = SECOND_MS;
 /** The holds of one look; the next look continues after them. */
 const HOLDS_MAX = 1_000;
 
 /** Looks every second, as long as there may be such holds. */
-export function settleStored(deps: Deps): { start(): void; close(): void } {
+export function settleStored(deps: HoldParts): { start(): void; close(): void } {
   // A process that is alone sees the events of the holds that it grants itself.
   const createdUpTo = deps.isShared ? null : deps.clock.now();
   let after: Hold | null = null;
@@ -67,7 +52,7 @@ export function settleStored(deps: Deps): { start(): void; close(): void } {
   };
 }
 
-async function settleOf({ storedAmong, writer, families }: Deps, holds: readonly Hold[]): Promise<void> {
+async function settleOf({ storedAmong, writer, families }: HoldParts, holds: readonly Hold[]): Promise<void> {
   const stored = await storedAmong(holds.map(({ transactionId }) => transactionId));
   const settled = holds.filter(({ transactionId }) => stored.has(transactionId));
   await Promise.all(

@@ -16,11 +16,6 @@ export interface InvoiceLog {
   stats(): InvoiceLogStats;
 }
 
-/** For operations that void invoices among other things. */
-export interface VoidingDeps {
-  readonly invoiceLog?: InvoiceLog;
-}
-
 export interface InvoiceLogStats {
   /** Since the start of the process. */
   readonly counts: ReadonlyMap<InvoiceEvent, number>;

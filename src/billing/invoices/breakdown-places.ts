@@ -12,9 +12,9 @@ import { type WindowSize, windowsDownFrom, windowsFrom } from '../../rating/invo
 import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoices/invoice-lists.ts';
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';
+import type { SnapshotContext } from '../billing-context.ts';
 import type { ScheduledTarget } from '../invoice-queue/open-items.ts';
-import type { DraftDeps } from './deductions.ts';
-import { type DraftPlace, draftPlaces, type SnapshotDeps } from './draft-places.ts';
+import { type DraftPlace, draftPlaces } from './draft-places.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 
 type BreakdownSize = WindowSize | 'none';
@@ -72,7 +72,7 @@ export interface FoundBreakdowns {
 
 /** The windows of the page. `isKept`: whether the draft was computed before, for these places too. */
 export async function findBreakdowns(
-  deps: SnapshotDeps & Pick<DraftDeps, 'clickhouse'>,
+  deps: SnapshotContext,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
   isKept: (id: string, places: readonly Place[]) => boolean = () => false,
@@ -112,7 +112,7 @@ export async function findBreakdowns(
 }
 
 async function findSources(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<Source[]> {

@@ -16,6 +16,7 @@ import {
   type WindowSize,
 } from '../../rating/invoices/breakdown.ts';
 import { inSnapshot } from '../../store/base/database.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import {
   type BreakdownFilter,
   type BreakdownPageRequest,
@@ -26,10 +27,9 @@ import {
   type Place,
   timeOf,
 } from './breakdown-places.ts';
-import type { DraftDeps } from './deductions.ts';
 import { draftsInWindows, isKeptIn, type PagesOfAnswer } from './drafts-in-windows.ts';
 import type { WithCard } from './list-prices.ts';
-import { type InvoiceDeps, requireCustomer } from './read-invoices.ts';
+import { requireCustomer } from './read-invoices.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
 import { withShortfalls } from './scheduled/shortfalls.ts';
 
@@ -53,7 +53,7 @@ interface ListedBreakdowns extends BreakdownFilter {
  * A page has a row while some follow (`pageWithRows`). Refuses an unknown customer (`not_found`).
  */
 export async function listBreakdowns(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: ListedBreakdowns,
   { order, ...page }: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
@@ -61,7 +61,7 @@ export async function listBreakdowns(
 }
 
 async function readBreakdowns(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: ListedBreakdowns,
   page: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
@@ -85,7 +85,7 @@ function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition 
 }
 
 async function draftItems(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   found: FoundBreakdowns['drafts'],
   filter: ListedBreakdowns,
   order: BreakdownPageRequest['order'],
@@ -98,7 +98,7 @@ async function draftItems(
 
 /** The drafts of SCHEDULED invoices, each in the window of its date. */
 async function scheduledItems(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   scheduled: FoundBreakdowns['scheduled'],
   filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
@@ -124,7 +124,7 @@ function linesOf(
 }
 
 async function issuedItems(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   issued: FoundBreakdowns['issued'],
   filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
@@ -138,7 +138,7 @@ async function issuedItems(
 
 /** The frozen hours of issued invoices in the time of the page, by breakdown. */
 export async function frozenWindows(
-  { clickhouse }: InvoiceDeps,
+  { clickhouse }: BillingContext,
   issued: FoundBreakdowns['issued'],
 ): Promise<Map<string, LineWindow[]>> {
   return readFrozenLines(

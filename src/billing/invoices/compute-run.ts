@@ -5,11 +5,12 @@ import type { ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { WindowSize } from '../../rating/invoices/breakdown.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';
 import { createBooks } from '../balances/books.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { finalizationAt, type InvoiceTarget } from '../invoice-queue/usage-periods.ts';
-import { type Compute, type ComputeDeps, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
+import { type Compute, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
 import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
-import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
+import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 
 /**
  * Invoices whose usage is read together. Customers lie side by side in ClickHouse, so the more of them one query asks
@@ -34,10 +35,9 @@ export function nextGroupSize(size: number, fullness: number): number {
   return Math.max(FIRST_GROUP, Math.min(GROUP_MAX, Math.floor(size / (2 * fullness))));
 }
 
-export interface RunDeps extends ComputeDeps {
-  /** How much usage of a group is held in memory. Default: as much as of a single invoice. */
-  readonly usageRoom?: UsageRoom;
-  /** Default: a separate one. */
+/** Of one run of many invoices. */
+export interface RunContext extends BillingContext {
+  /** Absent: a separate one. */
   readonly groupSize?: GroupSize;
   /** Waits before each group while others come first (`core/right-of-way.ts`). */
   readonly giveWay?: () => Promise<void>;
@@ -50,7 +50,7 @@ interface ReadGroup {
 
 /** A run whose first usage is read. */
 export interface BegunRun {
-  readonly deps: RunDeps;
+  readonly deps: RunContext;
   readonly plan: PlannedInvoices;
   /** In the order in which they are computed. */
   readonly planned: readonly PlannedTarget[];
@@ -59,7 +59,7 @@ export interface BegunRun {
   first: ReadGroup | null;
 }
 
-export async function beginRun(deps: RunDeps, plan: PlannedInvoices): Promise<BegunRun> {
+export async function beginRun(deps: RunContext, plan: PlannedInvoices): Promise<BegunRun> {
   const planned = inReadingOrder(inDrawdownOrder(plan), plan.context);
   const { groupSize = firstGroupSize() } = deps;
   const run: BegunRun = { deps, plan, planned, groupSize, first: null };

@@ -5,29 +5,27 @@
  */
 import { countMemory } from '../../core/answer-memory.ts';
 import type { Product } from '../../core/catalogue.ts';
-import type { Clock } from '../../core/clock.ts';
 import { assert } from '../../core/errors.ts';
 import { type Invoice, type InvoiceWarning, isConversionLine } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
 import type { BalanceBook } from '../../rating/balances/balance-book.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoices/breakdown.ts';
 import type { RatedLine } from '../../rating/lines/types.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { createBooks } from '../balances/books.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 import { draftMoment } from './draft-moment.ts';
-import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, termsOf } from './invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices } from './plan-invoices.ts';
-import type { RateDeps, RecordedWindows } from './rate-target/plan-rating.ts';
+import type { RecordedWindows } from './rate-target/plan-rating.ts';
 import { type RatedTarget, rateTarget } from './rate-target/rate-target.ts';
 import { UnratableError } from './rate-target/unratable.ts';
 import type { ScheduledDraft } from './scheduled/drafts.ts';
 import { createScheduledDraws, type ScheduledDraws } from './scheduled/drawing.ts';
 import { unpricedWarnings } from './unpriced-warnings.ts';
-import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
+import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 
 /** A usage invoice as it is now, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {
@@ -47,23 +45,13 @@ export interface ComputedInvoice {
   readonly ingestedUpTo: string;
 }
 
-export interface ComputeDeps extends RateDeps {
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-  /** Called with every invoice that is computed with warnings. */
-  readonly alarms?: InvoiceAlarms;
-  readonly tracer?: Tracer;
-  /** For tests. */
-  readonly usageRoom?: UsageRoom;
-}
-
 /**
  * Computes any number of usage invoices with at most one ClickHouse query per metric, grouping and period for all
  * customers together. Lines record windows of `windowSize`, or one window for the whole period where it is
  * null. In the order of the targets. Events that were ingested after `countedUpTo` do not count; null: all do.
  */
 export async function computeUsageInvoices(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   windowSize: WindowSize | null,
   within: readonly Interval[] = [],
@@ -78,7 +66,7 @@ export async function computeUsageInvoices(
  * whole period, after its lines.
  */
 export async function computeWithLaterHours(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   size: WindowSize,
   within: readonly Interval[],
@@ -89,7 +77,7 @@ export async function computeWithLaterHours(
 }
 
 async function computedInWindows(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   windows: readonly RecordedWindows[],
   countedUpTo: string | null,
@@ -113,7 +101,7 @@ function counted(computed: ComputedInvoice): ComputedInvoice {
 }
 
 async function asStep(
-  { tracer = NO_TRACER }: ComputeDeps,
+  { tracer }: BillingContext,
   { targets }: PlannedInvoices,
   compute: () => Promise<void>,
 ): Promise<void> {
@@ -125,7 +113,7 @@ async function asStep(
  * lines. In the order of the targets.
  */
 export async function computeDrafts(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   countedUpTo: string | null = null,
   draws?: ScheduledDraws,
@@ -137,7 +125,7 @@ export async function computeDrafts(
 const DEDUCTIONS: RecordedWindows = { size: null, within: null, wanted: 'deductions' };
 
 async function draftsOf(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   windows: RecordedWindows,
   countedUpTo: string | null,
@@ -150,7 +138,7 @@ async function draftsOf(
         drafts.set(target, counted(await compute(windows)));
       } catch (error) {
         if (!(error instanceof UnratableError)) throw error;
-        deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
+        deps.alarms.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
         drafts.set(target, notComputed(deps, target, plan.context));
       }
     }
@@ -162,7 +150,7 @@ async function draftsOf(
  * The amounts that the drafts of SCHEDULED invoices take when it is their turn among the planned invoices, by invoice.
  */
 export async function drawScheduled(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
 ): Promise<ReadonlyMap<string, ScheduledDraft>> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
@@ -178,7 +166,7 @@ export type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
 
 /** Each target when everything before it has drawn on its balances. Its computation must be awaited. */
 async function* eachInvoice(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   countedUpTo: string | null = null,
   draws: ScheduledDraws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances)),
@@ -234,7 +222,7 @@ export interface DrawingDraft {
  * plan.
  */
 export async function computeDrawingDrafts(
-  deps: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
 ): Promise<DrawingDraft[]> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
@@ -249,7 +237,7 @@ export type ComputedDraft = Pick<ComputedInvoice, 'warnings' | 'terms' | 'deduct
   readonly invoice: Invoice;
 };
 
-function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
+function notComputed(deps: BillingContext, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
   const { start, end } = target.period;
   return {
     invoice: invoiceOf(deps, target, context, []),
@@ -261,7 +249,7 @@ function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceC
 
 /** A draft of a planned invoice; what it takes from balances it takes from the book. */
 export async function computeOne(
-  deps: ComputeDeps,
+  deps: BillingContext,
   target: InvoiceTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
@@ -274,7 +262,7 @@ export async function computeOne(
   const warnings = [...rated.warnings, ...unpricedWarnings(context.unpriced, target)];
   const { terms: card } = cardOf(context, contract);
   const invoice = invoiceOf(deps, target, context, lines);
-  if (windows.wanted !== 'deductions') deps.alarms?.computed(invoice, warnings);
+  if (windows.wanted !== 'deductions') deps.alarms.computed(invoice, warnings);
   return {
     invoice,
     warnings,
@@ -288,7 +276,7 @@ export async function computeOne(
 }
 
 function invoiceOf(
-  deps: ComputeDeps,
+  deps: BillingContext,
   { contract, period }: InvoiceTarget,
   context: InvoiceContext,
   lines: readonly RatedLine[],

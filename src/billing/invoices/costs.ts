@@ -9,9 +9,9 @@ import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
 import { groupValuesKey } from '../../rating/quantities/group-values.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { type BreakdownItem, listBreakdowns } from './breakdowns.ts';
 import type { KeptDrafts } from './kept-drafts.ts';
-import type { InvoiceDeps } from './read-invoices.ts';
 
 type GroupValues = Readonly<Record<string, string>>;
 
@@ -43,7 +43,7 @@ const WINDOWS_MAX = 2_000;
  * (`not_found`), and a day with more than 2,000 invoices (`too_large`). `drafts`: of an answer with many pages.
  */
 export async function listCosts(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   customerId: string,
   range: Interval,
   { after, limit }: PageRequest<Instant>,

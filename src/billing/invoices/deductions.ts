@@ -2,37 +2,24 @@
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
-import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
+import { inSnapshot } from '../../store/base/database.ts';
 import type { CandidateCommit } from '../balances/books.ts';
 import { loadDrawingContracts } from '../balances/drawing-contracts.ts';
 import { loadFinalDeductions } from '../balances/final-deductions.ts';
-import { type ComputeDeps, computeDrawingDrafts, type DrawingDraft } from './compute.ts';
+import type { BillingContext, KeptDeductions, SnapshotContext } from '../billing-context.ts';
+import { NO_ALARMS } from '../invoice-log/invoice-alarms.ts';
+import { computeDrawingDrafts, type DrawingDraft } from './compute.ts';
 import { draftPlacesOf } from './draft-places.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
-
-/** Drafts are computed from usage. */
-export interface BalanceDeps extends ComputeDeps {
-  readonly db: Database;
-  /** Set where an answer has many pages: the same drafts are computed once for all of them. */
-  readonly keptDeductions?: KeptDeductions;
-}
-
-/** The deductions of drafts, by draft. */
-export type KeptDeductions = Map<string, readonly BalanceDeduction[]>;
 
 /** None yet. */
 export function createKeptDeductions(): KeptDeductions {
   return new Map();
 }
 
-/** Within a snapshot. */
-export interface DraftDeps extends ComputeDeps {
-  readonly db: Transaction;
-}
-
 /** The same within the caller's snapshot, which stays open while drafts are computed. */
 export async function loadDeductionsIn(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
   const final = await loadFinalDeductions(deps.db, commits);
@@ -42,7 +29,7 @@ export async function loadDeductionsIn(
 
 /** Of issued invoices, voided ones included, and of drafts. One moment in PostgreSQL for both. */
 export async function loadDeductions(
-  deps: BalanceDeps,
+  deps: BillingContext,
   commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
   if (commits.length === 0) return [];
@@ -54,7 +41,7 @@ export async function loadDeductions(
 }
 
 async function keptOrComputed(
-  deps: BalanceDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
 ): Promise<readonly BalanceDeduction[]> {
   const { keptDeductions } = deps;
@@ -72,7 +59,7 @@ async function keptOrComputed(
 
 /** The drafts that may draw on the commits. */
 export async function planDrafts(
-  deps: Omit<DraftDeps, 'clickhouse'>,
+  deps: SnapshotContext,
   commits: readonly Commit[],
   candidates: readonly CandidateCommit[] = [],
 ): Promise<PlannedInvoices> {
@@ -89,10 +76,10 @@ function ofCommits(commits: readonly Commit[], deductions: readonly BalanceDeduc
 
 /** The amounts that the drafts take from balances. */
 export async function draftDeductions(
-  { alarms: _, ...silent }: ComputeDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
 ): Promise<BalanceDeduction[]> {
-  return deductionsOfDrafts(await computeDrawingDrafts(silent, plan));
+  return deductionsOfDrafts(await computeDrawingDrafts({ ...deps, alarms: NO_ALARMS }, plan));
 }
 
 /** The same of drafts that are computed. */

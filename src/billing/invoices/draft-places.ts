@@ -1,11 +1,11 @@
 /** The places of drafts in lists: which invoices are drafts now, before they are computed. */
-import type { Clock } from '../../core/clock.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
+import type { SnapshotContext } from '../billing-context.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../invoice-queue/open-items.ts';
 import {
   finalizationAt,
@@ -14,13 +14,6 @@ import {
   usageInvoiceId,
 } from '../invoice-queue/usage-periods.ts';
 import type { Placed } from './invoice-order.ts';
-
-/** Drafts and issued invoices are read from one snapshot. */
-export interface SnapshotDeps {
-  readonly db: Transaction;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-}
 
 export interface InvoiceListFilter {
   readonly customerId: string;
@@ -48,13 +41,13 @@ export type DraftPlace = Placed &
  * The list positions of the drafts of USAGE and SCHEDULED invoices that pass the filter, before they are computed. Those
  * of consolidated ones, which repeat them, are in consolidated/drafts.ts.
  */
-export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
+export async function draftPlaces(deps: SnapshotContext, filter: InvoiceListFilter): Promise<DraftPlace[]> {
   return draftPlacesOf(deps, await contractsOf(deps, filter), filter);
 }
 
 /** The contracts whose drafts pass the filter. */
 export async function contractsOf(
-  { db }: Pick<SnapshotDeps, 'db'>,
+  { db }: Pick<SnapshotContext, 'db'>,
   { customerId, contractId }: InvoiceListFilter,
 ): Promise<Contract[]> {
   const all = await loadContracts(db, { customerIds: [customerId] });
@@ -63,7 +56,7 @@ export async function contractsOf(
 
 /** The same for contracts of any customers. */
 export async function draftPlacesOf(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
@@ -79,7 +72,7 @@ function isAsked({ type }: DraftFilter, own: InvoiceType): boolean {
 }
 
 async function usagePlaces(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
@@ -95,7 +88,7 @@ async function usagePlaces(
 
 /** All of them, also those of the future: they are drafts from the moment their schedule exists. */
 async function scheduledPlaces(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
@@ -111,7 +104,7 @@ async function scheduledPlaces(
 }
 
 /** The contracts and periods whose invoice is a draft now. */
-async function openTargets(deps: SnapshotDeps, contracts: readonly Contract[]): Promise<InvoiceTarget[]> {
+async function openTargets(deps: SnapshotContext, contracts: readonly Contract[]): Promise<InvoiceTarget[]> {
   const issuedUntil = await lastIssuedPeriodEnds(
     deps.db,
     contracts.map(({ id }) => id),

@@ -7,13 +7,13 @@ import { resultInChunks } from '../../core/in-chunks.ts';
 import type { Invoice, LineWindow } from '../../core/invoice.ts';
 import type { Interval } from '../../core/time.ts';
 import { lineWindowsOf, type WindowSize } from '../../rating/invoices/breakdown.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { usageInvoiceId } from '../invoice-queue/usage-periods.ts';
 import { type FoundBreakdowns, type Place, timeOf } from './breakdown-places.ts';
 import { type ComputedInvoice, computeUsageInvoices, computeWithLaterHours } from './compute.ts';
 import { draftMoment } from './draft-moment.ts';
 import { type KeptDraft, type KeptDrafts, restOf } from './kept-drafts.ts';
 import type { WindowOrder } from './packed-windows.ts';
-import type { InvoiceDeps } from './read-invoices.ts';
 import type { InvoiceUsageSource } from './spend/usage-weights.ts';
 
 /** An answer of many pages. */
@@ -41,7 +41,7 @@ export interface DraftInWindows extends Pick<ComputedInvoice, 'terms'> {
 
 /** Refuses where usage cannot be evaluated: windows have no warnings, so they cannot say that something is missing. */
 export async function draftsInWindows(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   found: FoundBreakdowns['drafts'],
   { size, order }: { readonly size: WindowSize; readonly order: WindowOrder },
   pages: PagesOfAnswer | null,
@@ -53,7 +53,7 @@ export async function draftsInWindows(
 type PlannedDrafts = Pick<FoundBreakdowns['drafts'], 'planned' | 'own'>;
 
 async function draftsOfOnePage(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   { planned, own }: PlannedDrafts,
   size: WindowSize,
 ): Promise<DraftInWindows[]> {
@@ -70,7 +70,7 @@ async function draftsOfOnePage(
 
 /** The moment of drafts that were computed for an earlier page stays, so that the windows of all pages add up. */
 async function draftsOfPages(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   { planned, own, kept }: FoundBreakdowns['drafts'],
   { drafts, ...asked }: PagesOfAnswer & { readonly size: WindowSize; readonly order: WindowOrder },
 ): Promise<DraftInWindows[]> {

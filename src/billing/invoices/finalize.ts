@@ -7,29 +7,23 @@
  */
 import { assert } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { NO_TRACER } from '../../core/tracing.ts';
 import { atOnce, type InTurn } from '../../core/turns.ts';
 import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
 import type { SystemChange } from '../../store/access/system-changes.ts';
-import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/base/database.ts';
+import { inSnapshot, snapshotInstant, type Transaction } from '../../store/base/database.ts';
 import { lockBalances } from '../../store/invoices/balance-deductions.ts';
 import { existingInvoiceIds } from '../../store/invoices/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs/jobs.ts';
-import type { FinalizedInvoice, InvoiceLog } from '../invoice-log/invoice-log.ts';
+import type { FinalizedInvoice } from '../invoice-log/invoice-log.ts';
 import { issued as issuedChange } from '../invoice-log/system-changes.ts';
 import { finalizationJob } from '../invoice-queue/finalization.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from '../invoice-queue/usage-periods.ts';
-import { type BegunRun, beginRun, computeRun, type RunDeps } from './compute-run.ts';
+import { type BegunRun, beginRun, computeRun, type RunContext } from './compute-run.ts';
 import { planConsolidations } from './consolidated/issue.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice, isIssued } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
-
-export interface FinalizationDeps extends RunDeps {
-  readonly db: Database;
-  readonly invoiceLog?: InvoiceLog;
-}
 
 /** Invoices that can be issued as long as what they were computed from is as it was. */
 export interface PreparedInvoices {
@@ -52,7 +46,7 @@ interface PreparedInvoice extends HourlyFrozenInvoice {
  * one batch at a time is in memory, and the first of the next one: it is rated `inTurn`.
  */
 export async function prepareInvoices(
-  deps: FinalizationDeps,
+  deps: RunContext,
   jobs: readonly Job[],
   inTurn: InTurn = atOnce,
 ): Promise<PreparedInvoices> {
@@ -62,7 +56,7 @@ export async function prepareInvoices(
   }));
   const fingerprints = await inputFingerprints(plan);
   const prepared = new Map<string, PreparedInvoice>();
-  const { tracer = NO_TRACER } = deps;
+  const { tracer } = deps;
   const facts = { 'tallyhouse.invoices': plan.targets.length };
   const freezer = createHoursFreezer(deps.clickhouse);
   // Each is frozen when it is computed, so that the hours of few are in memory.
@@ -91,7 +85,7 @@ interface Preparation {
 }
 
 function preparedInvoices(
-  deps: FinalizationDeps,
+  deps: RunContext,
   { invoices, termsReadAt, drawingCustomers }: Preparation,
 ): PreparedInvoices {
   // As `stillValid` has read them in the transaction.
@@ -134,13 +128,13 @@ function preparedInvoices(
       );
     },
     changes: () => issued.map(issuedChange),
-    committed: () => deps.invoiceLog?.finalized(issued),
+    committed: () => deps.invoiceLog.finalized(issued),
   };
 }
 
 /** The targets of the jobs by id, and the input of those invoices that are due and not issued. */
 async function planOf(
-  deps: Pick<FinalizationDeps, 'gracePeriodHours' | 'clock'>,
+  deps: Pick<RunContext, 'gracePeriodHours' | 'clock'>,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<{ targets: ReadonlyMap<number, FinalizationTarget>; plan: PlannedInvoices }> {

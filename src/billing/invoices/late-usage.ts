@@ -16,15 +16,11 @@ import { customerRefs } from '../../store/customers/customers.ts';
 import { loadInvoiceTerms } from '../../store/invoices/invoice-terms.ts';
 import { loadInvoiceWarnings } from '../../store/invoices/invoice-warnings.ts';
 import { countedUpToOf, type IssuedInvoice } from '../../store/invoices/invoices.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 import { withCountedCharges, withEarlierCharges } from './issued-charges.ts';
-import type { RateDeps } from './rate-target/plan-rating.ts';
 import { rateTarget } from './rate-target/rate-target.ts';
 import { NO_EVENT, readUsageAnswers } from './usage-answers.ts';
-
-interface Deps extends RateDeps {
-  readonly db: Database;
-}
 
 const WHOLE = { size: null, within: null } as const;
 
@@ -32,7 +28,10 @@ const WHOLE = { size: null, within: null } as const;
  * The late usage of an invoice. Null if the usage cannot be computed any more, for example because it exceeds
  * the limit of one answer: reading an issued invoice must not fail because of that.
  */
-export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise<LateUsage[] | null> {
+export async function findLateUsage(
+  deps: BillingContext,
+  invoice: IssuedInvoice,
+): Promise<LateUsage[] | null> {
   const { customerId, contractId, period, frozen } = invoice;
   // A scheduled invoice has no usage.
   if (frozen === null) return [];
@@ -67,7 +66,7 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
  * customer: lines that they pay for are computed again, from the events that counted.
  */
 async function billedLines(
-  deps: Deps,
+  deps: BillingContext,
   { id, lines }: IssuedInvoice,
   target: UsageTarget,
   context: InvoiceContext,

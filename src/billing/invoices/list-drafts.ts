@@ -5,13 +5,13 @@
 import type { InvoiceType } from '../../core/invoice.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { inShare } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
 import { type BilledCustomer, billedCustomers } from '../../store/contracts/billed-customers.ts';
 import { findContract, loadContracts } from '../../store/contracts/contracts.ts';
 import type { InvoicePageRequest } from '../../store/invoices/invoice-lists.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { computeDrafts } from './compute.ts';
 import {
   type ConsolidatedPlace,
@@ -25,7 +25,7 @@ import { draftMoment } from './draft-moment.ts';
 import { type DraftPlace, draftPlacesOf } from './draft-places.ts';
 import { byPosition, isBeyond, type Placed } from './invoice-order.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
-import { type InvoiceDeps, scheduledOf } from './read-invoices.ts';
+import { scheduledOf } from './read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings } from './unbilled-usage.ts';
 
 export interface DraftListFilter {
@@ -81,7 +81,7 @@ const SHARE = 'drafts of all customers';
  * customers, or has as many lines as a page may; then there is a next one. Refuses as overloaded when too many wait.
  */
 export function listDrafts(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: DraftListFilter,
   page: DraftPageRequest,
   pace: DraftPace = PACE,
@@ -91,7 +91,7 @@ export function listDrafts(
 }
 
 async function readPage(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: DraftListFilter,
   { order, limit, after: first }: DraftPageRequest,
   pace: DraftPace,
@@ -129,7 +129,7 @@ interface DraftsOfStep extends Page<InvoiceWithWarnings, DraftPosition> {
 }
 
 /** Some drafts as of one moment. */
-async function readStep(deps: InvoiceDeps, filter: DraftListFilter, page: Step): Promise<DraftsOfStep> {
+async function readStep(deps: BillingContext, filter: DraftListFilter, page: Step): Promise<DraftsOfStep> {
   const found = await inSnapshot(deps.db, (db) => findDrafts({ ...deps, db }, filter, page));
   const { scheduled, planned, consolidated, places, next, customers } = found;
   const countedUpTo = await draftMoment(deps.clickhouse, planned);
@@ -139,7 +139,6 @@ async function readStep(deps: InvoiceDeps, filter: DraftListFilter, page: Step):
   return { rows: places.flatMap(({ id }) => byId.get(id) ?? []), next, customers };
 }
 
-type SnapshotDeps = Omit<InvoiceDeps, 'db'> & { readonly db: Transaction; readonly clickhouse: ClickHouse };
 type ListedPlace = (DraftPlace | ConsolidatedPlace) & { readonly customer: BilledCustomer };
 
 interface FoundDrafts {
@@ -153,7 +152,7 @@ interface FoundDrafts {
 }
 
 /** All that is needed of PostgreSQL to compute the next drafts. */
-async function findDrafts(deps: SnapshotDeps, filter: DraftListFilter, page: Step): Promise<FoundDrafts> {
+async function findDrafts(deps: SnapshotContext, filter: DraftListFilter, page: Step): Promise<FoundDrafts> {
   const { places, next, customers } = await nextPlaces(deps, filter, page);
   const usage = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   const scheduled = places.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
@@ -171,7 +170,7 @@ async function findDrafts(deps: SnapshotDeps, filter: DraftListFilter, page: Ste
 
 /** The places of the next drafts, at most `limit`, and of all customers read at once. */
 async function nextPlaces(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   filter: DraftListFilter,
   { after, limit, order, customersMax }: Step,
 ): Promise<Pick<FoundDrafts, 'places' | 'next' | 'customers'>> {

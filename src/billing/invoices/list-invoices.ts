@@ -5,6 +5,7 @@ import { inSnapshot } from '../../store/base/database.ts';
 import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoices/invoice-lists.ts';
 import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { computeDrafts } from './compute.ts';
 import {
   consolidatedDrafts,
@@ -13,12 +14,11 @@ import {
   findConsolidations,
   withOpenParts,
 } from './consolidated/drafts.ts';
-import type { DraftDeps } from './deductions.ts';
 import { draftMoment } from './draft-moment.ts';
-import { contractsOf, draftPlacesOf, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
+import { contractsOf, draftPlacesOf, type InvoiceListFilter } from './draft-places.ts';
 import { byPosition, isBeyond, type Placed } from './invoice-order.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
-import { type InvoiceDeps, requireCustomer, scheduledOf } from './read-invoices.ts';
+import { requireCustomer, scheduledOf } from './read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings, issuedWithWarnings } from './unbilled-usage.ts';
 
 /**
@@ -27,7 +27,7 @@ import { draftWithWarnings, type InvoiceWithWarnings, issuedWithWarnings } from 
  * not_found for an unknown customer.
  */
 export async function listInvoices(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: InvoiceListFilter,
   { order, ...page }: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
@@ -39,7 +39,7 @@ function positionOf({ issuedAt, id }: Placed): KeysetPosition {
 }
 
 async function readInvoices(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
@@ -69,7 +69,7 @@ interface FoundPage {
 
 /** The invoices of the page, before drafts of usage are computed. */
 async function findPage(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<FoundPage> {
@@ -120,7 +120,7 @@ async function findPage(
 }
 
 async function storedHeads(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Omit<IssuedInvoice, 'lines'>[]> {

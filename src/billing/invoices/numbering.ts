@@ -19,13 +19,7 @@ import {
   unnumberedInvoices,
 } from '../../store/invoices/invoice-numbers.ts';
 import type { Job } from '../../store/jobs/jobs.ts';
-import type { InvoiceLog } from '../invoice-log/invoice-log.ts';
-
-export interface NumberingDeps {
-  /** Such as `INV-{year}-{number:6}` (core/invoice-number.ts). */
-  readonly numberPattern: string;
-  readonly invoiceLog?: InvoiceLog;
-}
+import type { BillingContext } from '../billing-context.ts';
 
 const payloadSchema = z.object({ issued_from: z.int() });
 
@@ -37,7 +31,7 @@ const NUMBERS_PER_BATCH_MAX = 5_000;
  * UTC. Those that are left after a batch are numbered by a job that this one queues. Returns the numbers.
  */
 export async function numberInvoices(
-  { numberPattern }: Pick<NumberingDeps, 'numberPattern'>,
+  { numberPattern }: Pick<BillingContext, 'numberPattern'>,
   tx: Transaction,
   batch: readonly Job[],
 ): Promise<AssignedNumber[]> {

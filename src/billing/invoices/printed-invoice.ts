@@ -5,11 +5,12 @@ import { notFound, Refusal } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { customerNames, findCustomer } from '../../store/customers/customers.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { externalOfInvoices } from './external-invoices.ts';
 import { customFieldsOfInvoices } from './invoice-fields.ts';
 import { numbersOfInvoices } from './numbering.ts';
 import { pricingUnitsOf } from './pricing-units.ts';
-import { getBilledInvoice, type InvoiceDeps } from './read-invoices.ts';
+import { getBilledInvoice } from './read-invoices.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -32,7 +33,7 @@ export interface PrintedInvoice {
  * before it has its number (`unavailable`): a document without it must not leave the house.
  */
 export async function printedInvoice(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<PrintedInvoice> {

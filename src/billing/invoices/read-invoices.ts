@@ -8,8 +8,9 @@ import { type Database, inSnapshot, type Transaction } from '../../store/base/da
 import { customerExists } from '../../store/customers/customers.ts';
 import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { findInvoice } from '../../store/invoices/whole-invoices.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import type { ScheduledTarget } from '../invoice-queue/open-items.ts';
-import { type ComputeDeps, computeUsageInvoices } from './compute.ts';
+import { computeUsageInvoices } from './compute.ts';
 import {
   consolidatedDrafts,
   consolidatedPlaces,
@@ -17,9 +18,8 @@ import {
   findConsolidations,
   withOpenParts,
 } from './consolidated/drafts.ts';
-import type { DraftDeps } from './deductions.ts';
 import { draftMoment } from './draft-moment.ts';
-import { contractsOf, draftPlacesOf, type SnapshotDeps } from './draft-places.ts';
+import { contractsOf, draftPlacesOf } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
@@ -32,16 +32,12 @@ import {
   issuedWithWarnings,
 } from './unbilled-usage.ts';
 
-export interface InvoiceDeps extends ComputeDeps {
-  readonly db: Database;
-}
-
 /**
  * One invoice of a customer, draft or issued; a finalized one with its late usage. Refuses an unknown one
  * (`not_found`).
  */
 export async function getInvoice(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceWithUnbilledUsage> {
@@ -52,7 +48,7 @@ export async function getInvoice(
 
 /** The same invoice without its late usage, for which the events would have to be read. */
 export async function getBilledInvoice(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<Invoice> {
@@ -70,7 +66,7 @@ interface FoundInvoice {
 }
 
 /** One snapshot: an invoice that is being finalized is either a draft or issued. */
-async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string): Promise<FoundInvoice> {
+async function findOne(deps: BillingContext, customerId: string, invoiceId: string): Promise<FoundInvoice> {
   return inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
@@ -98,7 +94,7 @@ async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string)
 }
 
 /** The place of the draft with this id; none where the customer has no such draft. */
-async function placesWithId(deps: SnapshotDeps, customerId: string, invoiceId: string) {
+async function placesWithId(deps: SnapshotContext, customerId: string, invoiceId: string) {
   const contracts = await contractsOf(deps, { customerId });
   const places = [
     ...(await draftPlacesOf(deps, contracts, {})),
@@ -108,7 +104,7 @@ async function placesWithId(deps: SnapshotDeps, customerId: string, invoiceId: s
 }
 
 async function draftOf(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   { scheduled, drafts, consolidated }: FoundInvoice,
   invoiceId: string,
 ): Promise<InvoiceWithWarnings> {
@@ -126,7 +122,7 @@ async function draftOf(
  * consolidated one is shown on its constituents.
  */
 async function issuedWithUnbilledUsage(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   issued: IssuedInvoice,
 ): Promise<InvoiceWithUnbilledUsage> {
   const [shown] = await issuedWithWarnings(deps.db, [issued]);
@@ -139,7 +135,7 @@ async function issuedWithUnbilledUsage(
 
 /** The drafts of SCHEDULED invoices, which have no warnings. True-ups without an amount are left out. */
 export async function scheduledOf(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<InvoiceWithWarnings[]> {
   const drafts = await drawnScheduledDrafts(deps, await withShortfalls(deps, targets));

@@ -5,8 +5,8 @@
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 import { floorToDay, type Instant, type Interval } from '../../core/time.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { listBreakdowns } from './breakdowns.ts';
-import type { InvoiceDeps } from './read-invoices.ts';
 
 export interface DayRevenue {
   readonly start: Instant;
@@ -23,7 +23,7 @@ const WINDOWS_MAX = 2_000;
  * (`too_large`).
  */
 export async function listRevenue(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   customerId: string,
   range: Interval,
 ): Promise<DayRevenue[]> {

@@ -14,6 +14,7 @@ import type { MeteredSeries } from '../../metering/query/usage-series.ts';
 import type { MetricSeriesRequest } from '../../metering/usage/metric-usage.ts';
 import { needKey } from '../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
+import type { UsageRoom } from '../billing-context.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import { readThatFit, type UsageByCustomer } from './usage-reading.ts';
 
@@ -43,14 +44,6 @@ export interface UsageAnswers {
 
 /** The memory of a value of usage, with the lines that are rated from it. */
 const VALUE_BYTES = 200;
-
-/** How many values of usage are in memory at once. */
-export interface UsageRoom {
-  /** Shared out to the questions evenly. */
-  readonly valuesMax?: number;
-  /** An invoice with very many metrics has this room for each of them nevertheless. */
-  readonly valuesOfQuestionMin?: number;
-}
 
 const VALUES_MAX = countByMemory(8_192, { least: 50_000, most: 1_000_000 });
 const VALUES_OF_QUESTION_MIN = 50_000;

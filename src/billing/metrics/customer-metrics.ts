@@ -1,5 +1,4 @@
 /** The billable metrics that matter to a customer. */
-import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
@@ -10,12 +9,8 @@ import { findCustomer } from '../../store/customers/customers.ts';
 import { listMetrics, type StoredMetric } from '../../store/metrics/billable-metrics.ts';
 import { loadProducts } from '../../store/products/products.ts';
 import { rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface CustomerMetricsFilter {
   readonly customerId: string;
@@ -26,7 +21,7 @@ export interface CustomerMetricsFilter {
 
 /** Every metric measures every customer, so without `onCurrentPlan` it is all of them. Refuses an unknown customer. */
 export async function listCustomerMetrics(
-  { db, clock }: Deps,
+  { db, clock }: RowContext,
   { customerId, onCurrentPlan, includeArchived }: CustomerMetricsFilter,
   page: PageRequest,
 ): Promise<Page<WithCustomFields<StoredMetric>>> {

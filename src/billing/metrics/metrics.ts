@@ -1,10 +1,9 @@
 /** Use cases of billable metrics. A definition never changes: another definition is another metric. */
-import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   archiveMetric,
   findMetric,
@@ -13,6 +12,7 @@ import {
   renameMetric,
   type StoredMetric,
 } from '../../store/metrics/billable-metrics.ts';
+import type { RowContext } from '../billing-context.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,
@@ -20,11 +20,6 @@ import {
   type WithCustomFields,
 } from '../custom-fields/with-fields.ts';
 import { checkDefinition, type MetricDefinition } from './metric-definition.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface CreateMetricInput {
   readonly name: string;
@@ -37,7 +32,7 @@ export interface CreateMetricInput {
  * the place in it), and the value of a custom field that another metric holds (`conflict`).
  */
 export async function createMetric(
-  deps: Deps & { readonly clickhouse: ClickHouse },
+  deps: RowContext & { readonly clickhouse: ClickHouse },
   { name, definition, customFields }: CreateMetricInput,
 ): Promise<StoredMetric> {
   await checkDefinition(deps.clickhouse, definition);
@@ -47,7 +42,7 @@ export async function createMetric(
 /** The same within a transaction, for a definition that is checked (`checkDefinition`). */
 export async function createMetricIn(
   tx: Transaction,
-  { clock }: Pick<Deps, 'clock'>,
+  { clock }: Pick<RowContext, 'clock'>,
   { name, definition, customFields }: CreateMetricInput,
 ): Promise<StoredMetric> {
   const metric: StoredMetric = {
@@ -65,14 +60,17 @@ export async function createMetricIn(
 }
 
 /** The metric, archived or not. Refuses an unknown one. */
-export async function getMetric(deps: Pick<Deps, 'db'>, id: string): Promise<WithCustomFields<StoredMetric>> {
+export async function getMetric(
+  deps: Pick<RowContext, 'db'>,
+  id: string,
+): Promise<WithCustomFields<StoredMetric>> {
   const metric = await findMetric(deps.db, id);
   if (metric === null) throw notFound('billable metric', id);
   return oneWithCustomFields(deps.db, metric);
 }
 
 export async function listMetrics(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   filter: { readonly includeArchived: boolean },
   page: PageRequest,
 ): Promise<Page<WithCustomFields<StoredMetric>>> {
@@ -80,7 +78,7 @@ export async function listMetrics(
 }
 
 /** Changes the display name, the only thing about a metric that can change. Refuses an unknown metric. */
-export async function setMetricName(deps: Pick<Deps, 'db'>, id: string, name: string): Promise<void> {
+export async function setMetricName(deps: Pick<RowContext, 'db'>, id: string, name: string): Promise<void> {
   const found = isUuid(id) && (await deps.db.transaction((tx) => renameMetric(tx, id, name)));
   if (!found) throw notFound('billable metric', id);
 }
@@ -89,7 +87,7 @@ export async function setMetricName(deps: Pick<Deps, 'db'>, id: string, name: st
  * Takes a metric out of lists and off new products; products that use it continue to meter. Doing it again
  * changes nothing. Refuses an unknown metric.
  */
-export async function retireMetric(deps: Deps, id: string): Promise<void> {
+export async function retireMetric(deps: RowContext, id: string): Promise<void> {
   const found = isUuid(id) && (await deps.db.transaction((tx) => archiveMetric(tx, id, deps.clock.now())));
   if (!found) throw notFound('billable metric', id);
 }

@@ -10,8 +10,8 @@ import { assignmentAt, assignmentsInForce } from '../../rating/rates/alias-sched
 import type { Transaction } from '../../store/base/database.ts';
 import { holdPackage, loadPackageAliases } from '../../store/contracts/packages.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { type CreateContractInput, createContractIn } from '../contracts/create-contract.ts';
-import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { declareCopiedKeys } from './copied-keys.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
@@ -36,7 +36,7 @@ const LAST_INSTANT = Date.UTC(2200, 0, 1);
  * alias that no package has at the start, and an archived package (`invalid`); nothing is stored then.
  */
 export async function createContractFromPackage(
-  deps: ContractDeps,
+  deps: BillingContext,
   input: ContractFromPackageInput,
 ): Promise<FullContract> {
   const field = [input.packageAlias === null ? 'packageId' : 'packageAlias'];

@@ -9,8 +9,8 @@ import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { insertPackage, type NewPackageAlias, packageWithKey } from '../../store/contracts/packages.ts';
 import { loadAliasAssignments } from '../../store/rate-cards/rate-cards.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { resolveRateCard } from '../contracts/rate-card-of-contract.ts';
-import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { checkSpendLimitUnit, spendLimitOf } from '../contracts/spend-limit.ts';
 import { type BuiltTerms, buildNewTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
@@ -46,7 +46,7 @@ const NOMINAL_START = Date.UTC(2024, 0, 1);
  * (`conflict`); nothing is stored then. An alias that another package holds is taken over.
  */
 export async function createPackage(
-  deps: Pick<ContractDeps, 'db' | 'clock' | 'paymentProvider'>,
+  deps: Pick<BillingContext, 'db' | 'clock' | 'paymentProvider'>,
   input: CreatePackageInput,
 ): Promise<Package> {
   checkAliases(input.aliases);

@@ -1,6 +1,5 @@
 /** Reads and archives packages, and lists the contracts created from them. */
 
-import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { invalid, notFound, words } from '../../core/errors.ts';
@@ -28,14 +27,10 @@ import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import { loadProducts } from '../../store/products/products.ts';
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** A package with everything that a reader sees of it. */
 export interface PackageView {
@@ -52,7 +47,7 @@ export interface PackageView {
 }
 
 /** The package, archived or not. Refuses an unknown one (`PackageNotFound`). */
-export async function getPackage(deps: Deps, id: string): Promise<PackageView> {
+export async function getPackage(deps: RowContext, id: string): Promise<PackageView> {
   const found = await findPackage(deps.db, id);
   const [view] = found === null ? [] : await viewsOf(deps, [found]);
   if (view === undefined) throw notFound('package', id, 'PackageNotFound');
@@ -60,7 +55,7 @@ export async function getPackage(deps: Deps, id: string): Promise<PackageView> {
 }
 
 export async function listPackages(
-  deps: Deps,
+  deps: RowContext,
   filter: ArchiveFilter,
   page: PageRequest,
 ): Promise<Page<PackageView>> {
@@ -72,7 +67,7 @@ export async function listPackages(
  * Archives a package: no new contracts can be created from it, existing ones continue. It cannot be undone.
  * Refuses an unknown package (`PackageNotFound`) and an archived one (`invalid`).
  */
-export async function archivePackage(deps: Deps, id: string): Promise<void> {
+export async function archivePackage(deps: RowContext, id: string): Promise<void> {
   if (await deps.db.transaction((tx) => setArchived(tx, id, deps.clock.now()))) return;
   if ((await findPackage(deps.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
   throw invalid(['packageId'], `package ${id} is archived already`);
@@ -80,7 +75,7 @@ export async function archivePackage(deps: Deps, id: string): Promise<void> {
 
 /** Refuses an unknown package (`PackageNotFound`) and two conditions at once (`invalid`). */
 export async function listContractsOnPackage(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   filter: ContractsOfPackageFilter,
   page: PageRequest,
 ): Promise<Page<ContractSummary>> {
@@ -94,7 +89,7 @@ export async function listContractsOnPackage(
   return listContractsOfPackage(deps.db, filter, page);
 }
 
-async function viewsOf({ db, clock }: Deps, packages: readonly Package[]): Promise<PackageView[]> {
+async function viewsOf({ db, clock }: RowContext, packages: readonly Package[]): Promise<PackageView[]> {
   const aliases = await aliasesOf(db, packages);
   const named = packages.map(idsNamedBy);
   const products = await loadProducts(db, [...new Set(named.flatMap((ids) => ids.productIds))]);

@@ -1,5 +1,4 @@
 /** Loads an issued invoice as it is delivered (`payments/document.ts`), or says why it is not delivered just now. */
-import type { Clock } from '../../core/clock.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
@@ -18,17 +17,10 @@ import { loadExternalInvoices } from '../../store/invoices/invoice-deliveries.ts
 import { loadInvoiceNumbers } from '../../store/invoices/invoice-numbers.ts';
 import type { IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { findInvoice } from '../../store/invoices/whole-invoices.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { consolidatedPlaces } from '../invoices/consolidated/drafts.ts';
 import { concatenates } from '../invoices/consolidated/targets.ts';
 import { customFieldsOfInvoices } from '../invoices/invoice-fields.ts';
-
-export interface DocumentDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-  /** Where clients reach the service; null: it does not know. */
-  readonly publicUrl: string | null;
-}
 
 /** `later`: it waits for another step. `statement`: another invoice has its amounts. */
 export type Deliverable =
@@ -44,7 +36,7 @@ const PARTS_WAIT_MS = MINUTE_MS;
 const STRIPE_PRODUCT = 'stripe_product_id';
 
 export async function loadDeliverable(
-  deps: DocumentDeps,
+  deps: BillingContext,
   { invoiceId, customerId }: { readonly invoiceId: string; readonly customerId: string },
 ): Promise<Deliverable> {
   const found = await inSnapshot(deps.db, async (tx) => {
@@ -63,7 +55,7 @@ export async function loadDeliverable(
 
 /** Whether a consolidated invoice that is not issued yet will have this one. Only contracts in hierarchies cost more. */
 async function isToBeConsolidated(
-  deps: DocumentDeps,
+  deps: BillingContext,
   tx: Transaction,
   invoice: IssuedInvoice,
 ): Promise<boolean> {
@@ -77,7 +69,7 @@ async function isToBeConsolidated(
 }
 
 async function documentOf(
-  { db, publicUrl }: DocumentDeps,
+  { db, publicUrl }: BillingContext,
   invoice: IssuedInvoice,
   number: string,
 ): Promise<PaymentDocument> {

@@ -1,20 +1,13 @@
 /** Writes down how an attempt to deliver an invoice has ended, and everything that follows from it, in one transaction. */
-import type { Clock } from '../../core/clock.ts';
 import type { Instant } from '../../core/time.ts';
 import { publishExternalStatus, publishProviderError } from '../../notifications/invoice-messages.ts';
 import { publishActionsRequired } from '../../notifications/payment-messages.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { type AttemptEnd, endAttempt } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../store/invoices/invoices.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { endProviderPayment } from '../commits/release-commit.ts';
-import type { VoidingDeps } from '../invoice-log/invoice-log.ts';
-
-export type EndDeps = VoidingDeps & {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-};
 
 /** The outcome of the payment that a balance waits for; null: there is none, or it is not decided. */
 export interface PaymentEnd {
@@ -29,7 +22,7 @@ class LeaseEnded extends Error {
 
 /** `before`: as it was leased. False: another attempt has the delivery, and nothing is written. */
 export async function endDelivery(
-  deps: EndDeps,
+  deps: BillingContext,
   before: Delivery,
   owner: string,
   end: AttemptEnd & { readonly payment: PaymentEnd | null; readonly actionRequired: string | null },
@@ -59,7 +52,7 @@ export async function endDelivery(
       }
       return ended;
     });
-    for (const invoice of voided) deps.invoiceLog?.voided(invoice);
+    for (const invoice of voided) deps.invoiceLog.voided(invoice);
     return true;
   } catch (error) {
     if (error instanceof LeaseEnded) return false;

@@ -1,11 +1,10 @@
 /** Use cases of products. Products carry no prices: those are on rate cards and contracts. */
 import type { ProductType } from '../../core/catalogue.ts';
-import type { Clock } from '../../core/clock.ts';
 import { assert, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   type ProductChanges,
   type ProductTerms,
@@ -23,6 +22,7 @@ import {
   type StoredProduct,
 } from '../../store/products/products.ts';
 import { rateCardsOfProduct } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,
@@ -32,11 +32,6 @@ import {
 import { checkTermsOfType } from './product-definition.ts';
 import { checkCycles, checkKeysOfVersions, checkNamedEntities, keyField } from './product-references.ts';
 import { checkFiltersOfCards } from './usage-filters.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface CreateProductInput {
   readonly type: ProductType;
@@ -49,7 +44,7 @@ export interface CreateProductInput {
  * Refuses unsound terms, references to what does not exist or is archived, undeclared custom fields
  * (`invalid`, naming the field), and the value of a custom field that another product holds (`conflict`).
  */
-export async function createProduct(deps: Deps, input: CreateProductInput): Promise<StoredProduct> {
+export async function createProduct(deps: RowContext, input: CreateProductInput): Promise<StoredProduct> {
   const [product] = await deps.db.transaction((tx) => createProductsIn(tx, deps, [input]));
   assert(product !== undefined, 'one input makes one product');
   return product;
@@ -58,7 +53,7 @@ export async function createProduct(deps: Deps, input: CreateProductInput): Prom
 /** Creates products within a transaction, in the order of the inputs. Refuses what `createProduct` refuses. */
 export async function createProductsIn(
   tx: Transaction,
-  { clock }: Pick<Deps, 'clock'>,
+  { clock }: Pick<RowContext, 'clock'>,
   inputs: readonly CreateProductInput[],
 ): Promise<StoredProduct[]> {
   const createdAt = clock.now();
@@ -121,7 +116,7 @@ export interface UpdateProductInput {
  * Sets terms from an instant on. Refuses an unknown product (`not_found`), an archived one, and changes
  * that make the product unsound at any time from then on (`invalid`, naming the field).
  */
-export async function updateProduct(deps: Deps, input: UpdateProductInput): Promise<void> {
+export async function updateProduct(deps: RowContext, input: UpdateProductInput): Promise<void> {
   const { startingAt, changes, createdBy } = input;
   await deps.db.transaction(async (tx) => {
     const product = await requireActiveProduct(tx, input.productId);
@@ -156,7 +151,7 @@ async function checkFilters(
  * Withdraws a product permanently: rate cards that have it continue, it gets no new rates. Refuses an
  * unknown product (`not_found`) and one that is archived already (`invalid`).
  */
-export async function archiveProduct(deps: Deps, id: string): Promise<void> {
+export async function archiveProduct(deps: RowContext, id: string): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const product = await requireActiveProduct(tx, id);
     await archiveStoredProduct(tx, product.id, deps.clock.now());
@@ -165,7 +160,7 @@ export async function archiveProduct(deps: Deps, id: string): Promise<void> {
 
 /** The product, archived or not. Refuses an unknown one. */
 export async function getProduct(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   id: string,
 ): Promise<WithCustomFields<StoredProduct>> {
   const product = await findProduct(deps.db, id);
@@ -174,7 +169,7 @@ export async function getProduct(
 }
 
 export async function listProducts(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<RowContext, 'db'>,
   filter: ArchiveFilter,
   page: PageRequest,
 ): Promise<Page<WithCustomFields<StoredProduct>>> {

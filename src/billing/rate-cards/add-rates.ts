@@ -1,11 +1,10 @@
 /** Adds rates to a rate card, all or none. Past dates are allowed and change drafts, not issued invoices. */
-import type { Clock } from '../../core/clock.ts';
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import { assert, type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { mapInChunks } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
 import {
@@ -15,13 +14,9 @@ import {
   unitsOfProducts,
 } from '../../store/rate-cards/rate-cards.ts';
 import { insertRates, type NewRateEntry } from '../../store/rate-cards/rates.ts';
+import type { RowContext } from '../billing-context.ts';
 import { checkFiltersOfCards } from '../products/usage-filters.ts';
 import { checkRate, type RateTerms } from './rate-terms.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface AddRatesInput {
   readonly rateCardId: string;
@@ -40,14 +35,14 @@ export interface AddedRates {
  * Refuses an unknown card or product (`not_found`), unsound rates, and a pricing unit that the card cannot
  * convert or that is not the one the product already has on the card (`invalid`, naming the field).
  */
-export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedRates> {
+export async function addRates(deps: RowContext, input: AddRatesInput): Promise<AddedRates> {
   return deps.db.transaction((tx) => addRatesIn(tx, deps, input));
 }
 
 /** The same within a transaction. */
 export async function addRatesIn(
   tx: Transaction,
-  deps: Pick<Deps, 'clock'>,
+  deps: Pick<RowContext, 'clock'>,
   input: AddRatesInput,
 ): Promise<AddedRates> {
   const card = await lockRateCard(tx, input.rateCardId);

@@ -1,18 +1,15 @@
 /** The order of a card's products, in which invoices list them. */
 import { type FieldPath, invalid, notFound } from '../../core/errors.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { lockRateCard, rateCardProductOrder, setProductOrder } from '../../store/rate-cards/rate-cards.ts';
-
-interface Deps {
-  readonly db: Database;
-}
+import type { RowContext } from '../billing-context.ts';
 
 /**
  * Puts the named products first, in this order; the others follow in the order they had. Refuses an
  * unknown card (`not_found`), products that have no rates on it and repeats (`invalid`, naming the field).
  */
 export async function setRateCardProductsOrder(
-  deps: Deps,
+  deps: Pick<RowContext, 'db'>,
   rateCardId: string,
   productIds: readonly string[],
 ): Promise<void> {
@@ -38,7 +35,7 @@ export interface ProductMove {
  * products that have no rates on it, repeats, and places that do not exist or are given twice (`invalid`).
  */
 export async function moveRateCardProducts(
-  deps: Deps,
+  deps: Pick<RowContext, 'db'>,
   rateCardId: string,
   moves: readonly ProductMove[],
 ): Promise<void> {
@@ -81,7 +78,7 @@ function addPlaced(order: string[], placed: ReadonlyMap<number, string>): void {
 }
 
 async function changeOrder(
-  deps: Deps,
+  deps: Pick<RowContext, 'db'>,
   rateCardId: string,
   change: (current: readonly string[]) => readonly string[],
 ): Promise<void> {

@@ -1,5 +1,4 @@
 /** Use cases of rate cards: price lists that contracts refer to. Rates are in add-rates.ts and read-rates.ts. */
-import type { Clock } from '../../core/clock.ts';
 import { type CreditType, isFiat, USD_CENTS } from '../../core/credit-types.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
@@ -24,13 +23,9 @@ import {
   replaceAliases,
   updateRateCard as updateStoredRateCard,
 } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface CreateRateCardInput {
   readonly name: string;
@@ -56,14 +51,14 @@ export interface RateCardView extends WithCustomFields<RateCard> {
  * Refuses unknown pricing units, impossible ranges and undeclared custom fields (`invalid`), and the value of
  * a custom field that another card holds (`conflict`). An alias held by another card is taken over.
  */
-export async function createRateCard(deps: Deps, input: CreateRateCardInput): Promise<RateCard> {
+export async function createRateCard(deps: RowContext, input: CreateRateCardInput): Promise<RateCard> {
   return deps.db.transaction((tx) => createRateCardIn(tx, deps, input));
 }
 
 /** The same within a transaction. */
 export async function createRateCardIn(
   tx: Transaction,
-  deps: Pick<Deps, 'clock'>,
+  deps: Pick<RowContext, 'clock'>,
   input: CreateRateCardInput,
 ): Promise<RateCard> {
   const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
@@ -102,14 +97,14 @@ export interface UpdateRateCardInput {
  * Changes what is given; contracts keep the card that they have. Refuses an unknown card (`not_found`),
  * impossible ranges, and conversions of unknown units or of units that have one (`invalid`).
  */
-export async function updateRateCard(deps: Deps, input: UpdateRateCardInput): Promise<void> {
+export async function updateRateCard(deps: RowContext, input: UpdateRateCardInput): Promise<void> {
   await deps.db.transaction((tx) => updateRateCardIn(tx, deps, input));
 }
 
 /** The same within a transaction. */
 export async function updateRateCardIn(
   tx: Transaction,
-  { clock }: Pick<Deps, 'clock'>,
+  { clock }: Pick<RowContext, 'clock'>,
   { rateCardId, name, description, aliases, addConversions }: UpdateRateCardInput,
 ): Promise<void> {
   if (aliases !== undefined) checkAliases(aliases);
@@ -128,7 +123,7 @@ export async function updateRateCardIn(
  * Archives a card: new contracts cannot use it, existing ones continue. Idempotent. Refuses an unknown card
  * (`not_found`).
  */
-export async function archiveRateCard(deps: Deps, id: string): Promise<void> {
+export async function archiveRateCard(deps: RowContext, id: string): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const card = await lockRateCard(tx, id);
     if (card === null) throw notFound('rate card', id);
@@ -137,14 +132,17 @@ export async function archiveRateCard(deps: Deps, id: string): Promise<void> {
 }
 
 /** The rate card, archived or not. Refuses an unknown one. */
-export async function getRateCard(deps: Pick<Deps, 'db'>, id: string): Promise<RateCardView> {
+export async function getRateCard(deps: Pick<RowContext, 'db'>, id: string): Promise<RateCardView> {
   const card = await findRateCard(deps.db, id);
   const [view] = card === null ? [] : await viewsOf(deps.db, [card]);
   if (view === undefined) throw notFound('rate card', id);
   return view;
 }
 
-export async function listRateCards(deps: Pick<Deps, 'db'>, page: PageRequest): Promise<Page<RateCardView>> {
+export async function listRateCards(
+  deps: Pick<RowContext, 'db'>,
+  page: PageRequest,
+): Promise<Page<RateCardView>> {
   const { rows, next } = await listStoredRateCards(deps.db, page);
   return { rows: await viewsOf(deps.db, rows), next };
 }

@@ -10,7 +10,6 @@ import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
 import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
-import type { Database } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { loadProducts, type StoredProduct } from '../../store/products/products.ts';
 import { findRateCard, rateCardProductOrder } from '../../store/rate-cards/rate-cards.ts';
@@ -20,11 +19,8 @@ import {
   type StoredRateEntry,
   type StoredRateIdentity,
 } from '../../store/rate-cards/rates.ts';
+import type { RowContext } from '../billing-context.ts';
 import { isSelected, type RateSelector } from './rate-selectors.ts';
-
-interface Deps {
-  readonly db: Database;
-}
 
 /** The last segment of the page before: the place of its identity, and its start. */
 export interface RatePosition {
@@ -56,7 +52,7 @@ export interface RatePage extends Page<RateSegment, RatePosition> {
 }
 
 /** Refuses an unknown card (`not_found`) and a range that ends before it starts (`invalid`). */
-export async function readRates(deps: Deps, input: ReadRatesInput): Promise<RatePage> {
+export async function readRates(deps: Pick<RowContext, 'db'>, input: ReadRatesInput): Promise<RatePage> {
   const { rateCardId, range, limit } = input;
   if ((await findRateCard(deps.db, rateCardId)) === null) throw notFound('rate card', rateCardId);
   if (range.end !== null && range.end <= range.start) {
@@ -68,7 +64,7 @@ export async function readRates(deps: Deps, input: ReadRatesInput): Promise<Rate
 }
 
 /** At least one segment more than the page holds, if there are enough. */
-async function collectSegments(deps: Deps, input: ReadRatesInput): Promise<RateSegment[]> {
+async function collectSegments(deps: Pick<RowContext, 'db'>, input: ReadRatesInput): Promise<RateSegment[]> {
   const anyOf = await selections(deps, input);
   const batch = input.limit + 1;
   const rows: RateSegment[] = [];
@@ -92,7 +88,10 @@ async function collectSegments(deps: Deps, input: ReadRatesInput): Promise<RateS
 }
 
 /** The part of the selectors that the database can answer; tags depend on the time, so they are a rough cut. */
-async function selections(deps: Deps, input: ReadRatesInput): Promise<readonly RateSelection[] | null> {
+async function selections(
+  deps: Pick<RowContext, 'db'>,
+  input: ReadRatesInput,
+): Promise<readonly RateSelection[] | null> {
   const { selectors, rateCardId } = input;
   if (selectors.length === 0) return null;
   const tagged = selectors.some(({ productTags }) => productTags !== undefined);

@@ -6,28 +6,23 @@
  * events are kept, which every process learns within seconds and refuses earlier usage; a moment later ClickHouse drops
  * the months before. Each step is repeated until it is done, by any process.
  */
-import type { Clock } from '../../core/clock.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { dropMonth, type EventMonth, readMonthsBefore } from '../../metering/events/old-months.ts';
 import { recordSystemChanges, type SystemActor } from '../../store/access/system-changes.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   type EventRetention,
   findEventRetention,
   lockEventRetention,
   moveEventRetention,
 } from '../../store/erasure/event-retention.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { endOfRemovable, isForgotten, keptFromBy, type Need, oldestNeed } from './needed-events.ts';
 
-export interface RetentionDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
+export interface RetentionSettings
+  extends Pick<BillingContext, 'db' | 'clickhouse' | 'clock' | 'windowDays' | 'cluster'> {
   /** Null: nothing more is removed, except months that were announced. */
   readonly months: number | null;
-  readonly windowDays: number;
-  readonly cluster: string | undefined;
   /** How long every process has to learn from when on events are kept, before they go. */
   readonly announcedMs: number;
 }
@@ -42,14 +37,14 @@ export interface RetentionRun {
 
 const ACTOR: SystemActor = { kind: 'job', name: 'remove_old_events' };
 
-export async function removeOldEvents(deps: RetentionDeps): Promise<RetentionRun> {
+export async function removeOldEvents(deps: RetentionSettings): Promise<RetentionRun> {
   const heldBy = deps.months === null ? null : await announce(deps, deps.months);
   const retention = await findEventRetention(deps.db);
   if (retention === null) return { keptFrom: null, removed: [], heldBy };
   return { keptFrom: retention.keptFrom, removed: await removeAnnounced(deps, retention), heldBy };
 }
 
-async function announce(deps: RetentionDeps, months: number): Promise<Need | null> {
+async function announce(deps: RetentionSettings, months: number): Promise<Need | null> {
   const { clock, windowDays, db } = deps;
   const now = clock.now();
   const rule = { months, windowDays };
@@ -80,7 +75,7 @@ async function recordMove(tx: Transaction, keptFrom: Instant, now: Instant): Pro
 }
 
 async function removeAnnounced(
-  { clickhouse, cluster, clock, windowDays, announcedMs }: RetentionDeps,
+  { clickhouse, cluster, clock, windowDays, announcedMs }: RetentionSettings,
   { keptFrom, announcedAt }: EventRetention,
 ): Promise<EventMonth[]> {
   if (Date.now() < announcedAt + announcedMs) return [];

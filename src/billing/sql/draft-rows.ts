@@ -2,9 +2,9 @@
 import { invalid } from '../../core/errors.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { type DraftPosition, listDrafts } from '../invoices/list-drafts.ts';
 import { previousInvoicesOf } from '../invoices/previous-invoices.ts';
-import type { InvoiceDeps } from '../invoices/read-invoices.ts';
 import type { InvoiceWithWarnings } from '../invoices/unbilled-usage.ts';
 import { exact, time } from './view-rows.ts';
 
@@ -20,7 +20,7 @@ const PER_PAGE = 100;
 
 /** `customerIds` null: of all customers. Consolidated ones, which repeat others, are left out. Refuses too many (`invalid`, field `sql`). */
 export async function draftRows(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   customerIds: readonly string[] | null,
   limits: DraftRowLimits = DRAFT_ROW_LIMITS,
 ): Promise<ViewRow[]> {
@@ -50,7 +50,7 @@ function tooMany(what: string) {
   );
 }
 
-async function rowsOf(deps: InvoiceDeps, drafts: readonly InvoiceWithWarnings[]): Promise<ViewRow[]> {
+async function rowsOf(deps: BillingContext, drafts: readonly InvoiceWithWarnings[]): Promise<ViewRow[]> {
   const previous = await previousInvoicesOf(deps, drafts);
   const ids = [...new Set(drafts.map(({ creditTypeId }) => creditTypeId))];
   const units = await loadCreditTypes(deps.db, ids);

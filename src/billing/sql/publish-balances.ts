@@ -7,7 +7,6 @@
  * So one process at a time takes a step, any process may take the next one, and a killed one leaves nothing half done.
  * Nothing is published before the row is there (deploy/analysts-postgres.sql).
  */
-import type { Clock } from '../../core/clock.ts';
 import { type Instant, MINUTE_MS } from '../../core/time.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import {
@@ -20,7 +19,8 @@ import {
   replacePublished,
   savePass,
 } from '../../store/balances/published-balances.ts';
-import { type Database, isOvertaken, type Transaction } from '../../store/base/database.ts';
+import { isOvertaken, type Transaction } from '../../store/base/database.ts';
+import type { RowContext } from '../billing-context.ts';
 import { issuedBalances } from './issued-balances.ts';
 
 /** How much is published at a time, and how often. */
@@ -33,18 +33,16 @@ interface PublishingPace {
   readonly readPerStep: number;
 }
 
-export interface PublishDeps extends Partial<PublishingPace> {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500, readPerStep: 2_500 };
 
 /** `idle`: nothing was to be done, or another process is doing it. */
 export type PublishedStep = 'idle' | 'under way' | 'complete';
 
 /** Takes the next step of the pass under way, or the first one of the next pass if it is time for it. */
-export async function publishBalances({ db, clock, ...pace }: PublishDeps): Promise<PublishedStep> {
+export async function publishBalances(
+  { db, clock }: RowContext,
+  pace: Partial<PublishingPace> = {},
+): Promise<PublishedStep> {
   // Before the snapshot is taken: what was committed until now is in it.
   const now = clock.now();
   try {

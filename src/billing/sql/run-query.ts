@@ -3,7 +3,6 @@ import { invalid } from '../../core/errors.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
 import type { SentTable } from '../../metering/client/sent-tables.ts';
-import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { QueryLimits } from '../../metering/query/query-limits.ts';
 import {
   type EventOwner,
@@ -20,21 +19,18 @@ import {
   runParquetReport,
   runReport,
 } from '../../metering/sql/reports/run-report.ts';
-import { inSnapshot, type Transaction } from '../../store/base/database.ts';
+import { inSnapshot } from '../../store/base/database.ts';
 import { type ReportPart, reportAliases, reportCustomers } from '../../store/sql/report-rows.ts';
-import type { InvoiceDeps } from '../invoices/read-invoices.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { type DraftRowLimits, draftRows } from './draft-rows.ts';
-import { type CopiedView, readViewRows, type ViewDeps } from './view-rows.ts';
+import { type CopiedView, readViewRows, type ViewSnapshot } from './view-rows.ts';
 
-export interface ReportDeps extends InvoiceDeps {
-  /** Recorded repeats must be readable first. */
-  readonly repeats?: Pick<RepeatLog, 'flush'> | undefined;
-  /** Instead of the usual ones. */
-  readonly limits?: Partial<CopyLimits> & { readonly query?: QueryLimits; readonly drafts?: DraftRowLimits };
-}
+/** Instead of the usual ones. */
+type ReportLimits = Partial<CopyLimits> & { readonly query?: QueryLimits; readonly drafts?: DraftRowLimits };
 
 export interface ReportQuery {
   readonly sql: string;
+  readonly limits?: ReportLimits;
   /** Aborted when the client has gone: the query is ended. */
   readonly signal?: AbortSignal;
 }
@@ -70,37 +66,41 @@ const copies = createConnectionPool(['first', 'second'], { waitingMax: COPIES_WA
  * Answers a query: over every event that was acknowledged and every invoice that was issued before. Refuses a query
  * that is not allowed or meets a limit (`invalid`, field `sql`).
  */
-export async function queryRows(deps: ReportDeps, { sql, signal }: ReportQuery): Promise<ReportResult> {
+export async function queryRows(
+  deps: BillingContext,
+  { sql, signal, limits = {} }: ReportQuery,
+): Promise<ReportResult> {
   const report = await loadReport(sql);
-  const rows = whileCopied(deps, report, (copied) =>
-    runReport(deps.clickhouse, report, copied, { limits: deps.limits?.query, signal }),
+  const rows = whileCopied(deps, report, limits, (copied) =>
+    runReport(deps.clickhouse, report, copied, { limits: limits.query, signal }),
   );
   return { columns: report.columns, rows };
 }
 
 /** The same answer as the pieces of a Parquet file. */
 export async function* queryParquet(
-  deps: ReportDeps,
-  { sql, signal }: ReportQuery,
+  deps: BillingContext,
+  { sql, signal, limits = {} }: ReportQuery,
 ): AsyncGenerator<Buffer, void, undefined> {
   const report = await loadReport(sql);
-  yield* whileCopied(deps, report, (copied) =>
-    runParquetReport(deps.clickhouse, report, copied, { limits: deps.limits?.query, signal }),
+  yield* whileCopied(deps, report, limits, (copied) =>
+    runParquetReport(deps.clickhouse, report, copied, { limits: limits.query, signal }),
   );
 }
 
 /** Copies the rows of the views, and reads the answer. The next query may copy when the first part of it is there. */
 async function* whileCopied<Part>(
-  deps: ReportDeps,
+  deps: BillingContext,
   report: CheckedReport,
+  limits: ReportLimits,
   run: (copied: CopiedRows) => AsyncGenerator<Part, void, undefined>,
 ): AsyncGenerator<Part, void, undefined> {
   const { first, parts } = await copies.withConnection(async () => {
     const drafts = report.views.includes('drafts')
-      ? [viewTable('drafts', await draftRows(deps, report.customerIds, deps.limits?.drafts))]
+      ? [viewTable('drafts', await draftRows(deps, report.customerIds, limits.drafts))]
       : [];
-    if (report.views.includes('event_repeats')) await deps.repeats?.flush();
-    const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report));
+    if (report.views.includes('event_repeats')) await deps.repeats.flush();
+    const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report, limits));
     const parts = run({ ...copied, tables: [...copied.tables, ...drafts] });
     return { first: await parts.next(), parts };
   });
@@ -113,11 +113,13 @@ async function* whileCopied<Part>(
   }
 }
 
-type CopyDeps = Omit<ReportDeps, 'db'> & { readonly db: Transaction };
-
-async function copyRows(deps: CopyDeps, report: CheckedReport): Promise<CopiedRows> {
-  const budget = createBudget({ ...COPY_LIMITS, ...deps.limits });
-  const view: ViewDeps = {
+async function copyRows(
+  deps: SnapshotContext,
+  report: CheckedReport,
+  limits: ReportLimits,
+): Promise<CopiedRows> {
+  const budget = createBudget({ ...COPY_LIMITS, ...limits });
+  const view: ViewSnapshot = {
     db: deps.db,
     clickhouse: inLane(deps.clickhouse, 'reports'),
     now: deps.clock.now(),
@@ -133,7 +135,7 @@ async function copyRows(deps: CopyDeps, report: CheckedReport): Promise<CopiedRo
 }
 
 async function copyOf(
-  deps: ViewDeps,
+  deps: ViewSnapshot,
   view: CopiedView,
   { customerIds }: CheckedReport,
   budget: Budget,
@@ -151,7 +153,11 @@ async function copyOf(
 }
 
 /** The owners of the references in events. An alias is its customer's, also where it reads like an id. */
-async function owners({ db }: ViewDeps, { customerIds }: CheckedReport, budget: Budget): Promise<SentTable> {
+async function owners(
+  { db }: ViewSnapshot,
+  { customerIds }: CheckedReport,
+  budget: Budget,
+): Promise<SentTable> {
   const known = new Set<string>();
   const parts: Buffer[] = [];
   const add = (all: readonly EventOwner[]) => {

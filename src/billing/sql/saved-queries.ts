@@ -1,9 +1,7 @@
 /** Use cases of saved queries: texts for `POST /v1/sql` under a name, for everybody who may read. */
-import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
-import type { Database } from '../../store/base/database.ts';
 import {
   deleteQuery,
   listQueries,
@@ -11,15 +9,11 @@ import {
   type SavedQueryPosition,
   upsertQuery,
 } from '../../store/sql/saved-queries.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { RowContext } from '../billing-context.ts';
 
 /** Saves a query, in the place of one with this name. Returns its id. */
 export async function saveQuery(
-  { db, clock }: Deps,
+  { db, clock }: RowContext,
   query: { readonly name: string; readonly sql: string; readonly savedBy: string },
 ): Promise<string> {
   const now = clock.now();
@@ -30,14 +24,14 @@ export async function saveQuery(
 
 /** By name. */
 export function listSavedQueries(
-  { db }: Pick<Deps, 'db'>,
+  { db }: Pick<RowContext, 'db'>,
   page: PageRequest<SavedQueryPosition>,
 ): Promise<Page<SavedQuery, SavedQueryPosition>> {
   return listQueries(db, page);
 }
 
 /** Refuses an id that no saved query has (`not_found`). */
-export async function removeQuery({ db }: Pick<Deps, 'db'>, id: string): Promise<void> {
+export async function removeQuery({ db }: Pick<RowContext, 'db'>, id: string): Promise<void> {
   const isThere = await db.transaction((tx) => deleteQuery(tx, id));
   if (!isThere) throw notFound('saved query', id);
 }

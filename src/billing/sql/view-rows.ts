@@ -30,7 +30,7 @@ import {
 } from '../../store/sql/report-rows.ts';
 import { issuedBalances } from './issued-balances.ts';
 
-export interface ViewDeps {
+export interface ViewSnapshot {
   /** One snapshot for all views of a query. */
   readonly db: Transaction;
   readonly clickhouse: ClickHouse;
@@ -47,7 +47,11 @@ export interface RowsPart {
 export type CopiedView = Exclude<ViewName, 'events' | 'event_repeats' | 'drafts'>;
 
 /** A part of a view's rows: those of at most `part.limit` invoices, customers, contracts or holds. */
-export async function readViewRows(deps: ViewDeps, view: CopiedView, part: ReportPart): Promise<RowsPart> {
+export async function readViewRows(
+  deps: ViewSnapshot,
+  view: CopiedView,
+  part: ReportPart,
+): Promise<RowsPart> {
   switch (view) {
     case 'customers':
       return customerRows(deps, part);
@@ -69,7 +73,7 @@ type Head = Awaited<ReturnType<typeof reportInvoices>>[number];
 const invoiceViews: Readonly<
   Record<
     'invoices' | 'invoice_lines' | 'invoice_hours',
-    (deps: ViewDeps, heads: readonly Head[]) => Promise<ViewRow[]>
+    (deps: ViewSnapshot, heads: readonly Head[]) => Promise<ViewRow[]>
   >
 > = { invoices: invoiceRows, invoice_lines: lineRows, invoice_hours: hourRows };
 
@@ -77,7 +81,7 @@ function nextOf(read: readonly { readonly id: string }[], { limit }: ReportPart)
   return read.length < limit ? null : (read.at(-1)?.id ?? null);
 }
 
-async function customerRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+async function customerRows({ db }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
   const read = await reportCustomers(db, part);
   const rows = read.map(({ id, name, createdAt, archivedAt }) => [
     id,
@@ -88,7 +92,7 @@ async function customerRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPar
   return { rows, next: nextOf(read, part) };
 }
 
-async function contractRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+async function contractRows({ db }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
   const read = await reportContracts(db, part);
   const rows = read.map(({ id, customerId, name, rateCardId, ...times }) => [
     ...[id, customerId, name, rateCardId],
@@ -98,7 +102,7 @@ async function contractRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPar
 }
 
 /** As the API's balances of finalized invoices. */
-async function balanceRows({ db, now }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+async function balanceRows({ db, now }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
   const read = await reportCustomers(db, part);
   const customerIds = read.map(({ id }) => id);
   const commits = await loadCommits(db, { customerIds, includeArchived: false });
@@ -110,7 +114,7 @@ async function balanceRows({ db, now }: ViewDeps, part: ReportPart): Promise<Row
   return { rows, next: nextOf(read, part) };
 }
 
-async function holdRows({ db, now }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+async function holdRows({ db, now }: ViewSnapshot, part: ReportPart): Promise<RowsPart> {
   const read = await reportHolds(db, part);
   const rows = read.map((hold) => [
     ...[hold.id, hold.customerId, hold.transactionId, shownStatus(hold, now), hold.eventType],
@@ -121,7 +125,7 @@ async function holdRows({ db, now }: ViewDeps, part: ReportPart): Promise<RowsPa
   return { rows, next: nextOf(read, part) };
 }
 
-async function invoiceRows({ db }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
+async function invoiceRows({ db }: ViewSnapshot, heads: readonly Head[]): Promise<ViewRow[]> {
   const creditTypes = await loadCreditTypes(db, [...new Set(heads.map(({ creditTypeId }) => creditTypeId))]);
   return heads.map((head) => {
     const { type, period, issuedAt, number, creditTypeId, total } = head;
@@ -148,7 +152,7 @@ function externalCells(external: ExternalInvoice | null): ViewRow {
 /** The copy of an invoice at a billing provider, at the end of its row. */
 const EXTERNAL_COLUMNS = 13;
 
-async function lineRows({ db }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
+async function lineRows({ db }: ViewSnapshot, heads: readonly Head[]): Promise<ViewRow[]> {
   const invoices = await withLines(db, heads);
   return invoices.flatMap((invoice) =>
     invoice.lines.map((line, position) => [
@@ -203,7 +207,7 @@ function commitOf(line: InvoiceLine): string | null {
 
 const ALL_TIME: Interval = { start: 0, end: (2 ** 32 - 1) * 1_000 };
 
-async function hourRows({ db, clickhouse }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
+async function hourRows({ db, clickhouse }: ViewSnapshot, heads: readonly Head[]): Promise<ViewRow[]> {
   const invoices = await withLines(db, heads);
   const ids = invoices.flatMap(({ frozen }) => frozen?.breakdownId ?? []);
   const frozenLines = await readFrozenLines(clickhouse, ids, ALL_TIME);

@@ -13,8 +13,8 @@ import { recordSystemChanges, type SystemActor } from '../../store/access/system
 import type { Transaction } from '../../store/base/database.ts';
 import { lockBalances } from '../../store/invoices/balance-deductions.ts';
 import { insertThresholdCharge, loadThresholdCharges } from '../../store/thresholds/threshold-charges.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { changeContract } from '../contracts/change-contract.ts';
-import type { BalanceDeps } from '../invoices/deductions.ts';
 import {
   amountDue,
   isStillValid,
@@ -35,7 +35,7 @@ export type ChargeOutcome = 'charged' | 'not_due' | 'overtaken';
 
 /** Charges what is due, if no charge of the contract is in flight. */
 export async function chargeThreshold(
-  deps: BalanceDeps,
+  deps: BillingContext,
   reference: ThresholdReference,
 ): Promise<ChargeOutcome> {
   const prepared = await prepareCharge(deps, reference);
@@ -59,7 +59,7 @@ class NotCharged extends Error {
   }
 }
 
-async function charge(tx: Transaction, deps: BalanceDeps, prepared: PreparedCharge): Promise<void> {
+async function charge(tx: Transaction, deps: BillingContext, prepared: PreparedCharge): Promise<void> {
   const { contractId, kind, now, reading } = prepared;
   const { paymentGate } = reading.threshold;
   let price: Price = { total: ZERO, discounted: ZERO };
@@ -86,7 +86,7 @@ async function charge(tx: Transaction, deps: BalanceDeps, prepared: PreparedChar
 /** The charge that is due now that nothing can change any more. The contract is locked. */
 async function lockedAmount(
   tx: Transaction,
-  deps: BalanceDeps,
+  deps: BillingContext,
   prepared: PreparedCharge,
   { contract }: FullContract,
 ): Promise<Decimal> {

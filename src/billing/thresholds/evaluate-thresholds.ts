@@ -16,7 +16,8 @@ import { inSnapshot } from '../../store/base/database.ts';
 import { loadThresholdCharges } from '../../store/thresholds/threshold-charges.ts';
 import { customersWithThresholds } from '../../store/thresholds/threshold-contracts.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
-import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../invoices/deductions.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
+import { draftDeductions, planDrafts } from '../invoices/deductions.ts';
 import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { chargeThreshold } from './charge-threshold.ts';
@@ -30,7 +31,7 @@ const CHARGES_AT_ONCE = 3;
 
 /** Of these customers, or of all where null, those with a threshold that is enabled. */
 export function watchedCustomers(
-  { db }: Pick<BalanceDeps, 'db'>,
+  { db }: Pick<BillingContext, 'db'>,
   customerIds: readonly string[] | null,
 ): Promise<string[]> {
   return customersWithThresholds(db, customerIds);
@@ -42,7 +43,7 @@ export function watchedCustomers(
  * far they are from their thresholds.
  */
 export async function evaluateThresholds(
-  deps: BalanceDeps,
+  deps: BillingContext,
   customerIds: readonly string[],
   pace?: EvaluationPace,
 ): Promise<readonly string[]> {
@@ -61,7 +62,7 @@ export async function evaluateThresholds(
 }
 
 /** One after the other, as they lock the same balances. Whether anything was charged or overtaken. */
-async function chargeAll(deps: BalanceDeps, references: readonly ThresholdReference[]): Promise<boolean> {
+async function chargeAll(deps: BillingContext, references: readonly ThresholdReference[]): Promise<boolean> {
   const charged = new Set<string>();
   let isChanged = false;
   for (const reference of references) {
@@ -97,7 +98,7 @@ interface Standing {
 }
 
 /** Of contracts without a charge in flight; balances before spend. */
-async function loadStandings(deps: BalanceDeps, customerIds: readonly string[]): Promise<Standing[]> {
+async function loadStandings(deps: BillingContext, customerIds: readonly string[]): Promise<Standing[]> {
   const now = deps.clock.now();
   const { balances, spends, plan } = await inSnapshot(deps.db, (db) =>
     readThresholds({ ...deps, db }, customerIds, now),
@@ -144,7 +145,7 @@ function referenceTo(
 }
 
 async function readThresholds(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   customerIds: readonly string[],
   now: Instant,
 ): Promise<Readings> {
@@ -172,7 +173,7 @@ async function readThresholds(
 }
 
 async function balancesLeft(
-  { db }: BalanceDeps,
+  { db }: BillingContext,
   commits: readonly Commit[],
   draftDeductions: readonly BalanceDeduction[],
   now: Instant,

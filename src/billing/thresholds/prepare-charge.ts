@@ -22,8 +22,9 @@ import { type Database, inSnapshot, type Transaction } from '../../store/base/da
 import { loadProducts } from '../../store/products/products.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 import { mayDrawOn } from '../balances/drawing-contracts.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { periodTerms } from '../invoice-queue/usage-periods.ts';
-import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../invoices/deductions.ts';
+import { draftDeductions, planDrafts } from '../invoices/deductions.ts';
 import { inputFingerprints } from '../invoices/input-fingerprints.ts';
 import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
 import { countedCommits, unitOf } from './counted-balances.ts';
@@ -61,7 +62,7 @@ export interface PreparedCharge extends ThresholdReference {
 
 /** Null where the contract has no such threshold now. */
 export async function prepareCharge(
-  deps: BalanceDeps,
+  deps: BillingContext,
   reference: ThresholdReference,
 ): Promise<PreparedCharge | null> {
   const now = deps.clock.now();
@@ -75,7 +76,7 @@ export async function prepareCharge(
 
 /** Whether nothing that the charge was computed from has changed in PostgreSQL. Locks must keep it so. */
 export async function isStillValid(
-  deps: Omit<DraftDeps, 'clickhouse'>,
+  deps: SnapshotContext,
   { now, reading, ...reference }: PreparedCharge,
 ): Promise<boolean> {
   const again = await readThreshold(deps, reference, now, reading.input.ids);
@@ -91,7 +92,7 @@ async function fingerprint({ of, counted, input, without, with: candidates }: Re
 }
 
 async function readThreshold(
-  deps: Omit<DraftDeps, 'clickhouse'>,
+  deps: SnapshotContext,
   { customerId, contractId, kind }: ThresholdReference,
   now: Instant,
   ids: ThresholdCommitInput['ids'],
@@ -103,7 +104,7 @@ async function readThreshold(
 }
 
 async function readPrepaidBalance(
-  deps: Omit<DraftDeps, 'clickhouse'>,
+  deps: SnapshotContext,
   of: ThresholdContract,
   now: Instant,
   ids: ThresholdCommitInput['ids'],
@@ -137,7 +138,7 @@ async function readPrepaidBalance(
 
 /** The commit is to pay for what no other balance pays for. */
 async function readSpend(
-  deps: Omit<DraftDeps, 'clickhouse'>,
+  deps: SnapshotContext,
   of: ThresholdContract,
   now: Instant,
   ids: ThresholdCommitInput['ids'],

@@ -1,5 +1,4 @@
 /** The consequences of the outcome of the payment of a threshold's charge (docs/thresholds.md, "Payment gates"). */
-import type { Clock } from '../../core/clock.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractChanges } from '../../core/terms/contract-edits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
@@ -7,21 +6,17 @@ import type { ThresholdKind } from '../../core/terms/thresholds.ts';
 import { recordSystemChanges } from '../../store/access/system-changes.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { lockContract } from '../../store/contracts/contracts.ts';
 import {
   type ChargeInFlight,
   endThresholdCharge,
   loadChargesInFlight,
 } from '../../store/thresholds/threshold-charges.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import type { ContractChange } from '../contracts/settle-contract.ts';
 import { CHARGED_BY, THRESHOLDS } from './charge-threshold.ts';
-
-interface SettleDeps {
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-}
 
 /**
  * A failed payment disables the threshold; nothing is tried again by itself. Then the contract may be charged again.
@@ -29,7 +24,7 @@ interface SettleDeps {
  */
 export async function settlePayment(
   tx: Transaction,
-  deps: SettleDeps,
+  deps: BillingContext,
   charge: Pick<ChargeInFlight, 'commitId' | 'contractId' | 'customerId' | 'kind'>,
   outcome: PaymentOutcome | null,
 ): Promise<void> {
@@ -45,10 +40,7 @@ export async function settlePayment(
 }
 
 /** Settles the charges of the customers whose payment has an outcome, and those whose commit was archived. */
-export async function settlePayments(
-  deps: SettleDeps & { readonly db: Database },
-  customerIds: readonly string[],
-): Promise<void> {
+export async function settlePayments(deps: BillingContext, customerIds: readonly string[]): Promise<void> {
   const charges = await loadChargesInFlight(deps.db, customerIds);
   if (charges.length === 0) return;
   const ids = charges.map(({ commitId }) => commitId);

@@ -1,5 +1,4 @@
 /** Gives managed rate cards their rates, through the use case that adds any rate. */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
@@ -19,13 +18,10 @@ import {
   updateManagedModels,
 } from '../../store/token-billing/managed-rate-cards.ts';
 import type { StoredModel, StoredTokenPrice } from '../../store/token-billing/token-prices.ts';
+import type { RowContext } from '../billing-context.ts';
 import { addRatesIn } from '../rate-cards/add-rates.ts';
 import type { RateTerms } from '../rate-cards/rate-terms.ts';
 import { createManagedProducts } from './managed-objects.ts';
-
-interface Deps {
-  readonly clock: Clock;
-}
 
 /** The name that managed rates have in `created_by` where nobody asked for them. */
 export const CATALOGUE_ACTOR = 'catalogue';
@@ -58,7 +54,7 @@ export function namesOf({ model, aliases }: PricedModel): string[] {
 /** Creates the products of models that the card does not have, and their first rates. */
 export async function joinModels(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   joining: readonly JoiningModel[],
   createdBy: string,
@@ -70,7 +66,7 @@ export async function joinModels(
 
 async function joinPart(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   joining: readonly JoiningModel[],
   createdBy: string,
@@ -109,7 +105,7 @@ async function joinPart(
 /** Sets new prices of models of the card from an instant on: markup, provider's price, names and removal as given. */
 export async function changeModels(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   changed: readonly ManagedModel[],
   change: { readonly startingAt: Instant; readonly createdBy: string },
@@ -124,7 +120,7 @@ export async function changeModels(
 /** A rate for each name of each model. One that was removed is no longer entitled. */
 export async function addManagedRates(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   models: readonly ManagedModel[],
   startingAt: Instant,

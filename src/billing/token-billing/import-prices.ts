@@ -1,9 +1,8 @@
 /** Brings prices into the catalogue. The same file twice changes nothing. */
-import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
 import { formatInstant } from '../../core/time.ts';
 import type { PricedModel, TokenPrice } from '../../core/token-billing.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   insertModelAliases,
   insertTokenPrices,
@@ -13,12 +12,8 @@ import {
   modelKey,
   type NewTokenPrice,
 } from '../../store/token-billing/token-prices.ts';
+import type { RowContext } from '../billing-context.ts';
 import { syncManagedCards } from './sync-cards.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface ImportedPrices {
   readonly models: number;
@@ -31,7 +26,10 @@ export interface ImportedPrices {
  * Adds what is new, and lets new models join managed cards. A price that is already in force is not added again.
  * Refuses (`invalid`) another price for an instant that has one, and an alias of another model.
  */
-export async function importPrices(deps: Deps, models: readonly PricedModel[]): Promise<ImportedPrices> {
+export async function importPrices(
+  deps: RowContext,
+  models: readonly PricedModel[],
+): Promise<ImportedPrices> {
   return deps.db.transaction(async (tx) => {
     const imported = await importPricesIn(tx, deps, models);
     if (imported.addedPrices + imported.addedAliases > 0) await syncManagedCards(tx, deps);
@@ -41,7 +39,7 @@ export async function importPrices(deps: Deps, models: readonly PricedModel[]): 
 
 async function importPricesIn(
   tx: Transaction,
-  { clock }: Pick<Deps, 'clock'>,
+  { clock }: Pick<RowContext, 'clock'>,
   models: readonly PricedModel[],
 ): Promise<ImportedPrices> {
   await lockTokenCatalogue(tx);

@@ -1,18 +1,10 @@
 /** The tokens that no managed card prices. */
-import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest, pageWithRows } from '../../core/paging.ts';
 import { floorToMonth, type Instant, type Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type UsedModel, type UsedModelPosition, usedModels } from '../../metering/events/token-uses.ts';
-import type { Database } from '../../store/base/database.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { unpricedReasons } from './unpriced-uses.ts';
-
-export interface UnpricedDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-}
 
 export interface UnpricedModel extends UsedModel {
   readonly reason: string;
@@ -26,7 +18,7 @@ const USES_PER_READ = 1_000;
  * month, or until now. Refuses an empty range.
  */
 export async function listUnpriced(
-  deps: UnpricedDeps,
+  deps: BillingContext,
   range: { readonly start: Instant | null; readonly end: Instant | null },
   page: PageRequest<UsedModelPosition>,
 ): Promise<Page<UnpricedModel, UsedModelPosition>> {
@@ -41,7 +33,7 @@ export async function listUnpriced(
 }
 
 async function readUnpriced(
-  { db, clickhouse }: UnpricedDeps,
+  { db, clickhouse }: BillingContext,
   range: Interval,
   { after, limit }: PageRequest<UsedModelPosition>,
 ): Promise<Page<UnpricedModel, UsedModelPosition>> {

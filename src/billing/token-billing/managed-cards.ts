@@ -1,11 +1,10 @@
 /** Use cases of managed rate cards: the service makes their metrics, products and rates from the catalogue. */
-import type { Clock } from '../../core/clock.ts';
 import { USD_CENTS } from '../../core/credit-types.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { conflict, type FieldPath, invalid, words } from '../../core/errors.ts';
 import { floorToHour, formatInstant, type Instant } from '../../core/time.ts';
 import type { RepriceMode } from '../../core/token-billing.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import type { RateCard } from '../../store/rate-cards/rate-cards.ts';
 import {
   findManagedCard,
@@ -21,6 +20,7 @@ import {
   modelKey,
   type StoredModel,
 } from '../../store/token-billing/token-prices.ts';
+import type { RowContext } from '../billing-context.ts';
 import { mergeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   type CreateRateCardInput,
@@ -31,11 +31,6 @@ import {
 import { changeModels, type JoiningModel, joinModels, namesOf, pricesAt } from './card-rates.ts';
 import { declareManagedFields, describeCard } from './managed-objects.ts';
 import { planNextSync, repricedModels } from './sync-cards.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** A model of a request, by its id in the catalogue or an alias that one provider alone has. */
 interface SelectedModel {
@@ -64,7 +59,7 @@ const FIELD: FieldPath = ['managedPricing'];
  * markup (`invalid`, naming the field).
  */
 export async function createManagedRateCard(
-  deps: Deps,
+  deps: RowContext,
   input: CreateRateCardInput,
   pricing: ManagedPricing,
 ): Promise<RateCard> {
@@ -182,7 +177,7 @@ export interface ManagedPricingUpdate {
  * managed, and models that it does not have or has already (`invalid`, naming the field).
  */
 export async function updateManagedRateCard(
-  deps: Deps,
+  deps: RowContext,
   input: UpdateRateCardInput,
   update: ManagedPricingUpdate,
   createdBy: string,
@@ -198,7 +193,7 @@ export async function updateManagedRateCard(
 
 async function changePricing(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   update: ManagedPricingUpdate,
   createdBy: string,

@@ -1,5 +1,4 @@
 /** The metrics, products and custom fields of managed rate cards (docs/token-billing.md, "What is created"). */
-import type { Clock } from '../../core/clock.ts';
 import type { CustomFieldEntity } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -10,14 +9,11 @@ import { TOKENS_PER_UNIT } from '../../rating/rates/managed-price.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import type { ManagedCard } from '../../store/token-billing/managed-rate-cards.ts';
 import { insertTokenMetric, loadTokenMetrics } from '../../store/token-billing/token-prices.ts';
+import type { RowContext } from '../billing-context.ts';
 import { declareKey } from '../custom-fields/keys.ts';
 import { mergeCustomFields } from '../custom-fields/store-fields.ts';
 import { createMetricIn } from '../metrics/metrics.ts';
 import { createProductsIn } from '../products/products.ts';
-
-interface Deps {
-  readonly clock: Clock;
-}
 
 /** The properties by which tokens are priced. */
 const PRICING_KEY = ['model', 'provider'] as const;
@@ -31,7 +27,7 @@ const FIELDS: readonly (readonly [CustomFieldEntity, string])[] = [
 ];
 
 /** Declares the custom fields of managed objects that are not declared yet. */
-export async function declareManagedFields(tx: Transaction, { clock }: Deps): Promise<void> {
+export async function declareManagedFields(tx: Transaction, { clock }: RowContext): Promise<void> {
   for (const [entity, key] of FIELDS) {
     await declareKey(tx, { entity, key, enforceUniqueness: false }, clock.now(), ['managedPricing']);
   }
@@ -56,7 +52,7 @@ export async function describeCard(tx: Transaction, card: ManagedCard): Promise<
 /** The metrics of these kinds of tokens; those that do not exist are created. The catalogue must be locked. */
 async function metricsOfKinds(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   kinds: ReadonlySet<TokenKind>,
 ): Promise<ReadonlyMap<TokenKind, string>> {
   const metrics = await loadTokenMetrics(tx);
@@ -90,7 +86,7 @@ export interface NewManagedProduct {
 /** One product for each model and kind of tokens, in this order. Returns their ids. */
 export async function createManagedProducts(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   added: readonly NewManagedProduct[],
   createdBy: string,
 ): Promise<string[]> {

@@ -15,10 +15,10 @@ import {
   loadModelsOfProducts,
 } from '../../store/token-billing/managed-rate-cards.ts';
 import { loadTokenModels, modelKey } from '../../store/token-billing/token-prices.ts';
+import type { BillingContext } from '../billing-context.ts';
 import type { BreakdownPosition } from '../invoices/breakdown-places.ts';
 import { type BreakdownItem, listBreakdowns } from '../invoices/breakdowns.ts';
 import type { KeptDrafts } from '../invoices/kept-drafts.ts';
-import type { InvoiceDeps } from '../invoices/read-invoices.ts';
 
 /** Hours of invoices that are read at once. */
 const WINDOWS_PER_READ = 1_000;
@@ -55,7 +55,7 @@ export interface MarginRow extends TokenMargin {
  * a row while some follow, unless none is found in `READS_PER_PAGE`. Refuses an empty range (`invalid`).
  */
 export async function listMargins(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: MarginFilter,
   { after, limit }: PageRequest<MarginPosition>,
 ): Promise<Page<MarginRow, MarginPosition>> {
@@ -70,7 +70,7 @@ export async function listMargins(
 
 /** The next days of one customer, whether they have tokens or not. */
 async function readMargins(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: MarginFilter,
   { after, limit }: PageRequest<MarginPosition>,
 ): Promise<Page<MarginRow, MarginPosition>> {
@@ -87,7 +87,7 @@ async function readMargins(
 }
 
 async function marginsOf(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   { provider, model, ...filter }: MarginFilter,
   customerId: string,
   range: Interval,
@@ -128,7 +128,7 @@ async function marginsOf(
 
 /** All invoices of the customer, hour by hour. Voided ones are left out. */
 async function hoursOf(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   { drafts, range: whole }: Pick<MarginFilter, 'drafts' | 'range'>,
   customerId: string,
   range: Interval,
@@ -153,7 +153,7 @@ async function hoursOf(
 
 /** Cents for one unit of a line, as the terms of its invoice convert it. */
 async function unitValues(
-  { db }: InvoiceDeps,
+  { db }: BillingContext,
   items: readonly BreakdownItem[],
 ): Promise<(item: BreakdownItem, creditTypeId: string) => Decimal> {
   const frozen = await loadCardTerms(

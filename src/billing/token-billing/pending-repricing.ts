@@ -1,21 +1,15 @@
 /** Price changes of AI providers that managed cards have not adopted. */
-import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
-import type { Database } from '../../store/base/database.ts';
 import {
   findManagedCard,
   loadManagedModels,
   type ManagedModel,
 } from '../../store/token-billing/managed-rate-cards.ts';
 import { loadTokenModels } from '../../store/token-billing/token-prices.ts';
+import type { RowContext } from '../billing-context.ts';
 import { getRateCard } from '../rate-cards/rate-cards.ts';
 import { repricedModels } from './sync-cards.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** A model whose provider has another price than the card's rate is computed from. */
 export interface PendingRepricing {
@@ -28,7 +22,7 @@ export interface PendingRepricing {
  * Refuses a card that is unknown or not managed (`not_found`), and a position of another card (`invalid`).
  */
 export async function pendingRepricing(
-  deps: Deps,
+  deps: RowContext,
   rateCardId: string,
   { after, limit }: PageRequest<string>,
 ): Promise<Page<PendingRepricing, string>> {

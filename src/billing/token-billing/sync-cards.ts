@@ -3,7 +3,6 @@
  * changes are adopted where the card asks for it. The work done for a model and a price is stored with it, so that
  * doing it again changes nothing.
  */
-import type { Clock } from '../../core/clock.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { floorToHour, HOUR_MS, type Instant } from '../../core/time.ts';
 import { FIRST_RATES_START } from '../../core/token-billing.ts';
@@ -23,6 +22,7 @@ import {
   modelKey,
   type StoredModel,
 } from '../../store/token-billing/token-prices.ts';
+import type { RowContext } from '../billing-context.ts';
 import {
   addManagedRates,
   CATALOGUE_ACTOR,
@@ -34,17 +34,13 @@ import {
 } from './card-rates.ts';
 import { describeCard } from './managed-objects.ts';
 
-interface Deps {
-  readonly clock: Clock;
-}
-
 /** The kind of the jobs. */
 export const TOKEN_PRICES_JOB = 'sync_token_prices';
 
 type Catalogue = ReadonlyMap<string, StoredModel>;
 
 /** Brings all managed cards up to the catalogue, and queues the next time at which a price becomes valid. */
-export async function syncManagedCards(tx: Transaction, deps: Deps): Promise<void> {
+export async function syncManagedCards(tx: Transaction, deps: RowContext): Promise<void> {
   await lockTokenCatalogue(tx);
   const catalogue = await loadTokenModels(tx);
   const cards = await loadManagedCards(tx);
@@ -72,7 +68,7 @@ export async function planNextSync(tx: Transaction, catalogue: Catalogue, now: I
 
 async function syncCard(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   models: readonly ManagedModel[],
   catalogue: Catalogue,
@@ -122,7 +118,7 @@ function joiningModels(
 /** Names that models of the card have got since get the rate of their model. */
 async function addNewNames(
   tx: Transaction,
-  deps: Deps,
+  deps: RowContext,
   card: ManagedCard,
   models: readonly ManagedModel[],
   catalogue: Catalogue,

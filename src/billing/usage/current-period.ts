@@ -1,21 +1,15 @@
 /** The billing period that a customer is in now. */
-import type { Clock } from '../../core/clock.ts';
 import { invalid, words } from '../../core/errors.ts';
 import type { Interval } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
-import type { Database } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { RowContext } from '../billing-context.ts';
 
 /**
  * The current usage period of the customer's contracts. Refuses (`invalid`) a customer without a contract
  * in force, and one whose contracts are in different periods.
  */
-export async function currentUsagePeriod(deps: Deps, customerId: string): Promise<Interval> {
+export async function currentUsagePeriod(deps: RowContext, customerId: string): Promise<Interval> {
   const now = deps.clock.now();
   const contracts = await loadContracts(deps.db, { customerIds: [customerId], coveringDate: now });
   const periods = contracts.flatMap((contract) => {

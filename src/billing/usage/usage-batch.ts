@@ -8,22 +8,16 @@ import { isUuid } from '../../core/ids.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readBatchWatermark, type UsageBatchGrouping } from '../../metering/query/usage-batch.ts';
 import { type UsageWindowSize, windowLength } from '../../metering/query/usage-windows.ts';
 import { groupKeyProblem } from '../../metering/usage/metric-usage.ts';
-import type { Database } from '../../store/base/database.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
 import { activeCustomerIds } from '../../store/customers/usage-owners.ts';
 import { allMetrics, loadMetrics } from '../../store/metrics/billable-metrics.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { type BatchStretch, type BatchWindows, firstRows, nextStretch, rowCount } from './batch-rows.ts';
 import { type AskedMetric, type MeasuredRow, measureRuns } from './measure-batch.ts';
 import { checkUsageRange } from './usage-range.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-}
 
 /** Rows of a page: 1.5 MB of JSON at most, unless they have many groups. */
 export const BATCH_ROWS_PER_PAGE = 5_000;
@@ -63,7 +57,7 @@ export type UsageBatchPage = Page<MeasuredRow, UsageBatchCursor>;
 
 /** Refuses an unknown customer or metric (`not_found`), and an unsound request (`invalid`). */
 export async function usageBatch(
-  deps: Deps,
+  deps: BillingContext,
   input: UsageBatchInput,
   pageMsMax: number = PAGE_MS_MAX,
 ): Promise<UsageBatchPage> {
@@ -88,7 +82,7 @@ function checkPosition({ range, lengthMs }: BatchWindows, after: UsageBatchCurso
 
 /** In the order of their ids. */
 async function askedMetrics(
-  { db }: Deps,
+  { db }: BillingContext,
   asked: readonly BatchMetricInput[] | null,
 ): Promise<Map<string, AskedMetric>> {
   if (asked === null) {
@@ -127,7 +121,7 @@ function rowsOfPage({ metrics, limit }: UsageBatchInput): number {
 
 /** Ascending; where all are asked for, enough of them for a page and to know whether there is another. */
 async function askedCustomers(
-  { db }: Deps,
+  { db }: BillingContext,
   { customerIds, after }: UsageBatchInput,
   rowsOfCustomer: number,
   rowsMax: number,
@@ -146,7 +140,7 @@ async function askedCustomers(
 
 /** Measures a stretch of rows, or less of it where it has too many groups for a page. */
 async function pageOf(
-  deps: Deps,
+  deps: BillingContext,
   input: UsageBatchInput,
   asked: {
     readonly metrics: ReadonlyMap<string, AskedMetric>;
@@ -181,7 +175,10 @@ function isTooMuch(error: unknown): boolean {
   return error instanceof Refusal && (error.kind === 'too_large' || error.path[0] === 'sql');
 }
 
-async function watermark({ db, clickhouse }: Deps, { customerIds, range }: UsageBatchInput): Promise<string> {
+async function watermark(
+  { db, clickhouse }: BillingContext,
+  { customerIds, range }: UsageBatchInput,
+): Promise<string> {
   const refs =
     customerIds === null ? null : [...(await customerRefs(db, [...new Set(customerIds)])).values()].flat();
   return await readBatchWatermark(clickhouse, refs, range);

@@ -2,13 +2,11 @@
  * Usage of one customer and one metric in windows, optionally by group (docs/metering.md, "Usage").
  * Every window is aggregated separately, independent of contracts, prices and entitlements.
  */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { invalid, notFound, words } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { UsageGroupCursor } from '../../metering/query/group-cursor.ts';
 import { forAnalysis } from '../../metering/query/query-limits.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
@@ -18,6 +16,7 @@ import { groupKeyProblem, readMetricGroups } from '../../metering/usage/metric-u
 import type { Database } from '../../store/base/database.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
 import { findMetric } from '../../store/metrics/billable-metrics.ts';
+import type { BillingContext } from '../billing-context.ts';
 import { checkDefinition, type MetricDefinition } from '../metrics/metric-definition.ts';
 import { currentUsagePeriod } from './current-period.ts';
 import { checkUsageRange } from './usage-range.ts';
@@ -25,12 +24,6 @@ import { checkUsageRange } from './usage-range.ts';
 /** The options of a request and the place where its next page continues, for readers of requests. */
 export { usageGroupCursor } from '../../metering/query/group-cursor.ts';
 export { USAGE_WINDOW_SIZES } from '../../metering/query/usage-windows.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-}
 
 /** The fields as the client sent them; null where it sent none. */
 export interface UsageGroupsInput extends PageRequest<UsageGroupCursor> {
@@ -63,7 +56,7 @@ interface Grouping {
 }
 
 /** Refuses an unknown customer or metric (`not_found`) and fields that contradict each other (`invalid`). */
-export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<UsageGroups> {
+export async function usageGroups(deps: BillingContext, input: UsageGroupsInput): Promise<UsageGroups> {
   const { customerId, billableMetricId } = input;
   const grouping = checkFields(input);
   const [refs, metric] = await Promise.all([
@@ -87,7 +80,7 @@ export interface PreviewedUsage extends UsageGroups {
  * and does not delay other work.
  */
 export async function previewUsage(
-  deps: Deps,
+  deps: BillingContext,
   definition: MetricDefinition,
   input: Omit<UsageGroupsInput, 'billableMetricId'>,
 ): Promise<PreviewedUsage> {
@@ -137,7 +130,7 @@ async function refsOf(db: Database, customerId: string): Promise<readonly string
 }
 
 async function measure(
-  deps: Deps,
+  deps: BillingContext,
   input: MeasureInput,
   { grouping, refs, metric }: Subject,
 ): Promise<Measured> {
@@ -202,7 +195,7 @@ function checkRange({ startingOn, endingBefore, currentPeriod, windowSize }: Mea
   checkUsageRange(windowSize, { start: startingOn, end: endingBefore });
 }
 
-async function rangeOf(deps: Deps, input: MeasureInput): Promise<Interval> {
+async function rangeOf(deps: BillingContext, input: MeasureInput): Promise<Interval> {
   const { startingOn, endingBefore, customerId } = input;
   if (startingOn !== null && endingBefore !== null) return { start: startingOn, end: endingBefore };
   return currentUsagePeriod(deps, customerId);

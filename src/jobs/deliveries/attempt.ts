@@ -3,9 +3,9 @@
  * and otherwise asks the provider for its state. Everything may be repeated.
  */
 
-import { type DocumentDeps, loadDeliverable } from '../../billing/payments/delivery-document.ts';
+import type { BillingContext } from '../../billing/billing-context.ts';
+import { loadDeliverable } from '../../billing/payments/delivery-document.ts';
 import type { PaymentEnd } from '../../billing/payments/end-delivery.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../../payments/document.ts';
@@ -17,17 +17,9 @@ import {
   ProviderProblem,
 } from '../../payments/provider.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
-import type { Database } from '../../store/base/database.ts';
 import type { AttemptEnd } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import { isBeyondDoubt, nextLookAt, retryDelayMs } from './backoff.ts';
-
-export interface AttemptDeps extends DocumentDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** The provider that the delivery goes to. Throws `ProviderProblem` where it cannot be reached any more. */
-  providerOf(delivery: Delivery): Promise<PaymentsProvider>;
-}
 
 export interface AttemptResult extends AttemptEnd {
   readonly payment: PaymentEnd | null;
@@ -40,7 +32,7 @@ export interface AttemptResult extends AttemptEnd {
 const ACTION_MAX_MS = DAY_MS;
 
 export async function attemptDelivery(
-  deps: AttemptDeps,
+  deps: BillingContext,
   delivery: Delivery,
   note: Note,
 ): Promise<AttemptResult> {
@@ -62,7 +54,7 @@ export async function attemptDelivery(
 
 /** An attempt with the facts that are known while it runs. */
 interface Work {
-  readonly deps: AttemptDeps;
+  readonly deps: BillingContext;
   /** As it was when the attempt began. */
   readonly delivery: Delivery;
   readonly note: Note;
@@ -70,7 +62,7 @@ interface Work {
   progress(): Progress;
 }
 
-function workOf(deps: AttemptDeps, delivery: Delivery, note: Note): Work {
+function workOf(deps: BillingContext, delivery: Delivery, note: Note): Work {
   let progress = progressOf(delivery);
   return {
     deps,

@@ -7,10 +7,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import { type EndDeps, endDelivery } from '../../billing/payments/end-delivery.ts';
+import type { BillingContext } from '../../billing/billing-context.ts';
+import { endDelivery } from '../../billing/payments/end-delivery.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
 import type { Note } from '../../payments/provider.ts';
 import {
   type DeliveryFigures,
@@ -22,7 +21,7 @@ import {
   noteStep,
 } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
-import { type AttemptDeps, type AttemptResult, attemptDelivery, progressOf } from './attempt.ts';
+import { type AttemptResult, attemptDelivery, progressOf } from './attempt.ts';
 
 const POLL_INTERVAL_MS = 500;
 /** Longer than any request to a provider. */
@@ -53,9 +52,7 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
-export interface DeliveriesDeps extends Omit<AttemptDeps, keyof EndDeps>, EndDeps {
-  readonly log: Logger;
-  readonly tracer?: Tracer;
+export interface DeliveriesDeps extends BillingContext {
   readonly leaseMs?: number;
   isPaused(): boolean;
   /** Called between two steps; tests throw from here what a kill would do. */
@@ -69,7 +66,7 @@ class Interrupted extends Error {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { db, log, clock, tracer = NO_TRACER, leaseMs = LEASE_MS } = deps;
+  const { db, log, clock, tracer, leaseMs = LEASE_MS } = deps;
   const running = new Set<Promise<void>>();
   const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
   let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };

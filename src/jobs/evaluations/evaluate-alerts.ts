@@ -1,6 +1,6 @@
 /** Evaluates the alerts of customers. The work is in `billing/alerts/`. */
 import { evaluateAlerts } from '../../billing/alerts/evaluate-alerts.ts';
-import type { BalanceDeps } from '../../billing/invoices/deductions.ts';
+import type { BillingContext } from '../../billing/billing-context.ts';
 import { createEvaluationPace, type PaceLimits } from '../../billing/pace/evaluation-pace.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { customersWithAlerts } from '../../store/alerts/alerts.ts';
@@ -12,7 +12,7 @@ const LIMITS: PaceLimits = {
   learnWaitMs: SECOND_MS / 2,
 };
 
-export function alertEvaluator(deps: BalanceDeps): CustomerEvaluator {
+export function alertEvaluator(deps: BillingContext): CustomerEvaluator {
   const pace = createEvaluationPace(LIMITS);
   return {
     name: 'alerts',

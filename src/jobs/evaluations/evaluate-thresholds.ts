@@ -1,5 +1,5 @@
 /** Evaluates the thresholds of customers. The work is in `billing/thresholds/`. */
-import type { BalanceDeps } from '../../billing/invoices/deductions.ts';
+import type { BillingContext } from '../../billing/billing-context.ts';
 import { createEvaluationPace, type PaceLimits } from '../../billing/pace/evaluation-pace.ts';
 import { evaluateThresholds, watchedCustomers } from '../../billing/thresholds/evaluate-thresholds.ts';
 import { SECOND_MS } from '../../core/time.ts';
@@ -15,7 +15,7 @@ const LIMITS: PaceLimits = {
   learnWaitMs: SECOND_MS / 2,
 };
 
-export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
+export function thresholdEvaluator(deps: BillingContext): CustomerEvaluator {
   const pace = createEvaluationPace(LIMITS);
   return {
     name: 'thresholds',

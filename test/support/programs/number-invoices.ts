@@ -4,10 +4,11 @@ import { createJobRunner } from '../../../src/jobs/job-runner.ts';
 import { numberingJobKind } from '../../../src/jobs/number-invoices.ts';
 import { createDatabase } from '../../../src/store/base/database.ts';
 import { afterWrite } from '../after-write.ts';
+import { billingContext } from '../billing-context.ts';
 
 const [connection = '', dueAt = '', numberPattern = ''] = process.argv.slice(2);
 const { db, ping } = createDatabase(JSON.parse(connection));
-const kind = afterWrite(numberingJobKind({ numberPattern }), async () => {
+const kind = afterWrite(numberingJobKind(billingContext({ db, numberPattern })), async () => {
   process.stdout.write('numbered\n');
   // The timer keeps the process alive, and with it the transaction.
   await new Promise((resolve) => setTimeout(resolve, 3_600_000));

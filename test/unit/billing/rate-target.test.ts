@@ -95,7 +95,7 @@ async function rated() {
     period: PERIOD,
   };
   return rateTarget(
-    { clickhouse },
+    { clickhouse, invoiceLinesMax: undefined },
     { target, context, usage: answers, windows: { size: 'hour', within: null } },
   );
 }

@@ -1,11 +1,12 @@
 /** Alerts: threshold notifications, and their states for customers. */
 import { z } from 'zod';
-import { type AlertDeps, archiveAlert, createAlert } from '../../../billing/alerts/create-alert.ts';
+import { archiveAlert, createAlert } from '../../../billing/alerts/create-alert.ts';
 import {
   getCustomerAlert,
   listCustomerAlerts,
   resetCustomerAlert,
 } from '../../../billing/alerts/customer-alerts.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
@@ -40,11 +41,11 @@ const asked = z.strictObject({
   plans_or_contracts: enumIn(['PLANS', 'CONTRACTS']).nullish(),
 });
 
-export function alertRoutes(deps: AlertDeps): RouteDefinition[] {
+export function alertRoutes(deps: BillingContext): RouteDefinition[] {
   return [...definitionRoutes(deps), ...stateRoutes(deps)];
 }
 
-function definitionRoutes(deps: AlertDeps): RouteDefinition[] {
+function definitionRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',
@@ -85,7 +86,7 @@ function definitionRoutes(deps: AlertDeps): RouteDefinition[] {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-function stateRoutes(deps: AlertDeps): RouteDefinition[] {
+function stateRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',

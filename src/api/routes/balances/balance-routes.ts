@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { drawdownOrder } from '../../../billing/balance-queries/drawdown-order.ts';
 import { netBalance } from '../../../billing/balance-queries/net-balance.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { addManualEntry } from '../../../billing/commits/add-manual-entry.ts';
-import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import type { CommitType } from '../../../core/terms/commits.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, exactNumber, exactValue, timestamp, uuid } from '../../wire/fields.ts';
@@ -11,7 +11,7 @@ import { orderedBalance, orderToWire } from './drawdown-order-output.ts';
 
 const common = { tags: ['Balances'], errors: [400, 404] } as const;
 
-export function balanceRoutes(deps: BalanceDeps): RouteDefinition[] {
+export function balanceRoutes(deps: BillingContext): RouteDefinition[] {
   return [netBalanceRoute(deps), manualEntryRoute(deps), drawdownOrderRoute(deps)];
 }
 
@@ -34,7 +34,7 @@ const balanceFilter = z
   })
   .meta({ id: 'BalanceFilter', description: 'All given conditions must hold.' });
 
-function netBalanceRoute(deps: BalanceDeps): RouteDefinition {
+function netBalanceRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -71,7 +71,7 @@ function netBalanceRoute(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function manualEntryRoute(deps: BalanceDeps): RouteDefinition {
+function manualEntryRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -111,7 +111,7 @@ function manualEntryRoute(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function drawdownOrderRoute(deps: BalanceDeps): RouteDefinition {
+function drawdownOrderRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'get',

@@ -1,8 +1,8 @@
 /** One commit or credit, of a contract or of a customer: edit, archive, waive the true-up. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { disableTrueUp } from '../../../billing/commits/disable-true-up.ts';
 import { changeCommit } from '../../../billing/commits/edit-commit.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
 import { commitEdit, creditEdit } from '../../wire/terms/customer-commits.ts';
@@ -12,7 +12,7 @@ const common = { method: 'post', tags: ['Balances'], scope: 'write' } as const;
 const ofCommit = { wireWords: { id: 'commit_id' } } as const;
 const ofCredit = { wireWords: { id: 'credit_id' } } as const;
 
-export function commitEditRoutes(deps: ContractDeps): RouteDefinition[] {
+export function commitEditRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     editCommitRoute(deps),
     editCreditRoute(deps),
@@ -25,7 +25,7 @@ export function commitEditRoutes(deps: ContractDeps): RouteDefinition[] {
 const EDITED =
   'Drafts follow at once. What a finalized invoice shows or draws down is changed after it is voided.';
 
-function editCommitRoute(deps: ContractDeps): RouteDefinition {
+function editCommitRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCommit,
@@ -44,7 +44,7 @@ function editCommitRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function editCreditRoute(deps: ContractDeps): RouteDefinition {
+function editCreditRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCredit,
@@ -63,7 +63,7 @@ function editCreditRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function archiveCommitRoute(deps: ContractDeps): RouteDefinition {
+function archiveCommitRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCommit,
@@ -82,7 +82,7 @@ function archiveCommitRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function archiveCreditRoute(deps: ContractDeps): RouteDefinition {
+function archiveCreditRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCredit,
@@ -101,7 +101,7 @@ function archiveCreditRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function disableTrueUpRoute(deps: ContractDeps): RouteDefinition {
+function disableTrueUpRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/commits/disableTrueup',

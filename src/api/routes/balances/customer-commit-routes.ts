@@ -1,9 +1,9 @@
 /** Commits and credits of a customer: creation, and earlier ends. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { createCommit } from '../../../billing/commits/create-commit.ts';
 import { changeCommit } from '../../../billing/commits/edit-commit.ts';
 import { shortened } from '../../../billing/commits/shorten-commit.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, hourAlignedEnd, timestamp, uuid } from '../../wire/fields.ts';
 import { customerCommit, customerCredit } from '../../wire/terms/customer-commits.ts';
@@ -13,7 +13,7 @@ const common = { method: 'post', tags: ['Balances'], scope: 'write' } as const;
 const ofCommit = { wireWords: { id: 'commit_id' } } as const;
 const ofCredit = { wireWords: { id: 'credit_id' } } as const;
 
-export function customerCommitRoutes(deps: ContractDeps): RouteDefinition[] {
+export function customerCommitRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     createCommitRoute(deps),
     createCreditRoute(deps),
@@ -22,7 +22,7 @@ export function customerCommitRoutes(deps: ContractDeps): RouteDefinition[] {
   ];
 }
 
-function createCommitRoute(deps: ContractDeps): RouteDefinition {
+function createCommitRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCommits/create',
@@ -38,7 +38,7 @@ function createCommitRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function createCreditRoute(deps: ContractDeps): RouteDefinition {
+function createCreditRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCredits/create',
@@ -54,7 +54,7 @@ function createCreditRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function shortenCommitRoute(deps: ContractDeps): RouteDefinition {
+function shortenCommitRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCommit,
@@ -84,7 +84,7 @@ function shortenCommitRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function shortenCreditRoute(deps: ContractDeps): RouteDefinition {
+function shortenCreditRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     ...ofCredit,

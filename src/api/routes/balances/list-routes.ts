@@ -1,7 +1,8 @@
 /** Lists of a customer's commits, of its credits, and of both. */
 import { z } from 'zod';
 import { type BalancePage, listBalances } from '../../../billing/balance-queries/list-balances.ts';
-import { type BalanceDeps, createKeptDeductions } from '../../../billing/invoices/deductions.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
+import { createKeptDeductions } from '../../../billing/invoices/deductions.ts';
 import { COMMIT_TYPES, type Commit } from '../../../core/terms/commits.ts';
 import type { SharedByPages } from '../../http/csv-pages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -13,12 +14,12 @@ import { ledgerCsv } from './ledger-csv.ts';
 
 const common = { method: 'post', tags: ['Balances'], scope: 'read', errors: [400, 404] } as const;
 
-export function balanceListRoutes(deps: BalanceDeps): RouteDefinition[] {
+export function balanceListRoutes(deps: BillingContext): RouteDefinition[] {
   return [listCommitsRoute(deps), listCreditsRoute(deps), listBalancesRoute(deps)];
 }
 
 /** The pages of an answer as CSV compute the same drafts once. */
-function forPages(deps: BalanceDeps, shared: SharedByPages | undefined): BalanceDeps {
+function forPages(deps: BillingContext, shared: SharedByPages | undefined): BillingContext {
   return shared === undefined ? deps : { ...deps, keptDeductions: shared(createKeptDeductions) };
 }
 
@@ -30,7 +31,7 @@ function viewOf(page: BalancePage, parts: ReturnType<typeof shownParts>) {
   };
 }
 
-function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
+function listCommitsRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCommits/list',
@@ -58,7 +59,7 @@ function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
+function listCreditsRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCredits/list',
@@ -85,7 +86,7 @@ function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
+function listBalancesRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerBalances/list',

@@ -1,7 +1,6 @@
 /** Commits, credits and balances of customers. */
 
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
-import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { balanceRoutes } from './balance-routes.ts';
 import { commitEditRoutes } from './commit-edit-routes.ts';
@@ -9,7 +8,7 @@ import { customerCommitRoutes } from './customer-commit-routes.ts';
 import { balanceListRoutes } from './list-routes.ts';
 import { seatBalancesRoute } from './seat-balances-route.ts';
 
-export function customerBalanceRoutes(deps: ContractDeps & BalanceDeps): RouteDefinition[] {
+export function customerBalanceRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     ...customerCommitRoutes(deps),
     ...commitEditRoutes(deps),

@@ -1,7 +1,7 @@
 /** The shares of seats in commits and credits with INDIVIDUAL allocation. */
 import { z } from 'zod';
 import { listSeatBalances, type SeatBalances } from '../../../billing/balance-queries/list-seat-balances.ts';
-import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { sum } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import { ledgerEntryType } from '../../../core/terms/ledger.ts';
@@ -79,7 +79,7 @@ const body = z
 
 type Body = z.output<typeof body>;
 
-export function seatBalancesRoute(deps: BalanceDeps): RouteDefinition {
+export function seatBalancesRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/seatBalances/list',

@@ -3,6 +3,7 @@
  * customer's configurations: what is set here is used and listed like any other.
  */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   type BillingConfigurationInput,
   type BillingConfigurationView,
@@ -10,7 +11,6 @@ import {
   setBillingConfigurations,
 } from '../../../billing/billing-providers/configurations.ts';
 import { archiveConfigurations } from '../../../billing/contracts/archive-configurations.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { COLLECTION_METHODS, DIRECT_BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
 import { notFound } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -64,11 +64,11 @@ export function oneConfigurationFromWire(
   };
 }
 
-export function oneConfigurationRoutes(deps: ContractDeps): RouteDefinition[] {
+export function oneConfigurationRoutes(deps: BillingContext): RouteDefinition[] {
   return [createRoute(deps), getRoute(deps), deleteRoute(deps)];
 }
 
-function createRoute(deps: ContractDeps): RouteDefinition {
+function createRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -90,7 +90,7 @@ function createRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function getRoute(deps: ContractDeps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'get',
@@ -108,7 +108,7 @@ function getRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function deleteRoute(deps: ContractDeps): RouteDefinition {
+function deleteRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     method: 'delete',
@@ -132,7 +132,7 @@ function knownProvider(type: string): Provider {
 }
 
 async function configurationsOf(
-  deps: ContractDeps,
+  deps: BillingContext,
   customerId: string,
   provider: Provider,
 ): Promise<BillingConfigurationView[]> {

@@ -1,5 +1,6 @@
 /** Billing providers: the service's connections, and the billing configurations of customers. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   getBillingConfigurations,
   setBillingConfigurations,
@@ -9,7 +10,6 @@ import {
   listBillingProviders,
 } from '../../../billing/billing-providers/connections.ts';
 import { archiveConfigurations } from '../../../billing/contracts/archive-configurations.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import {
   BILLING_PROVIDERS,
   CONNECTABLE_BILLING_PROVIDERS,
@@ -34,11 +34,11 @@ const CONNECTIONS_PER_PAGE = 100;
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;
 
-export function billingProviderRoutes(deps: ContractDeps): RouteDefinition[] {
+export function billingProviderRoutes(deps: BillingContext): RouteDefinition[] {
   return [connectRoute(deps), listRoute(deps), setRoute(deps), getRoute(deps), archiveRoute(deps)];
 }
 
-function connectRoute(deps: ContractDeps): RouteDefinition {
+function connectRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setUpBillingProvider',
@@ -77,7 +77,7 @@ const connection = z
   })
   .meta({ id: 'BillingProviderConnection' });
 
-function listRoute(deps: ContractDeps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/listConfiguredBillingProviders',
@@ -107,7 +107,7 @@ function listRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function setRoute(deps: ContractDeps): RouteDefinition {
+function setRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setCustomerBillingProviderConfigurations',
@@ -139,7 +139,7 @@ function setRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function getRoute(deps: ContractDeps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/getCustomerBillingProviderConfigurations',
@@ -162,7 +162,7 @@ const archived = z.object({
   customer_billing_provider_configuration_ids: z.array(uuid).min(1).max(CONFIGURATIONS_PER_CALL_MAX),
 });
 
-function archiveRoute(deps: ContractDeps): RouteDefinition {
+function archiveRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/archiveCustomerBillingProviderConfigurations',

@@ -1,9 +1,9 @@
 /** Editing and amending contracts, and the edit history. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { getEditHistory, viewEdit } from '../../../billing/contract-views/edit-history.ts';
 import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { WireWords } from '../../base/names.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
@@ -12,7 +12,7 @@ import { contractEditOutput, editContractBody, editFromWire, editToWire } from '
 
 const common = { method: 'post', tags: ['Contracts'] } as const;
 
-export function contractEditRoutes(deps: ContractDeps): RouteDefinition[] {
+export function contractEditRoutes(deps: BillingContext): RouteDefinition[] {
   return [editRoute(deps), historyRoute(deps), amendRoute(deps)];
 }
 
@@ -37,7 +37,7 @@ export const EDIT_WORDS: WireWords = {
   additions: 'add_',
 };
 
-function editRoute(deps: ContractDeps): RouteDefinition {
+function editRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/edit',
@@ -72,7 +72,7 @@ function editRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function historyRoute(deps: ContractDeps): RouteDefinition {
+function historyRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/getEditHistory',
@@ -91,7 +91,7 @@ function historyRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function amendRoute(deps: ContractDeps): RouteDefinition {
+function amendRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/amend',

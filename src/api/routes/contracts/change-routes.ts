@@ -1,8 +1,8 @@
 /** Operations that set the end date or the usage filter of a contract, or archive it. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { archiveContract } from '../../../billing/contracts/archive-contracts.ts';
 import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, hourAlignedEnd, uuid } from '../../wire/fields.ts';
 import { hour, id } from '../../wire/kinds.ts';
@@ -15,11 +15,11 @@ const usageFilterBody = record({ customerId: id, contractId: id, ...usageFilterF
 
 const reference = { customer_id: uuid, contract_id: uuid };
 
-export function contractChangeRoutes(deps: ContractDeps): RouteDefinition[] {
+export function contractChangeRoutes(deps: BillingContext): RouteDefinition[] {
   return [updateEndDateRoute(deps), setUsageFilterRoute(deps), archiveRoute(deps)];
 }
 
-function updateEndDateRoute(deps: ContractDeps): RouteDefinition {
+function updateEndDateRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/updateEndDate',
@@ -47,7 +47,7 @@ function updateEndDateRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function setUsageFilterRoute(deps: ContractDeps): RouteDefinition {
+function setUsageFilterRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/setUsageFilter',
@@ -61,7 +61,7 @@ function setUsageFilterRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: ContractDeps): RouteDefinition {
+function archiveRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/archive',

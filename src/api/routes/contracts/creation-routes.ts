@@ -1,9 +1,8 @@
 /** Creating contracts. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { viewsOf } from '../../../billing/contract-views/contract-views.ts';
 import { createContract } from '../../../billing/contracts/create-contract.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
-import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { createContractFromPackage } from '../../../billing/packages/contract-from-package.ts';
 import { assert } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -12,11 +11,11 @@ import { contractFromPackageFromWire, createContractBody, namesPackage } from '.
 import { contractFromWire } from './input.ts';
 import { createdContract, createdContractToWire } from './output.ts';
 
-export function contractCreationRoutes(deps: ContractDeps & BalanceDeps): RouteDefinition[] {
+export function contractCreationRoutes(deps: BillingContext): RouteDefinition[] {
   return [createRoute(deps)];
 }
 
-function createRoute(deps: ContractDeps & BalanceDeps): RouteDefinition {
+function createRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     tags: ['Contracts'],

@@ -1,23 +1,17 @@
 /** The rates of a contract at an instant: those of the rate card after overrides. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { type ContractRate, readContractRates } from '../../../billing/contract-views/rate-schedule.ts';
 import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
-import type { Clock } from '../../../core/clock.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { commitRate, groupValues, priceToWire, rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { rateSelectors, selectorsFromWire } from '../rate-cards/rate-selector-schemas.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const contractRate = z
   .object({
@@ -50,11 +44,11 @@ const contractRate = z
     description: 'A rate, with the time in which its price and its entitlement stay as they are.',
   });
 
-export function contractRateScheduleRoutes(deps: Deps): RouteDefinition[] {
+export function contractRateScheduleRoutes(deps: RowContext): RouteDefinition[] {
   return [rateScheduleRoute(deps)];
 }
 
-function rateScheduleRoute(deps: Deps): RouteDefinition {
+function rateScheduleRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/getContractRateSchedule',

@@ -1,7 +1,7 @@
 /** Reading contracts, in the shapes of v1 and v2. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { getContract, listContracts } from '../../../billing/contract-views/contracts.ts';
-import type { BalanceDeps } from '../../../billing/invoices/deductions.ts';
 import { invalid } from '../../../core/errors.ts';
 import { mapInChunks } from '../../../core/in-chunks.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -29,11 +29,11 @@ const listBody = z.object({
   ...options,
 });
 
-export function contractReadRoutes(deps: BalanceDeps): RouteDefinition[] {
+export function contractReadRoutes(deps: BillingContext): RouteDefinition[] {
   return [getRoute(deps), listRoute(deps), getRouteV2(deps), listRouteV2(deps)];
 }
 
-function getRoute(deps: BalanceDeps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/get',
@@ -52,7 +52,7 @@ function getRoute(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function listRoute(deps: BalanceDeps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/list',
@@ -72,7 +72,7 @@ function listRoute(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function getRouteV2(deps: BalanceDeps): RouteDefinition {
+function getRouteV2(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/get',
@@ -101,7 +101,7 @@ function getRouteV2(deps: BalanceDeps): RouteDefinition {
   });
 }
 
-function listRouteV2(deps: BalanceDeps): RouteDefinition {
+function listRouteV2(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/list',

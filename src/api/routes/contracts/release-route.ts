@@ -1,17 +1,12 @@
 /** Reports the outcome of a payment that an integrator collects outside the service. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { releaseCommit } from '../../../billing/commits/release-commit.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { PAYMENT_OUTCOMES } from '../../../core/terms/payment-gate.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
 
-export function releaseRoutes(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-}): RouteDefinition[] {
+export function releaseRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',

@@ -1,21 +1,15 @@
 /** The histories of subscriptions: of their quantities, and of their seats. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import {
   readQuantityHistory,
   readSeatsHistory,
   type SeatHistorySegment,
 } from '../../../billing/contract-views/subscription-histories.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { exactValue, timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
 import { cursor, pageOf, pageToWire } from '../../wire/paging.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const reference = { customer_id: uuid, contract_id: uuid, subscription_id: uuid };
 
@@ -61,11 +55,11 @@ const seatSegment = z
   })
   .meta({ id: 'SubscriptionSeatsScheduleEntry' });
 
-export function subscriptionRoutes(deps: Deps): RouteDefinition[] {
+export function subscriptionRoutes(deps: RowContext): RouteDefinition[] {
   return [quantityHistoryRoute(deps), seatsHistoryRoute(deps)];
 }
 
-function quantityHistoryRoute(deps: Deps): RouteDefinition {
+function quantityHistoryRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/getSubscriptionQuantityHistory',
@@ -95,7 +89,7 @@ function quantityHistoryRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function seatsHistoryRoute(deps: Deps): RouteDefinition {
+function seatsHistoryRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/getSubscriptionSeatsHistory',

@@ -1,16 +1,10 @@
 /** Pricing units: currencies and custom units. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { createPricingUnit, listPricingUnits } from '../../../billing/credit-types/credit-types.ts';
-import type { Clock } from '../../../core/clock.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const position = z.union([
   z.object({ currencies: z.int().min(0) }),
@@ -28,7 +22,7 @@ const pricingUnit = z
 
 const tags = ['Pricing units'];
 
-export function creditTypeRoutes(deps: Deps): RouteDefinition[] {
+export function creditTypeRoutes(deps: RowContext): RouteDefinition[] {
   return [
     route({
       method: 'get',

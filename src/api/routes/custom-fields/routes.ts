@@ -1,22 +1,16 @@
 /** Custom fields: their keys, and their values on existing objects. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { addKey, listKeys, removeKey } from '../../../billing/custom-fields/keys.ts';
 import { deleteValues, setValues } from '../../../billing/custom-fields/values.ts';
-import type { Clock } from '../../../core/clock.ts';
 import {
   CUSTOM_FIELD_ENTITIES,
   CUSTOM_FIELD_KEY_LENGTH_MAX,
   CUSTOM_FIELD_KEYS_PER_ENTITY_MAX,
 } from '../../../core/custom-fields.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { customFields, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** Fixed, because the operation has no `limit` parameter. */
 const KEYS_PER_PAGE = 100;
@@ -33,11 +27,11 @@ const declaredKey = z
 
 const common = { method: 'post', tags: ['Custom fields'] } as const;
 
-export function customFieldRoutes(deps: Deps): RouteDefinition[] {
+export function customFieldRoutes(deps: RowContext): RouteDefinition[] {
   return [...keyRoutes(deps), listRoute(deps), ...valueRoutes(deps)];
 }
 
-function keyRoutes(deps: Deps): RouteDefinition[] {
+function keyRoutes(deps: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -78,7 +72,7 @@ function keyRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/customFields/listKeys',
@@ -107,7 +101,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function valueRoutes(deps: Deps): RouteDefinition[] {
+function valueRoutes(deps: RowContext): RouteDefinition[] {
   const object = { entity, entity_id: uuid };
   return [
     route({

@@ -1,7 +1,7 @@
 /** Customers, and the ingest aliases that their usage events use. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { archiveCustomer } from '../../../billing/contracts/archive-customer.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import { setLeavesInvoicesInDraft } from '../../../billing/customers/billable-status.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
@@ -108,7 +108,7 @@ const configBody = z.object({
   }),
 });
 
-export function customerRoutes(deps: ContractDeps): RouteDefinition[] {
+export function customerRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     createRoute(deps),
     listRoute(deps),
@@ -119,7 +119,7 @@ export function customerRoutes(deps: ContractDeps): RouteDefinition[] {
   ];
 }
 
-function createRoute(deps: ContractDeps): RouteDefinition {
+function createRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers',
@@ -150,7 +150,7 @@ function createRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function listRoute(deps: ContractDeps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers',
@@ -179,7 +179,7 @@ function listRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function getRoute(deps: ContractDeps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}',
@@ -196,7 +196,7 @@ function getRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: ContractDeps): RouteDefinition {
+function archiveRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/archive',
@@ -218,7 +218,7 @@ function archiveRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function eraseRoute(deps: ContractDeps): RouteDefinition {
+function eraseRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/{customer_id}/erase',
@@ -241,7 +241,7 @@ function eraseRoute(deps: ContractDeps): RouteDefinition {
   });
 }
 
-function changeRoutes(deps: ContractDeps): RouteDefinition[] {
+function changeRoutes(deps: BillingContext): RouteDefinition[] {
   const common = { method: 'post', tags: ['Customers'], scope: 'write', params: byId } as const;
   return [
     route({

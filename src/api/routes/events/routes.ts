@@ -1,12 +1,11 @@
 /** Event search: the accepted events of a transaction id, with their customer and metrics. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../../billing/events/search-events.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
-
-type Deps = Parameters<typeof searchEvents>[0];
 
 /** The limit of ingest: no event has a longer id. */
 const TRANSACTION_ID_CHARACTERS_MAX = 128;
@@ -60,7 +59,7 @@ const foundEvent = z
   })
   .meta({ id: 'FoundEvent' });
 
-export function eventRoutes(deps: Deps): RouteDefinition[] {
+export function eventRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',

@@ -1,9 +1,9 @@
 /** The costs of a customer day by day. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { type CostInUnit, type DayCosts, listCosts } from '../../../billing/invoices/costs.ts';
 import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert, invalid } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -64,7 +64,7 @@ const costsCsv = csvTable(COLUMNS, ({ credit_types, ...day }: CostsWire): CostRo
   ),
 );
 
-export function costsRoute(deps: InvoiceDeps): RouteDefinition {
+export function costsRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/costs',

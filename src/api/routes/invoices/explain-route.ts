@@ -1,7 +1,7 @@
 /** How the lines of an invoice are computed. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
-  type ExplainDeps,
   type ExplainedInvoice,
   type ExplainedLine,
   explainCursor,
@@ -84,7 +84,7 @@ const explanationSchema = z
   })
   .meta({ id: 'LineExplanation' });
 
-export function explainRoute(deps: ExplainDeps): RouteDefinition {
+export function explainRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}/explain',

@@ -1,12 +1,11 @@
 /** Imports usage invoices of the past. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   createHistorical,
-  type HistoricalDeps,
   previewHistorical,
 } from '../../../billing/invoices/historical/create-historical.ts';
 import type { HistoricalInvoiceInput } from '../../../billing/invoices/historical/historical-input.ts';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { firstOf } from '../../../billing/invoices/unbilled-usage.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import {
@@ -64,7 +63,7 @@ const invoice = z
   })
   .meta({ id: 'HistoricalContractUsageInvoiceInputPayload' });
 
-export function historicalInvoiceRoute(deps: InvoiceDeps & HistoricalDeps): RouteDefinition {
+export function historicalInvoiceRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/contracts/createHistoricalInvoices',

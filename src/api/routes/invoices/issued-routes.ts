@@ -1,11 +1,10 @@
 /** Invoices of any customer: the list; voiding and regenerating issued ones. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listIssuedInvoices } from '../../../billing/invoices/issued/list-issued.ts';
-import type { RegenerateDeps } from '../../../billing/invoices/issued/original.ts';
 import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.ts';
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
 import { listDrafts } from '../../../billing/invoices/list-drafts.ts';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -16,7 +15,7 @@ import { invoicePage, invoiceSchema } from './output.ts';
 import { order, STATUSES, shownShape, sort, viewOf } from './routes.ts';
 
 /** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
-export function issuedInvoiceRoutes(deps: InvoiceDeps, regenerating: RegenerateDeps): RouteDefinition[] {
+export function issuedInvoiceRoutes(deps: BillingContext, regenerating: BillingContext): RouteDefinition[] {
   return [listRoute(deps), voidRoute(regenerating), regenerateRoute(regenerating)];
 }
 
@@ -42,7 +41,7 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
   ...shownShape,
 });
 
-function listRoute(deps: InvoiceDeps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices',
@@ -71,7 +70,7 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
 
 type ListQuery = z.output<typeof listQuery>;
 
-function draftsOf(deps: InvoiceDeps, query: ListQuery) {
+function draftsOf(deps: BillingContext, query: ListQuery) {
   const { next_page: after = null, limit } = query;
   const filter = {
     type: query.type,
@@ -85,7 +84,7 @@ function draftsOf(deps: InvoiceDeps, query: ListQuery) {
   return listDrafts(deps, filter, { after, limit, order: order[query.sort] });
 }
 
-function issuedOf(deps: InvoiceDeps, query: ListQuery) {
+function issuedOf(deps: BillingContext, query: ListQuery) {
   const { next_page: after = null, limit, status } = query;
   const filter = {
     status: status === 'DRAFT' ? undefined : status,
@@ -103,7 +102,7 @@ function issuedOf(deps: InvoiceDeps, query: ListQuery) {
 
 const OTHER_LIST = 'must be the next_page of an earlier answer with the same status';
 
-function voidRoute(deps: RegenerateDeps): RouteDefinition {
+function voidRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/void',
@@ -124,7 +123,7 @@ function voidRoute(deps: RegenerateDeps): RouteDefinition {
   });
 }
 
-function regenerateRoute(deps: RegenerateDeps): RouteDefinition {
+function regenerateRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/regenerate',

@@ -1,7 +1,7 @@
 /** An invoice as a PDF. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Seller } from '../../../core/seller.ts';
 import { FileAnswer } from '../../http/file-answer.ts';
@@ -10,7 +10,7 @@ import { invoiceContent } from '../../pdf/invoice-content.ts';
 import type { InvoicePdf } from '../../pdf/invoice-pdf.ts';
 import { uuid } from '../../wire/fields.ts';
 
-export interface InvoicePdfDeps extends InvoiceDeps {
+export interface InvoicePdfDeps extends BillingContext {
   readonly seller: Seller;
   readonly invoiceDecimals?: number | undefined;
   readonly invoicePdf: InvoicePdf;

@@ -1,10 +1,7 @@
 /** Invoices as they would be after a change that is not applied. */
 import { z } from 'zod';
-import {
-  type PreviewChangeDeps,
-  type PreviewedChange,
-  previewChange,
-} from '../../../billing/invoices/previews/preview-change.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
+import { type PreviewedChange, previewChange } from '../../../billing/invoices/previews/preview-change.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { assert, invalid, Refusal } from '../../../core/errors.ts';
 import type { Interval } from '../../../core/time.ts';
@@ -34,7 +31,7 @@ const body = z.object({
 
 type Body = z.output<typeof body>;
 
-export function previewChangeRoute(deps: PreviewChangeDeps): RouteDefinition {
+export function previewChangeRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/preview',

@@ -1,6 +1,7 @@
 /** Drafts of a customer with events that are not sent. */
 import { z } from 'zod';
-import { type PreviewEventsDeps, previewEvents } from '../../../billing/invoices/previews/preview-events.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
+import { previewEvents } from '../../../billing/invoices/previews/preview-events.ts';
 import { stringifyJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
@@ -22,7 +23,7 @@ const previewedEvent = z
   })
   .meta({ id: 'PreviewedEvent' });
 
-export function previewEventsRoute(deps: PreviewEventsDeps): RouteDefinition {
+export function previewEventsRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/{customer_id}/previewEvents',

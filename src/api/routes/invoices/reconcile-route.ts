@@ -1,9 +1,9 @@
 /** Reconciliation of usage, breakdowns and invoices. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { pricingUnitsWithIds } from '../../../billing/invoices/pricing-units.ts';
 import { DIFFERENCE_CODES, type Difference } from '../../../billing/invoices/reconcile/difference.ts';
 import {
-  type ReconcileDeps,
   type ReconciledCustomer,
   reconcileCursor,
   reconcileInvoices,
@@ -76,7 +76,7 @@ const customerSchema = z
   })
   .meta({ id: 'ReconciledCustomer' });
 
-export function reconcileRoute(deps: ReconcileDeps): RouteDefinition {
+export function reconcileRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/reconcile',

@@ -1,8 +1,7 @@
 /** Invoices and charges that a client asks for: professional services, a charge on a usage invoice, another issue date. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { addCharge } from '../../../billing/contracts/edits/add-charge.ts';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { moveIssueDate } from '../../../billing/invoices/scheduled/move-issue-date.ts';
 import { scheduleProfessionalServices } from '../../../billing/invoices/scheduled/schedule-professional-services.ts';
 import { firstOf } from '../../../billing/invoices/unbilled-usage.ts';
@@ -11,11 +10,9 @@ import { createdId, exactNumber, timestamp, uuid } from '../../wire/fields.ts';
 import { invoiceSchema, invoiceToWire } from './output.ts';
 import { viewOf } from './routes.ts';
 
-export type RequestedInvoiceDeps = InvoiceDeps & ContractDeps;
-
 const common = { method: 'post', tags: ['Invoices'], scope: 'write', errors: [400, 404] } as const;
 
-export function requestedInvoiceRoutes(deps: RequestedInvoiceDeps): RouteDefinition[] {
+export function requestedInvoiceRoutes(deps: BillingContext): RouteDefinition[] {
   return [servicesRoute(deps), issueDateRoute(deps), chargeRoute(deps)];
 }
 
@@ -35,7 +32,7 @@ const serviceLine = z
   })
   .meta({ id: 'ProServiceInvoiceLineItem' });
 
-function servicesRoute(deps: RequestedInvoiceDeps): RouteDefinition {
+function servicesRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/scheduleProServicesInvoice',
@@ -71,7 +68,7 @@ function servicesRoute(deps: RequestedInvoiceDeps): RouteDefinition {
   });
 }
 
-function issueDateRoute(deps: RequestedInvoiceDeps): RouteDefinition {
+function issueDateRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/updateInvoiceIssueDate',
@@ -88,7 +85,7 @@ function issueDateRoute(deps: RequestedInvoiceDeps): RouteDefinition {
   });
 }
 
-function chargeRoute(deps: RequestedInvoiceDeps): RouteDefinition {
+function chargeRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/customers/{customer_id}/addCharge',

@@ -1,8 +1,8 @@
 /** The billed amounts day by day, of all customers: a page of customers at a time. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { type DayRevenue, listRevenue } from '../../../billing/invoices/revenue.ts';
 import { mapConcurrently } from '../../../core/concurrently.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
@@ -26,7 +26,7 @@ const customerRevenue = z
   })
   .meta({ id: 'CustomerRevenue' });
 
-export function revenueRoute(deps: InvoiceDeps): RouteDefinition {
+export function revenueRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/revenue',
@@ -62,7 +62,7 @@ export function revenueRoute(deps: InvoiceDeps): RouteDefinition {
   });
 }
 
-async function unitsOf(deps: InvoiceDeps, days: readonly DayRevenue[]) {
+async function unitsOf(deps: BillingContext, days: readonly DayRevenue[]) {
   const ids = new Set(days.map(({ creditTypeId }) => creditTypeId));
   return await pricingUnitsOf(
     deps,

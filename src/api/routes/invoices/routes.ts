@@ -1,5 +1,6 @@
 /** Invoices of a customer: list, one, and breakdowns by hour or day. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
 import type { PagesOfAnswer } from '../../../billing/invoices/drafts-in-windows.ts';
 import { externalOfInvoices } from '../../../billing/invoices/external-invoices.ts';
@@ -11,7 +12,7 @@ import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
 import { customersOfInvoices, payersOfInvoices } from '../../../billing/invoices/payers.ts';
 import { previousInvoicesOf } from '../../../billing/invoices/previous-invoices.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
-import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
+import { getInvoice } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Interval } from '../../../core/time.ts';
@@ -62,11 +63,11 @@ const breakdownQuery = pageQuery(breakdownPosition, 35).extend({
   ...shownShape,
 });
 
-export function invoiceRoutes(deps: InvoiceDeps): RouteDefinition[] {
+export function invoiceRoutes(deps: BillingContext): RouteDefinition[] {
   return [listRoute(deps), breakdownsRoute(deps), getRoute(deps)];
 }
 
-function listRoute(deps: InvoiceDeps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices',
@@ -97,7 +98,7 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
   });
 }
 
-function getRoute(deps: InvoiceDeps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}',
@@ -119,7 +120,7 @@ function getRoute(deps: InvoiceDeps): RouteDefinition {
   });
 }
 
-function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
+function breakdownsRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/breakdowns',
@@ -174,7 +175,7 @@ interface ShownQuery {
 }
 
 export async function viewOf(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   invoices: readonly (Invoice & InvoiceUnits & WithCard)[],
   shown: ShownQuery & { /** Windows are compared with no invoice. */ readonly areWindows?: true },
 ): Promise<InvoiceView> {

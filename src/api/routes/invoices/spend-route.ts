@@ -1,6 +1,6 @@
 /** Invoices of a customer by any properties of events. */
 import { z } from 'zod';
-import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   listSpendBreakdowns,
   SPEND_PROPERTY_LENGTH_MAX,
@@ -32,7 +32,7 @@ const body = z.object({
   sort,
 });
 
-export function spendBreakdownsRoute(deps: InvoiceDeps): RouteDefinition {
+export function spendBreakdownsRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/{customer_id}/invoices/spend-breakdowns',

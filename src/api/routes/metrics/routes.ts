@@ -1,5 +1,6 @@
 /** Billable metrics: which usage events count, and how they are aggregated. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listCustomerMetrics } from '../../../billing/metrics/customer-metrics.ts';
 import { METRIC_NAME_LENGTH_MAX } from '../../../billing/metrics/definition-limits.ts';
 import {
@@ -9,20 +10,11 @@ import {
   retireMetric,
   setMetricName,
 } from '../../../billing/metrics/metrics.ts';
-import type { Clock } from '../../../core/clock.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, customFields, queryBoolean, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { definitionBody, definitionFromWire } from './input.ts';
 import { metric, metricToWire, metricWithLegacy, metricWithLegacyToWire } from './output.ts';
-
-interface Deps {
-  readonly clickhouse: ClickHouse;
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const metricName = z.string().min(1).max(METRIC_NAME_LENGTH_MAX);
 
@@ -43,11 +35,11 @@ const createBody = definitionBody.extend({ name: metricName, custom_fields: cust
 
 const byId = z.object({ billable_metric_id: uuid });
 
-export function billableMetricRoutes(deps: Deps): RouteDefinition[] {
+export function billableMetricRoutes(deps: BillingContext): RouteDefinition[] {
   return [createRoute(deps), getRoute(deps), listRoute(deps), customerListRoute(deps), ...changeRoutes(deps)];
 }
 
-function createRoute(deps: Deps): RouteDefinition {
+function createRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/billable-metrics/create',
@@ -66,7 +58,7 @@ function createRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function getRoute(deps: Deps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/billable-metrics/{billable_metric_id}',
@@ -83,7 +75,7 @@ function getRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/billable-metrics',
@@ -101,7 +93,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function customerListRoute(deps: Deps): RouteDefinition {
+function customerListRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/billable-metrics',
@@ -130,7 +122,7 @@ function customerListRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function changeRoutes(deps: Deps): RouteDefinition[] {
+function changeRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'put',

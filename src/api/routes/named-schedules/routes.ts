@@ -1,5 +1,6 @@
 /** Named schedules of customers, contracts and rate cards: two operations for each of them. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import {
   getNamedSchedule,
   type NamedSchedule,
@@ -7,14 +8,9 @@ import {
   updateNamedSchedule,
 } from '../../../billing/named-schedules/named-schedules.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { parseJson, stringifyJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
-
-interface Deps {
-  readonly db: Database;
-}
 
 const NAME_LENGTH_MAX = 200;
 const PROPERTIES_MAX = 20;
@@ -78,7 +74,7 @@ const OWNERS = {
   },
 } as const;
 
-export function namedScheduleRoutes(deps: Deps): RouteDefinition[] {
+export function namedScheduleRoutes(deps: RowContext): RouteDefinition[] {
   return [
     ...routesOf(deps, 'Customer', OWNERS.Customer),
     ...routesOf(deps, 'Contract', OWNERS.Contract),
@@ -94,7 +90,7 @@ interface Owner<Members extends z.ZodObject> {
 }
 
 function routesOf<Members extends z.ZodObject>(
-  deps: Deps,
+  deps: RowContext,
   id: string,
   { path, what, members, ownerOf }: Owner<Members>,
 ): RouteDefinition[] {

@@ -1,6 +1,6 @@
 /** Packages: templates of contract terms. Contracts are created from them by the operations of contracts. */
 import { z } from 'zod';
-import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { createPackage } from '../../../billing/packages/create-package.ts';
 import {
   archivePackage,
@@ -8,23 +8,16 @@ import {
   listContractsOnPackage,
   listPackages,
 } from '../../../billing/packages/packages.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import type { ContractSummary } from '../../../store/contracts/packages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, endTimestamp, enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { createPackageBody, packageFromWire, packageOutput, packageToWire } from './package.ts';
 
-interface Deps extends Pick<ContractDeps, 'paymentProvider'> {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 const common = { method: 'post', tags: ['Packages'] } as const;
 
-export function packageRoutes(deps: Deps): RouteDefinition[] {
+export function packageRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     createRoute(deps),
     getRoute(deps),
@@ -34,7 +27,7 @@ export function packageRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
-function createRoute(deps: Deps): RouteDefinition {
+function createRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/create',
@@ -54,7 +47,7 @@ function createRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function getRoute(deps: Deps): RouteDefinition {
+function getRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/get',
@@ -68,7 +61,7 @@ function getRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/list',
@@ -90,7 +83,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: Deps): RouteDefinition {
+function archiveRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/archive',
@@ -118,7 +111,7 @@ const contractSummary = z
   })
   .meta({ id: 'ContractProjectionSummary' });
 
-function listContractsOnPackageRoute(deps: Deps): RouteDefinition {
+function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/packages/listContractsOnPackage',

@@ -1,29 +1,23 @@
 /** Deliveries of invoices to billing providers: another attempt, what another system tells, who is billed at all. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { setCustomerBillableStatus } from '../../../billing/customers/billable-status.ts';
 import { redeliverInvoices } from '../../../billing/payments/redeliver.ts';
 import { tellExternalStatus } from '../../../billing/payments/told-status.ts';
 import { BILLABLE_STATUSES } from '../../../core/billing-providers.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { externalInvoiceSchema, externalToWire } from '../invoices/external-invoice.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 /** One call is one transaction. */
 const INVOICES_PER_CALL_MAX = 100;
 
-export function deliveryRoutes(deps: Deps): RouteDefinition[] {
+export function deliveryRoutes(deps: RowContext): RouteDefinition[] {
   return [deliverRoute(deps), tellRoute(deps), billableRoute(deps)];
 }
 
-function deliverRoute(deps: Deps): RouteDefinition {
+function deliverRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/deliver',
@@ -48,7 +42,7 @@ function deliverRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function tellRoute(deps: Deps): RouteDefinition {
+function tellRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/providers/custom/invoices/update',
@@ -82,7 +76,7 @@ function tellRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function billableRoute(deps: Deps): RouteDefinition {
+function billableRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/setBillableStatus',

@@ -1,12 +1,12 @@
 /** Whether billing providers have what was billed. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   PROVIDER_DIFFERENCE_CODES,
   type ProviderDifference,
 } from '../../../billing/payments/reconcile/compare.ts';
 import {
   currencyCodeOf,
-  type ProviderReconcileDeps,
   providerCursor,
   type ReconciledDelivery,
   reconcileProviders,
@@ -55,7 +55,7 @@ const differenceSchema = z
   })
   .meta({ id: 'ProviderDifference' });
 
-export function reconcileProvidersRoute(deps: ProviderReconcileDeps): RouteDefinition {
+export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/invoices/reconcileProviders',

@@ -1,7 +1,7 @@
 /** Accounts of Stripe, and what Stripe tells. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
-  type AccountDeps,
   archiveStripeAccount,
   createStripeAccount,
   findStripeAccount,
@@ -15,7 +15,7 @@ import { uuid } from '../../wire/fields.ts';
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;
 
-export function stripeRoutes(deps: AccountDeps): RouteDefinition[] {
+export function stripeRoutes(deps: BillingContext): RouteDefinition[] {
   return [createRoute(deps), listRoute(deps), archiveRoute(deps), webhookRoute(deps)];
 }
 
@@ -23,7 +23,7 @@ const key = z
   .string()
   .regex(/^[\x21-\x7e]{8,512}$/, 'must be printable ASCII without spaces, of 8 to 512 characters');
 
-function createRoute(deps: AccountDeps): RouteDefinition {
+function createRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/providers/stripe/accounts/create',
@@ -47,7 +47,7 @@ function createRoute(deps: AccountDeps): RouteDefinition {
   });
 }
 
-function listRoute(deps: AccountDeps): RouteDefinition {
+function listRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/providers/stripe/accounts/list',
@@ -72,7 +72,7 @@ function listRoute(deps: AccountDeps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: AccountDeps): RouteDefinition {
+function archiveRoute(deps: BillingContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/providers/stripe/accounts/archive',
@@ -95,7 +95,7 @@ const SIGNATURE = 'stripe-signature';
 
 const ACCOUNT_NAME = /^[\x20-\x7e]{1,200}$/;
 
-function webhookRoute(deps: AccountDeps): RouteDefinition {
+function webhookRoute(deps: BillingContext): RouteDefinition {
   const documented = route({
     ...common,
     path: '/v1/providers/stripe/webhook/{name}',

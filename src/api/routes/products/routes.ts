@@ -1,5 +1,6 @@
 /** Products: the items that invoices bill. Prices are on rate cards and contracts. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import {
   archiveProduct,
@@ -9,10 +10,8 @@ import {
   updateProduct,
 } from '../../../billing/products/products.ts';
 import type { ProductType } from '../../../core/catalogue.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { assert, invalid } from '../../../core/errors.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import type { StoredProduct } from '../../../store/products/products.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, uuid } from '../../wire/fields.ts';
@@ -27,20 +26,15 @@ import {
   versionToWire,
 } from './schemas.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 const ARCHIVE_FILTERS = ['ARCHIVED', 'NOT_ARCHIVED', 'ALL'] as const;
 
 const common = { method: 'post', tags: ['Products'] } as const;
 
-export function productRoutes(deps: Deps): RouteDefinition[] {
+export function productRoutes(deps: RowContext): RouteDefinition[] {
   return [createRoute(deps), getRoute(deps), listRoute(deps), updateRoute(deps), archiveRoute(deps)];
 }
 
-function createRoute(deps: Deps): RouteDefinition {
+function createRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/create',
@@ -66,7 +60,7 @@ function createRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function getRoute(deps: Deps): RouteDefinition {
+function getRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/get',
@@ -82,7 +76,7 @@ function getRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/list',
@@ -103,7 +97,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function updateRoute(deps: Deps): RouteDefinition {
+function updateRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/update',
@@ -126,7 +120,7 @@ function updateRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: Deps): RouteDefinition {
+function archiveRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contract-pricing/products/archive',

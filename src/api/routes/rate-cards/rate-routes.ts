@@ -1,15 +1,14 @@
 /** Adding and reading the rates of a rate card. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';
 import { addRates } from '../../../billing/rate-cards/add-rates.ts';
 import { type RateSegment, readRates } from '../../../billing/rate-cards/read-rates.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
-import type { Clock } from '../../../core/clock.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';
 import { formatInstant, type OpenInterval } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
@@ -26,18 +25,13 @@ import {
 } from './rate-schemas.ts';
 import { rateSelectors, selectorsFromWire } from './rate-selector-schemas.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 const common = { method: 'post', tags: ['Rate cards'], errors: [400, 404] } as const;
 
-export function rateRoutes(deps: Deps): RouteDefinition[] {
+export function rateRoutes(deps: RowContext): RouteDefinition[] {
   return [addRateRoute(deps), addRatesRoute(deps), ratesRoute(deps), scheduleRoute(deps)];
 }
 
-function addRateRoute(deps: Deps): RouteDefinition {
+function addRateRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     scope: 'write',
@@ -73,7 +67,7 @@ export const addRatesBody = z
   .object({ rate_card_id: uuid, rates: z.array(rateInput).min(1).max(RATES_PER_CALL_MAX) })
   .meta({ id: 'AddRates' });
 
-function addRatesRoute(deps: Deps): RouteDefinition {
+function addRatesRoute(deps: RowContext): RouteDefinition {
   return route({
     ...common,
     scope: 'write',
@@ -115,7 +109,7 @@ const rateQuery = pageQuery(z.object({ identity: z.int().min(0), start: z.int() 
 
 const reading = { ...common, scope: 'read', query: rateQuery, response: pageOf(rateSegment) } as const;
 
-function ratesRoute(deps: Deps): RouteDefinition {
+function ratesRoute(deps: RowContext): RouteDefinition {
   return route({
     ...reading,
     path: '/v1/contract-pricing/rate-cards/getRates',
@@ -127,7 +121,7 @@ function ratesRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function scheduleRoute(deps: Deps): RouteDefinition {
+function scheduleRoute(deps: RowContext): RouteDefinition {
   return route({
     ...reading,
     path: '/v1/contract-pricing/rate-cards/getRateSchedule',
@@ -148,7 +142,7 @@ function scheduleRoute(deps: Deps): RouteDefinition {
 }
 
 async function readPage(
-  deps: Deps,
+  deps: RowContext,
   query: z.output<typeof rateQuery>,
   body: { readonly rate_card_id: string; readonly selectors?: z.output<typeof rateSelectors> },
   range: OpenInterval,

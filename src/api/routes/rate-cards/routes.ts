@@ -1,5 +1,6 @@
 /** Rate cards: price lists that contracts refer to. Their rates are in rate-routes.ts. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { moveRateCardProducts, setRateCardProductsOrder } from '../../../billing/rate-cards/product-order.ts';
 import {
   archiveRateCard,
@@ -13,10 +14,8 @@ import {
   createManagedRateCard,
   updateManagedRateCard,
 } from '../../../billing/token-billing/managed-cards.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import {
   createdId,
@@ -38,11 +37,6 @@ import {
   pricingFromWire,
   pricingUpdateFromWire,
 } from './managed-pricing.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const conversions = z
   .array(z.object({ custom_credit_type_id: uuid, fiat_per_custom_credit: exactNumber() }))
@@ -110,7 +104,7 @@ const rateCard = z
 
 const common = { method: 'post', tags: ['Rate cards'] } as const;
 
-export function rateCardRoutes(deps: Deps): RouteDefinition[] {
+export function rateCardRoutes(deps: RowContext): RouteDefinition[] {
   return [
     ...headerRoutes(deps),
     ...changeRoutes(deps),
@@ -119,7 +113,7 @@ export function rateCardRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
-function headerRoutes(deps: Deps): RouteDefinition[] {
+function headerRoutes(deps: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -168,7 +162,7 @@ function headerRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
-function changeRoutes(deps: Deps): RouteDefinition[] {
+function changeRoutes(deps: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -216,7 +210,7 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
 /** More than any card has; limits the work of one call. */
 const PRODUCTS_MAX = 10_000;
 
-function productOrderRoutes(deps: Deps): RouteDefinition[] {
+function productOrderRoutes(deps: RowContext): RouteDefinition[] {
   return [
     route({
       ...common,

@@ -1,11 +1,7 @@
 /** Queries of analysts across customers. An endpoint of this service only. */
 import { z } from 'zod';
-import {
-  queryParquet,
-  queryRows,
-  type ReportDeps,
-  type ReportQuery,
-} from '../../../billing/sql/run-query.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
+import { queryParquet, queryRows, type ReportQuery } from '../../../billing/sql/run-query.ts';
 import { checkInput } from '../../http/problems.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { StreamedAnswer } from '../../http/streamed-answer.ts';
@@ -27,7 +23,7 @@ const response = z.object({
 });
 
 /** All answers are streams, so the route is written out instead of defined with a handler. */
-export function sqlRoutes(deps: ReportDeps): RouteDefinition[] {
+export function sqlRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     {
       method: 'post',

@@ -1,18 +1,12 @@
 /** Saved queries for `POST /v1/sql`. Endpoints of this service only. */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { listSavedQueries, removeQuery, saveQuery } from '../../../billing/sql/saved-queries.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { sqlText } from './sql-text.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const savedQuery = z
   .object({
@@ -26,11 +20,11 @@ const savedQuery = z
 
 const tags = ['SQL'];
 
-export function savedQueryRoutes(deps: Deps): RouteDefinition[] {
+export function savedQueryRoutes(deps: RowContext): RouteDefinition[] {
   return [listRoute(deps), saveRoute(deps), deleteRoute(deps)];
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/sql/queries',
@@ -53,7 +47,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function saveRoute(deps: Deps): RouteDefinition {
+function saveRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/sql/queries/save',
@@ -72,7 +66,7 @@ function saveRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function deleteRoute(deps: Deps): RouteDefinition {
+function deleteRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/sql/queries/delete',

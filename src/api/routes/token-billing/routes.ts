@@ -1,6 +1,7 @@
 /** Token billing: margins, and what has no price (docs/token-billing.md). Managed rate cards are in routes/rate-cards. */
 import { z } from 'zod';
-import { listUnpriced, type UnpricedDeps } from '../../../billing/token-billing/list-unpriced.ts';
+import type { BillingContext } from '../../../billing/billing-context.ts';
+import { listUnpriced } from '../../../billing/token-billing/list-unpriced.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { TOKEN_KINDS } from '../../../core/token-billing.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -24,7 +25,7 @@ const unpriced = z
 const position = z.object({ prefix: z.string(), key: z.string() });
 
 export function tokenBillingRoutes(
-  deps: UnpricedDeps & Parameters<typeof marginRoute>[0],
+  deps: BillingContext & Parameters<typeof marginRoute>[0],
 ): RouteDefinition[] {
   return [
     marginRoute(deps),

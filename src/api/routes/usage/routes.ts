@@ -1,5 +1,6 @@
 /** Usage queries: raw metric results, without conversion, rounding or price. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   BATCH_ROWS_PER_PAGE,
   type UsageBatchInput,
@@ -19,7 +20,6 @@ import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
-type Deps = Parameters<typeof usageGroups>[0];
 type UsageBatchResult = Awaited<ReturnType<typeof usageBatch>>['rows'][number];
 
 const name = z.string().min(1);
@@ -144,11 +144,11 @@ const groupsCsv = csvTable<z.input<typeof usageGroup>, z.input<typeof usageGroup
   { itemsPerRead: CSV_ROWS_PER_READ },
 );
 
-export function usageRoutes(deps: Deps): RouteDefinition[] {
+export function usageRoutes(deps: BillingContext): RouteDefinition[] {
   return [batchRoute(deps), groupsRoute(deps)];
 }
 
-function batchRoute(deps: Deps): RouteDefinition {
+function batchRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/usage',
@@ -170,7 +170,7 @@ function batchRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function groupsRoute(deps: Deps): RouteDefinition {
+function groupsRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/usage/groups',

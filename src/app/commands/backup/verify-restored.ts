@@ -4,9 +4,12 @@ import { z } from 'zod';
 import { reconcileInvoices } from '../../../billing/invoices/reconcile/reconcile.ts';
 import type { Config } from '../../../config.ts';
 import { CLOCK_BOUNDS } from '../../../core/clock.ts';
+import { NO_TRACER } from '../../../core/tracing.ts';
 import { createServiceClock } from '../../../jobs/service-clock.ts';
 import { withKeptEvents } from '../../../metering/client/kept-events.ts';
+import { createRepeatLog } from '../../../metering/events/repeat-log.ts';
 import { findEventRetention } from '../../../store/erasure/event-retention.ts';
+import { createBillingContext } from '../../billing-context.ts';
 import { createPartsWatch } from '../../parts-watch.ts';
 import { type Stores, startStores } from '../../stores.ts';
 import { CommandFailure } from '../command-failure.ts';
@@ -70,16 +73,18 @@ async function reconciled(
   const { db } = stores;
   const keptFrom = (await findEventRetention(db))?.keptFrom ?? null;
   const clock = await createServiceClock(db, config.sandboxNow ?? null);
-  const { gracePeriodHours, invoiceLinesMax } = config;
-  const deps = {
-    ...{ db, gracePeriodHours, invoiceLinesMax },
-    clickhouse: withKeptEvents(stores.clickhouse, () => keptFrom),
+  const clickhouse = withKeptEvents(stores.clickhouse, () => keptFrom);
+  const context = createBillingContext({
+    ...{ config, db, clickhouse },
     clock: clock.sandbox === null ? { now: () => manifest.moment } : clock,
-  };
+    log: pino({ level: 'silent' }),
+    tracer: NO_TRACER,
+    repeats: createRepeatLog({ clickhouse }),
+  });
   let [invoices, customers, differences, unchecked] = [0, 0, 0, 0];
   let after: { readonly customerId: string } | null = null;
   do {
-    const page: Awaited<ReturnType<typeof reconcileInvoices>> = await reconcileInvoices(deps, {
+    const page: Awaited<ReturnType<typeof reconcileInvoices>> = await reconcileInvoices(context, {
       range: CLOCK_BOUNDS,
       customerId: null,
       after,

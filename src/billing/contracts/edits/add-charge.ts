@@ -9,11 +9,11 @@ import type { Transaction } from '../../../store/base/database.ts';
 import { lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
 import { loadProducts } from '../../../store/products/products.ts';
 import { findRateCard } from '../../../store/rate-cards/rate-cards.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { holdFinalization } from '../../invoice-queue/finalization.ts';
 import { type InvoiceTarget, openPeriods } from '../../invoice-queue/usage-periods.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
-import type { ContractDeps } from '../settle-contract.ts';
 import { requireFixedProduct } from '../terms/terms-context.ts';
 
 export interface AddChargeInput extends ContractReference {
@@ -32,7 +32,7 @@ export interface AddChargeInput extends ContractReference {
  * Refuses an unknown contract (`not_found`), and as `invalid` an archived one, a product that is not FIXED, and a
  * period that has no draft.
  */
-export async function addCharge(deps: ContractDeps, input: AddChargeInput): Promise<void> {
+export async function addCharge(deps: BillingContext, input: AddChargeInput): Promise<void> {
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
     await changeContract(tx, deps, input, { now, changedBy: input.addedBy }, async (full) => {

@@ -5,9 +5,9 @@ import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
 import { contains, formatInstant, type Instant } from '../../../core/time.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
-import type { ContractDeps } from '../settle-contract.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { applyEdit, NO_EDIT } from './apply-edit.ts';
 
@@ -28,7 +28,7 @@ interface AmendContractInput extends ContractReference {
  * Adds the terms or none of them, and returns the record of the edit. Refuses what `editContract` refuses,
  * a date outside the contract, and terms that begin before it (`invalid`).
  */
-export async function amendContract(deps: ContractDeps, input: AmendContractInput): Promise<ContractEdit> {
+export async function amendContract(deps: BillingContext, input: AmendContractInput): Promise<ContractEdit> {
   const { startingAt, createdBy, customFields: ownFields } = input;
   const terms: TermsInput = { ...NO_TERMS_INPUT, ...input.terms };
   const now = deps.clock.now();

@@ -5,10 +5,11 @@
 import type { FullContract } from '../../../core/terms/contract.ts';
 import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
 import type { Transaction } from '../../../store/base/database.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
 import { refuseLateUpdates } from '../follow-renewal.ts';
-import type { ContractChange, ContractDeps } from '../settle-contract.ts';
+import type { ContractChange } from '../settle-contract.ts';
 import { applyEdit, type ContractEditInput, type EditOrigin } from './apply-edit.ts';
 import { refuseTakenShares } from './drawn-shares.ts';
 import { refuseInvoicedChanges } from './invoiced-terms.ts';
@@ -24,14 +25,14 @@ export interface EditContractInput extends ContractReference {
  * (`ContractNotFound`), an archived one and the first bad field (`invalid`), a uniqueness key that an edit
  * has used before and the value of a custom field that another object holds (`conflict`).
  */
-export async function editContract(deps: ContractDeps, input: EditContractInput): Promise<ContractEdit> {
+export async function editContract(deps: BillingContext, input: EditContractInput): Promise<ContractEdit> {
   return deps.db.transaction((tx) => editContractIn(tx, deps, input));
 }
 
 /** The same within a transaction. */
 export async function editContractIn(
   tx: Transaction,
-  deps: Omit<ContractDeps, 'db'>,
+  deps: Omit<BillingContext, 'db'>,
   input: EditContractInput,
 ): Promise<ContractEdit> {
   const now = deps.clock.now();

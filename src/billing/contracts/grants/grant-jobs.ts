@@ -7,7 +7,7 @@
  * wait for the job.
  */
 import { z } from 'zod';
-import { CLOCK_BOUNDS, type Clock } from '../../../core/clock.ts';
+import { CLOCK_BOUNDS } from '../../../core/clock.ts';
 import { Refusal } from '../../../core/errors.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';
@@ -17,16 +17,21 @@ import type { Upcoming } from '../../../notifications/upcoming.ts';
 import { grantStart } from '../../../rating/balances/recurring-grants.ts';
 import { insertCommits } from '../../../store/balances/commits.ts';
 import type { Transaction } from '../../../store/base/database.ts';
+import { loadInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs/jobs.ts';
+import type { RowContext } from '../../billing-context.ts';
 import { queueScheduledInvoices } from '../../invoice-queue/scheduled-jobs.ts';
 import {
   GRANT_JOB,
+  type GrantChange,
   type Granting,
   grantingOf,
   type LastGrants,
   lastGrantsIn,
   missingGrants,
   nextGrantAt,
+  upcomingGrants,
+  withGrants,
 } from './granted-terms.ts';
 import { loadGrantings } from './load-grantings.ts';
 import { rollOverGrants } from './roll-over-grants.ts';
@@ -101,13 +106,31 @@ function planOf(
   return { next: [{ kind: GRANT_JOB, key: id, subject: id, runAt, payload }], upcoming };
 }
 
-export interface GrantDeps {
-  readonly clock: Clock;
+/**
+ * The same changes in the same order, with what the recurring terms of their contracts create by then. The result is the
+ * same if they are applied again.
+ */
+export async function withGrantsOf<Change extends GrantChange>(
+  tx: Transaction,
+  changes: readonly Change[],
+  now: Instant,
+): Promise<Change[]> {
+  const upcoming = changes.flatMap(({ before, after }) =>
+    before === null ? [] : upcomingGrants(after, now),
+  );
+  const invoiced = await loadInvoicedItems(tx, upcoming.flatMap(itemIds));
+  const bought = upcoming.filter((child) => itemIds(child).some((id) => invoiced.has(id)));
+  const boughtIds = new Set(bought.map(({ id }) => id));
+  return changes.map((change) => ({ ...change, after: withGrants(change, boughtIds, now) }));
+}
+
+function itemIds({ invoiceSchedule }: Commit): string[] {
+  return invoiceSchedule?.items.map(({ id }) => id) ?? [];
 }
 
 /** Runs due jobs: creates what is missing by now, and queues the next ones. Returns the commits and credits. */
 export async function createGrants(
-  { clock }: GrantDeps,
+  { clock }: RowContext,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<Commit[]> {

@@ -5,8 +5,9 @@ import type { Invoice } from '../../../core/invoice.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
+import type { SnapshotContext } from '../../billing-context.ts';
 import { type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
-import type { InvoiceListFilter, SnapshotDeps } from '../draft-places.ts';
+import type { InvoiceListFilter } from '../draft-places.ts';
 import { isInTime } from '../draft-places.ts';
 import type { Placed } from '../invoice-order.ts';
 import { firstOf, type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
@@ -20,7 +21,7 @@ export interface ConsolidatedPlace extends Placed {
 
 /** The places of the consolidated drafts of these contracts that pass the filter. */
 export async function consolidatedPlaces(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   contracts: Parameters<typeof consolidatedTargets>[1],
   filter: Pick<InvoiceListFilter, 'type' | 'creditTypeId' | 'startingOn' | 'endingBefore'>,
 ): Promise<ConsolidatedPlace[]> {

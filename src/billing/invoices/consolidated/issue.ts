@@ -2,7 +2,6 @@
  * Issues consolidated invoices (docs/invoices.md, "Consolidated invoices"): when the usage invoice of a parent is issued,
  * a job is queued that waits until those of its children are issued too.
  */
-import type { Clock } from '../../../core/clock.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';
 import type { Transaction } from '../../../store/base/database.ts';
@@ -14,17 +13,13 @@ import { existingInvoiceIds } from '../../../store/invoices/issued-periods.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import { consolidatedPeriodOf, queueConsolidations } from '../../../store/jobs/consolidation-jobs.ts';
 import type { Job } from '../../../store/jobs/jobs.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { finalizationAt, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
 import { consolidatedInvoice } from './drafts.ts';
 import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './targets.ts';
 
 export { CONSOLIDATION_JOB } from '../../../store/jobs/consolidation-jobs.ts';
-
-interface ConsolidationDeps {
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-}
 
 /** Queues the consolidated invoices of those of these usage invoices, issued by this transaction, that are of parents. */
 export async function planConsolidations(
@@ -49,7 +44,7 @@ export async function planConsolidations(
  * fails, and is tried again.
  */
 export async function issueConsolidatedInvoices(
-  deps: ConsolidationDeps,
+  deps: BillingContext,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<Invoice[]> {

@@ -16,12 +16,11 @@ import { createUsageExplainer } from '../../../rating/explain/explain-usage.ts';
 import type { LineExplanation } from '../../../rating/explain/explanation.ts';
 import { lineWindows } from '../../../rating/invoices/breakdown.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { cardOf, termsOf } from '../invoice-context.ts';
 import { readChargeTerms } from './explained-charges.ts';
 import { readExplainedUsage } from './read-usage.ts';
-import { findSources, type PartSources, type RatedInput, type SourceDeps } from './sources.ts';
-
-export type ExplainDeps = SourceDeps;
+import { findSources, type PartSources, type RatedInput } from './sources.ts';
 
 /** The position of the last line of a page, from 0. */
 export const explainCursor = z.strictObject({ position: z.int().min(0) });
@@ -49,7 +48,7 @@ export interface ExplainedInvoice extends Page<ExplainedLine, ExplainCursor> {
  * an unknown customer or invoice (`not_found`).
  */
 export async function explainInvoice(
-  deps: ExplainDeps,
+  deps: BillingContext,
   customerId: string,
   invoiceId: string,
   { after, limit }: PageRequest<ExplainCursor>,
@@ -82,7 +81,7 @@ interface ExplainedPlace {
 }
 
 async function explainPart(
-  deps: ExplainDeps,
+  deps: BillingContext,
   { invoice, input }: PartSources,
   { before, from, to }: ExplainedPlace,
 ): Promise<ExplainedLine[]> {
@@ -141,7 +140,7 @@ interface RatedPart extends RatedInput, Pick<LineExplainers, 'before'> {
 }
 
 async function explainersOf(
-  deps: ExplainDeps,
+  deps: BillingContext,
   lines: readonly InvoiceLine[],
   { target, context, countedUpTo, balances, hours, unpaid, charge, before }: RatedPart,
   shown: readonly InvoiceLine[],

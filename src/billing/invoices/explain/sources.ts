@@ -5,12 +5,13 @@ import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
 import { lineWindows } from '../../../rating/invoices/breakdown.ts';
 import type { RatedLine } from '../../../rating/lines/types.ts';
-import { type Database, inSnapshot } from '../../../store/base/database.ts';
+import { inSnapshot } from '../../../store/base/database.ts';
 import { loadConstituents } from '../../../store/invoices/invoice-constituents.ts';
 import { loadInvoiceBalances } from '../../../store/invoices/invoice-terms.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { findInvoice, withLines } from '../../../store/invoices/whole-invoices.ts';
-import { type ComputeDeps, computeUsageInvoices } from '../compute.ts';
+import type { BillingContext, SnapshotContext } from '../../billing-context.ts';
+import { computeUsageInvoices } from '../compute.ts';
 import {
   consolidatedDrafts,
   consolidatedPlaces,
@@ -18,7 +19,7 @@ import {
   findConsolidations,
   withOpenParts,
 } from '../consolidated/drafts.ts';
-import { contractsOf, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
+import { contractsOf, draftPlacesOf } from '../draft-places.ts';
 import { frozenInput } from '../frozen-input.ts';
 import type { InvoiceContext, UsageTarget } from '../invoice-context.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
@@ -29,10 +30,6 @@ import { drawnScheduledDrafts } from '../scheduled/drawn-drafts.ts';
 import { withShortfalls } from '../scheduled/shortfalls.ts';
 import { draftWithWarnings } from '../unbilled-usage.ts';
 import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
-
-export interface SourceDeps extends ComputeDeps {
-  readonly db: Database;
-}
 
 export interface InvoiceSources {
   readonly invoice: Invoice;
@@ -65,7 +62,7 @@ export interface RatedInput {
 
 /** Refuses an unknown customer or invoice (`not_found`). */
 export async function findSources(
-  deps: SourceDeps,
+  deps: BillingContext,
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceSources> {
@@ -103,7 +100,7 @@ interface FoundUsageDraft {
 type FoundDraft = FoundUsageDraft | { readonly kind: 'scheduled'; readonly draft: ScheduledDraft };
 
 async function findDraft(
-  deps: SourceDeps & SnapshotDeps,
+  deps: SnapshotContext,
   customerId: string,
   invoiceId: string,
 ): Promise<FoundDraft | null> {
@@ -128,7 +125,7 @@ async function findDraft(
 }
 
 async function usageDraft(
-  deps: SourceDeps,
+  deps: BillingContext,
   { plan, consolidations }: FoundUsageDraft,
 ): Promise<InvoiceSources> {
   const computed = await computeUsageInvoices(deps, plan, null);
@@ -160,7 +157,7 @@ async function usageDraft(
   };
 }
 
-function issuedPart(deps: SourceDeps, invoice: IssuedInvoice): PartSources {
+function issuedPart(deps: BillingContext, invoice: IssuedInvoice): PartSources {
   const input = async (): Promise<PartInput> => {
     const frozen = await frozenInput(deps.db, invoice);
     if (frozen === null || invoice.frozen === null) {
@@ -177,7 +174,7 @@ function issuedPart(deps: SourceDeps, invoice: IssuedInvoice): PartSources {
 }
 
 async function unpaidLines(
-  deps: SourceDeps,
+  deps: BillingContext,
   target: UsageTarget,
   context: InvoiceContext,
   countedUpTo: string,

@@ -9,19 +9,13 @@
 import { type FieldPath, invalid, Refusal } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import {
-  type Database,
-  inSnapshot,
-  snapshotInstant,
-  type Transaction,
-} from '../../../store/base/database.ts';
+import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/base/database.ts';
 import { type Contract, loadContracts, lockContract } from '../../../store/contracts/contracts.ts';
 import { usageInvoiceIn } from '../../../store/invoices/issued-periods.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { missingContract } from '../../contracts/find-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
-import type { ComputeDeps } from '../compute.ts';
 import { freezeHours, freezeInvoices } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
 import { loadInvoiceContext } from '../invoice-context.ts';
@@ -29,11 +23,6 @@ import type { PlannedInvoices } from '../plan-invoices.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
 import { computeHistorical } from './compute-historical.ts';
 import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
-
-export interface HistoricalDeps extends ComputeDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-}
 
 /** How often invoices are computed, if what they are computed from keeps changing meanwhile. */
 const PREPARATIONS_MAX = 5;
@@ -43,7 +32,7 @@ const PREPARATIONS_MAX = 5;
  * (`not_found`), and the first bad field (`invalid`).
  */
 export async function previewHistorical(
-  deps: HistoricalDeps,
+  deps: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[]> {
   const plan = await inSnapshot(deps.db, (tx) => planOf(tx, inputs, deps.clock.now()));
@@ -52,7 +41,7 @@ export async function previewHistorical(
 
 /** Issues all of them or none. Refuses what `previewHistorical` refuses. */
 export async function createHistorical(
-  deps: HistoricalDeps,
+  deps: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[]> {
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
@@ -64,7 +53,7 @@ export async function createHistorical(
 
 /** Null if something has changed since the invoices were computed. */
 async function issue(
-  deps: HistoricalDeps,
+  deps: BillingContext,
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[] | null> {
   const now = deps.clock.now();

@@ -1,22 +1,19 @@
 /** An issued invoice by its id alone, to be voided or regenerated. */
 import { notFound, type Refusal } from '../../../core/errors.ts';
-import { type Database, inSnapshot } from '../../../store/base/database.ts';
+import { inSnapshot } from '../../../store/base/database.ts';
 import { listContracts } from '../../../store/contracts/contracts.ts';
 import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices/invoices.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { type ConsolidatedPlace, consolidatedPlaces } from '../consolidated/drafts.ts';
-import { type DraftPlace, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
+import { type DraftPlace, draftPlacesOf } from '../draft-places.ts';
 
 export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
-
-export interface IssuedInvoiceDeps extends Omit<SnapshotDeps, 'db'> {
-  readonly db: Database;
-}
 
 type AnyDraftPlace = DraftPlace | ConsolidatedPlace;
 
 /** Refuses an unknown id (`not_found`), and that of a draft with what `refusal` makes of it. */
 export async function requireIssued(
-  deps: IssuedInvoiceDeps,
+  deps: BillingContext,
   id: string,
   refusal: (state: 'DRAFT') => Refusal,
 ): Promise<InvoiceHead> {
@@ -33,7 +30,7 @@ const CONTRACTS_PER_READ = 500;
  * The draft with this id, or null. A draft is not stored, and its id does not tell its contract, so all contracts are
  * asked.
  */
-export async function findDraftPlace(deps: IssuedInvoiceDeps, id: string): Promise<AnyDraftPlace | null> {
+export async function findDraftPlace(deps: BillingContext, id: string): Promise<AnyDraftPlace | null> {
   let after: string | null = null;
   for (;;) {
     const { places, last } = await draftPlacesAfter(deps, after);
@@ -46,7 +43,7 @@ export async function findDraftPlace(deps: IssuedInvoiceDeps, id: string): Promi
 
 /** The drafts of some contracts; `last` is the last of these, null if there are no more. */
 async function draftPlacesAfter(
-  deps: IssuedInvoiceDeps,
+  deps: BillingContext,
   after: string | null,
 ): Promise<{ readonly places: readonly AnyDraftPlace[]; readonly last: string | null }> {
   return inSnapshot(deps.db, async (db) => {

@@ -10,16 +10,9 @@ import { isErased } from '../../../store/erasure/erased-customers.ts';
 import { loadChargeStarts } from '../../../store/invoices/billed-charges.ts';
 import { invoicedItemIds } from '../../../store/invoices/invoiced-items.ts';
 import { findInvoiceHead, findRegenerated, lockInvoice } from '../../../store/invoices/invoices.ts';
-import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
 import { loadCharges } from '../../invoice-queue/load-charges.ts';
 import { loadScheduledItems } from '../../invoice-queue/open-items.ts';
-import type { ComputeDeps } from '../compute.ts';
 import type { InvoiceHead } from './issued-invoice.ts';
-
-export interface RegenerateDeps extends ComputeDeps {
-  readonly db: Database;
-  readonly invoiceLog?: InvoiceLog;
-}
 
 export interface Original {
   readonly invoice: InvoiceHead;

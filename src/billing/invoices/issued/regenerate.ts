@@ -10,8 +10,9 @@ import { inSnapshot } from '../../../store/base/database.ts';
 import { afterCommit } from '../../../store/base/request-unit.ts';
 import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
 import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { requireIssued } from './issued-invoice.ts';
-import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
+import { type IssueInstead, lockOriginal, notVoid, readOriginal } from './original.ts';
 import { regenerateConsolidated } from './regenerated-consolidated.ts';
 import { regenerateScheduled } from './regenerated-scheduled.ts';
 import { regenerateUsage } from './regenerated-usage.ts';
@@ -23,7 +24,7 @@ const PREPARATIONS_MAX = 5;
  * Returns the id of the new invoice. Refuses an unknown invoice (`not_found`), and as `invalid` one that is not voided,
  * was regenerated before, or has nothing to bill any more.
  */
-export async function regenerateInvoice(deps: RegenerateDeps, id: string): Promise<string> {
+export async function regenerateInvoice(deps: BillingContext, id: string): Promise<string> {
   await requireIssued(deps, id, (state) => notVoid(id, state));
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
     const regeneratedId = await issue(deps, id, await prepare(deps, id));
@@ -34,12 +35,12 @@ export async function regenerateInvoice(deps: RegenerateDeps, id: string): Promi
   throw new Refusal('unavailable', `the terms of invoice ${id} keep changing: try again later`);
 }
 
-async function tell({ db, invoiceLog }: RegenerateDeps, id: string): Promise<void> {
+async function tell({ db, invoiceLog }: BillingContext, id: string): Promise<void> {
   const invoice = invoiceLog === undefined ? null : await findInvoiceHead(db, id);
-  if (invoice !== null) afterCommit(() => invoiceLog?.regenerated(invoice));
+  if (invoice !== null) afterCommit(() => invoiceLog.regenerated(invoice));
 }
 
-async function prepare(deps: RegenerateDeps, id: string): Promise<IssueInstead> {
+async function prepare(deps: BillingContext, id: string): Promise<IssueInstead> {
   const original = await inSnapshot(deps.db, (tx) => readOriginal(tx, id));
   switch (original.invoice.type) {
     case 'USAGE':
@@ -52,7 +53,7 @@ async function prepare(deps: RegenerateDeps, id: string): Promise<IssueInstead> 
 }
 
 /** Null if the terms have changed since the invoice was computed. */
-async function issue(deps: RegenerateDeps, id: string, issueInstead: IssueInstead): Promise<string | null> {
+async function issue(deps: BillingContext, id: string, issueInstead: IssueInstead): Promise<string | null> {
   return deps.db.transaction(async (tx) => {
     const original = await lockOriginal(tx, id);
     const identity = {

@@ -4,6 +4,7 @@ import type { BilledPeriod } from '../../../core/invoice.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/base/database.ts';
 import { lockBalances } from '../../../store/invoices/balance-deductions.ts';
 import { takeInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { billsUsage } from '../../invoice-queue/usage-periods.ts';
 import { beginRun, computeRun } from '../compute-run.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';
@@ -11,13 +12,13 @@ import { inputFingerprints } from '../input-fingerprints.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
 import { pricedItems } from '../scheduled/joined-lines.ts';
-import { type IssueInstead, itemsOf, nothingToBill, type Original, type RegenerateDeps } from './original.ts';
+import { type IssueInstead, itemsOf, nothingToBill, type Original } from './original.ts';
 
 /**
  * Computes the invoice. Its hours are in ClickHouse afterwards, under an id that nothing refers to until it is issued.
  * Refuses (`invalid`) one that has no time left, or whose contract has no rate card any more.
  */
-export async function regenerateUsage(deps: RegenerateDeps, original: Original): Promise<IssueInstead> {
+export async function regenerateUsage(deps: BillingContext, original: Original): Promise<IssueInstead> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
     plan: await planOf(deps, tx, original),
     termsReadAt: await snapshotInstant(tx),
@@ -39,7 +40,7 @@ export async function regenerateUsage(deps: RegenerateDeps, original: Original):
  * The input of the new invoice, with the scheduled items that were on the original: no other item can join it, because
  * a later one is on a separate invoice.
  */
-async function planOf(deps: RegenerateDeps, tx: Transaction, original: Original): Promise<PlannedInvoices> {
+async function planOf(deps: BillingContext, tx: Transaction, original: Original): Promise<PlannedInvoices> {
   const { contract } = original;
   const period = presentPeriod(original);
   if (period === null) throw nothingToBill(original);
@@ -66,7 +67,7 @@ function presentPeriod({ invoice: { period }, contract: { endingBefore } }: Orig
 }
 
 async function computeAndFreezeHours(
-  deps: RegenerateDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
 ): Promise<HourlyFrozenInvoice> {
   for await (const computed of computeRun(await beginRun(deps, plan), 'hour')) {

@@ -6,18 +6,15 @@ import { noteCustomerChanges } from '../../../store/customers/customer-changes.t
 import { standingConsolidations } from '../../../store/invoices/invoice-constituents.ts';
 import { lockInvoice } from '../../../store/invoices/invoices.ts';
 import { voidInvoiceWithId } from '../../../store/invoices/voided-invoices.ts';
-import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { requireEventsOfInvoice } from '../../invoice-queue/require-events.ts';
-import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
+import { requireIssued } from './issued-invoice.ts';
 
 /**
  * Refuses an unknown invoice (`not_found`), and as `invalid` one that is not finalized, whose events were removed, or
  * that is on a consolidated invoice. It cannot be undone.
  */
-export async function voidInvoice(
-  deps: IssuedInvoiceDeps & { readonly invoiceLog?: InvoiceLog },
-  id: string,
-): Promise<void> {
+export async function voidInvoice(deps: BillingContext, id: string): Promise<void> {
   const refusal = (state: InvoiceStatus) =>
     new Refusal('invalid', `invoice ${id} is ${state}: only a FINALIZED invoice can be voided`);
   await requireIssued(deps, id, refusal);
@@ -37,5 +34,5 @@ export async function voidInvoice(
     await noteCustomerChanges(tx, [invoice.customerId]);
     return { ...invoice, status: 'VOID' as const };
   });
-  afterCommit(() => deps.invoiceLog?.voided(voided));
+  afterCommit(() => deps.invoiceLog.voided(voided));
 }

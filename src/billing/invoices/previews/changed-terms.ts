@@ -10,8 +10,8 @@ import type { Transaction } from '../../../store/base/database.ts';
 import { type Contract, loadContracts } from '../../../store/contracts/contracts.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lists.ts';
 import type { IssuedHead } from '../../../store/invoices/invoices.ts';
+import type { SnapshotContext } from '../../billing-context.ts';
 import { billsUsage, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
-import type { DraftDeps } from '../deductions.ts';
 import { draftPlacesOf } from '../draft-places.ts';
 import { itemsOf } from '../issued/original.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
@@ -41,7 +41,7 @@ const ISSUED_MAX = 500;
  * than 500 issued ones, and what `change` refuses.
  */
 export async function changedTerms(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   contracts: readonly Contract[],
   range: Interval,
   change: () => Promise<void>,
@@ -74,7 +74,7 @@ async function issuedInvoices(
 }
 
 async function openInvoices(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   contracts: readonly Contract[],
   range: Interval,
   issued: readonly IssuedHead[],
@@ -122,7 +122,7 @@ function issuedAgain(contracts: readonly Contract[], issued: readonly IssuedHead
 
 /** The scheduled items that are on them. */
 async function itemsOnIssued(
-  { db, clock }: DraftDeps,
+  { db, clock }: SnapshotContext,
   again: readonly IssuedAgain[],
 ): Promise<Map<string, JoinedSchedule>> {
   const joined = new Map<string, JoinedSchedule>();

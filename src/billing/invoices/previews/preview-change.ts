@@ -17,17 +17,16 @@ import {
   loadContracts,
 } from '../../../store/contracts/contracts.ts';
 import { findRateCard } from '../../../store/rate-cards/rate-cards.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { type EditContractInput, editContractIn } from '../../contracts/edits/edit-contract.ts';
 import { missingContract } from '../../contracts/find-contract.ts';
-import type { ContractDeps } from '../../contracts/settle-contract.ts';
+import { NO_ALARMS } from '../../invoice-log/invoice-alarms.ts';
 import { type AddRatesInput, addRatesIn } from '../../rate-cards/add-rates.ts';
 import { computeDrafts } from '../compute.ts';
-import { type InvoiceDeps, requireCustomer } from '../read-invoices.ts';
+import { requireCustomer } from '../read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
 import { type ChangedTerms, changedTerms } from './changed-terms.ts';
 import { usageMoment } from './usage-moment.ts';
-
-export type PreviewChangeDeps = InvoiceDeps & ContractDeps;
 
 export type PreviewedChange =
   | { readonly kind: 'edit'; readonly edit: EditContractInput }
@@ -62,7 +61,7 @@ export interface CustomerDifference {
  * refuses, and an unknown contract or card (`not_found`).
  */
 export async function previewChange(
-  deps: PreviewChangeDeps,
+  deps: BillingContext,
   change: PreviewedChange,
   range: Interval | null,
   page: PageRequest<string>,
@@ -113,19 +112,21 @@ async function contractsOf(
   return [contract];
 }
 
-async function applyChange(tx: Transaction, deps: PreviewChangeDeps, change: PreviewedChange): Promise<void> {
+async function applyChange(tx: Transaction, deps: BillingContext, change: PreviewedChange): Promise<void> {
   if (change.kind === 'edit') await editContractIn(tx, deps, change.edit);
   else await addRatesIn(tx, deps, change.added);
 }
 
 /** The usage of both is read as of one moment. Previews are no alarms: nobody is billed by them. */
 async function differencesOf(
-  { alarms: _, ...deps }: PreviewChangeDeps,
+  deps: BillingContext,
   { issued, before, after }: ChangedTerms,
 ): Promise<(InvoiceDifference & { readonly customerId: string })[]> {
   const moment = await usageMoment(deps.clickhouse, before.usage, after.usage);
   const usageOf = async ({ usage }: ChangedTerms['before']) =>
-    (await computeDrafts(deps, usage, moment?.ingestedUpTo ?? null)).map(draftWithWarnings);
+    (await computeDrafts({ ...deps, alarms: NO_ALARMS }, usage, moment?.ingestedUpTo ?? null)).map(
+      draftWithWarnings,
+    );
   const current = [...issued, ...(await usageOf(before)), ...before.scheduled];
   const preview = [...(await usageOf(after)), ...after.scheduled];
   const now = new Map(current.map((invoice) => [placeOf(invoice), invoice]));

@@ -14,18 +14,15 @@ import {
   withPreviewedEvents,
 } from '../../../metering/query/previewed-events.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
+import type { BillingContext } from '../../billing-context.ts';
+import { NO_ALARMS } from '../../invoice-log/invoice-alarms.ts';
 import { computeDrafts } from '../compute.ts';
 import { draftPlaces } from '../draft-places.ts';
 import { byPosition } from '../invoice-order.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
-import { type InvoiceDeps, requireCustomer } from '../read-invoices.ts';
+import { requireCustomer } from '../read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
 import { usageMoment } from './usage-moment.ts';
-
-export interface PreviewEventsDeps extends InvoiceDeps {
-  /** How far back events are accepted, and how long their ids are remembered, in days. */
-  readonly windowDays: number;
-}
 
 export interface EventsToPreview {
   /** `replace`: only the given events count. `merge`: they are added to the stored ones. */
@@ -44,7 +41,7 @@ interface GivenEvent extends Pick<SentEvent, 'eventType' | 'propertiesJson'> {
  * a repeated transaction id and events that ingestion would refuse (`invalid`).
  */
 export async function previewEvents(
-  deps: PreviewEventsDeps,
+  deps: BillingContext,
   customerId: string,
   { mode, events }: EventsToPreview,
 ): Promise<InvoiceWithWarnings[]> {
@@ -67,9 +64,8 @@ export async function previewEvents(
     mode === 'replace'
       ? await besideOthers(deps, customerId, given, planned)
       : await besideStored(deps, customerId, given, planned);
-  const { alarms: _, ...silent } = deps;
   const drafts = await computeDrafts(
-    { ...silent, clickhouse: withPreviewedEvents(deps.clickhouse, preview) },
+    { ...deps, clickhouse: withPreviewedEvents(deps.clickhouse, preview), alarms: NO_ALARMS },
     planned,
   );
   return drafts.map(draftWithWarnings).sort(byPosition('ascending'));
@@ -99,7 +95,7 @@ const MICROSECONDS_PER_MS = 1_000;
 
 /** Of stored events only those of other customers, whose drafts draw on balances before. */
 async function besideOthers(
-  { clickhouse, clock }: PreviewEventsDeps,
+  { clickhouse, clock }: BillingContext,
   customerRef: string,
   events: readonly PreviewedEvent[],
   { earlier, context }: PlannedInvoices,
@@ -113,7 +109,7 @@ async function besideOthers(
 
 /** Without the events whose ids are known: they would be dropped as duplicates. */
 async function besideStored(
-  { clickhouse, clock, windowDays }: PreviewEventsDeps,
+  { clickhouse, clock, windowDays }: BillingContext,
   customerRef: string,
   events: readonly PreviewedEvent[],
   planned: PlannedInvoices,

@@ -2,7 +2,6 @@
 import { INVOICE_LINES_MAX_DEFAULT } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import type { UsageSeries } from '../../../core/usage-series.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { type BalanceBook, NO_BALANCES } from '../../../rating/balances/balance-book.ts';
 import { type WindowSize, windowBoundaries } from '../../../rating/invoices/breakdown.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type InvoiceTermsInput,
 } from '../../../rating/invoices/rate-invoice.ts';
 import type { PricedCharge } from '../../../rating/scheduled/charge-lines.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { ratedProducts } from '../priced-card.ts';
 import { type JoinedSchedule, joinedCharges, NOTHING_JOINED } from '../scheduled/joined-lines.ts';
@@ -30,12 +30,6 @@ export interface RecordedWindows {
    * with lines and warnings as they come.
    */
   readonly wanted?: 'lines' | 'deductions';
-}
-
-export interface RateDeps {
-  readonly clickhouse: ClickHouse;
-  /** Default: `INVOICE_LINES_MAX_DEFAULT`. */
-  readonly invoiceLinesMax?: number;
 }
 
 /** An invoice to rate. */
@@ -69,7 +63,10 @@ export interface RatingPlan extends Required<TargetToRate> {
   readUsage(): ReturnType<typeof readGroups>;
 }
 
-export function planRating(deps: RateDeps, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
+/** The usage and its limit: nothing else reaches the rating of one invoice. */
+export type RatingContext = Pick<BillingContext, 'clickhouse' | 'invoiceLinesMax'>;
+
+export function planRating(deps: RatingContext, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
   const { target, context, usage, windows } = one;
   const { contract, period } = target;
   const groups = rated(() => needGroups(target, context));

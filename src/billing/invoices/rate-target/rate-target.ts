@@ -15,7 +15,7 @@ import type { UnlistedProduct } from '../../../rating/invoices/line-collector.ts
 import { collectUsage } from './collect-usage.ts';
 import { drawDown } from './draw-down.ts';
 import { type MadeLines, makeLines } from './make-lines.ts';
-import { planRating, type RateDeps, type TargetToRate } from './plan-rating.ts';
+import { planRating, type RatingContext, type TargetToRate } from './plan-rating.ts';
 import { rated } from './unratable.ts';
 
 export interface RatedTarget extends MadeLines {
@@ -27,7 +27,7 @@ export interface RatedTarget extends MadeLines {
   readonly unlisted: readonly UnlistedProduct[];
 }
 
-export async function rateTarget(deps: RateDeps, one: TargetToRate): Promise<RatedTarget> {
+export async function rateTarget(deps: RatingContext, one: TargetToRate): Promise<RatedTarget> {
   const plan = planRating(deps, one);
   const { wanted } = one.windows;
   // As the invoice finds them, before it draws on them.

@@ -4,8 +4,9 @@ import type { Invoice } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { loadConstituents } from '../../../store/invoices/invoice-constituents.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lists.ts';
+import type { SnapshotContext } from '../../billing-context.ts';
 import { consolidatedPlaces } from '../consolidated/drafts.ts';
-import { contractsOf, type SnapshotDeps } from '../draft-places.ts';
+import { contractsOf } from '../draft-places.ts';
 import { type Difference, differencesOf } from './difference.ts';
 import { checkIssue } from './drafts.ts';
 
@@ -19,7 +20,7 @@ export interface ConsolidatedFindings {
 
 /** Of the consolidated invoices of a customer whose periods share time with `range`, drafts included. */
 export async function reconcileConsolidated(
-  deps: SnapshotDeps,
+  deps: SnapshotContext,
   customerId: string,
   range: Interval,
 ): Promise<ConsolidatedFindings> {

@@ -3,6 +3,7 @@ import type { Invoice } from '../../../core/invoice.ts';
 import { formatInstant, HOUR_MS, type Instant } from '../../../core/time.ts';
 import { invoiceTotal, lineWindows } from '../../../rating/invoices/breakdown.ts';
 import { createBooks } from '../../balances/books.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
 import { cardOf, type InvoiceContext } from '../invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices } from '../plan-invoices.ts';
@@ -11,7 +12,7 @@ import { UnratableError } from '../rate-target/unratable.ts';
 import { readUsageAnswers, type UsageAnswers } from '../usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
 import { type Difference, differencesOf } from './difference.ts';
-import type { CheckDeps, Findings } from './issued.ts';
+import type { Findings } from './issued.ts';
 import { matchLines } from './recomputation.ts';
 import { checkDays, checkHours, checkTotals } from './sums.ts';
 import { checkUsage } from './usage-check.ts';
@@ -24,14 +25,12 @@ export interface DraftFindings extends Findings {
   readonly lineCount: number;
 }
 
-type DraftDeps = CheckDeps & { readonly gracePeriodHours: number };
-
 /**
  * The planned drafts, at `now`, in the order in which they draw on balances. The three computations of a draft have
  * the same usage, and separate balances, so that each of them finds what the drafts before it left.
  */
 export async function* reconcileDrafts(
-  deps: DraftDeps,
+  deps: BillingContext,
   plan: PlannedInvoices,
   now: Instant,
 ): AsyncGenerator<DraftFindings, void, undefined> {
@@ -72,7 +71,7 @@ async function rateAll(rate: Rate) {
 }
 
 async function reconcileDraft(
-  deps: DraftDeps,
+  deps: BillingContext,
   target: InvoiceTarget,
   context: InvoiceContext,
   usage: UsageAnswers,

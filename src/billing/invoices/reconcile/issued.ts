@@ -25,10 +25,10 @@ import { loadInvoiceDeductions } from '../../../store/invoices/balance-deduction
 import { loadInvoiceWarnings } from '../../../store/invoices/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { loadDividedCommits } from '../../balances/seat-shares.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { frozenInput } from '../frozen-input.ts';
 import { type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { findLateUsage } from '../late-usage.ts';
-import type { RateDeps } from '../rate-target/plan-rating.ts';
 import { rateTarget } from '../rate-target/rate-target.ts';
 import { UnratableError } from '../rate-target/unratable.ts';
 import { NOTHING_JOINED } from '../scheduled/joined-lines.ts';
@@ -40,10 +40,6 @@ import { checkScheduledAmounts, checkTrueUps } from './scheduled.ts';
 import { checkDays, checkHours, checkSameHours, checkTotals, type LineRange } from './sums.ts';
 import { checkUsage } from './usage-check.ts';
 
-export interface CheckDeps extends RateDeps {
-  readonly db: Database;
-}
-
 export interface Findings {
   readonly differences: readonly Difference[];
   /** Usage that arrived too late for the invoice. */
@@ -53,7 +49,7 @@ export interface Findings {
 }
 
 /** A voided invoice keeps its lines and its hours, but need not be what the events give. */
-export async function reconcileIssued(deps: CheckDeps, invoice: IssuedInvoice): Promise<Findings> {
+export async function reconcileIssued(deps: BillingContext, invoice: IssuedInvoice): Promise<Findings> {
   const { frozen, status } = invoice;
   const deductions = await deductionsBySegment(deps.db, invoice.id);
   const totals = [...checkTotals(invoice), ...checkDeductions(invoice, deductions)];
@@ -101,7 +97,7 @@ interface Recomputed {
 
 const NOT_RECOMPUTED = { differences: [], hours: null, isLatest: false };
 
-async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recomputed> {
+async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<Recomputed> {
   const input = await frozenInput(deps.db, invoice);
   if (input === null) return { ...NOT_RECOMPUTED, unchecked: null };
   const { target, balances } = input;
@@ -161,7 +157,7 @@ function takenBy(charges: readonly SubscriptionInvoiceLine[]): (segmentId: strin
 }
 
 async function isLatest(
-  { db, clickhouse }: CheckDeps,
+  { db, clickhouse }: BillingContext,
   { contract: { customerId }, period }: UsageTarget,
   refs: readonly string[],
   countedUpTo: string,
@@ -210,7 +206,7 @@ const POSITION_MAX = 2 ** 32 - 1;
 
 /** `recomputed`: the hours that the events give; null to check only that the hours add up. */
 async function checkFrozenHours(
-  { clickhouse }: CheckDeps,
+  { clickhouse }: BillingContext,
   invoice: IssuedInvoice,
   recomputed: readonly LineWindow[] | null,
 ): Promise<Difference[]> {

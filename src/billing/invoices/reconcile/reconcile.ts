@@ -4,7 +4,6 @@
  * (docs/reconciliation.md). It reads, and changes nothing.
  */
 import { z } from 'zod';
-import type { Clock } from '../../../core/clock.ts';
 import { invalid, notFound, words } from '../../../core/errors.ts';
 import { isUuid } from '../../../core/ids.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
@@ -16,6 +15,7 @@ import { countCustomersAfter, customerIdsAfter } from '../../../store/customers/
 import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lists.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { type DraftPlace, draftPlaces } from '../draft-places.ts';
 import { planInvoices } from '../plan-invoices.ts';
 import { firstOf, type Shown } from '../unbilled-usage.ts';
@@ -23,12 +23,7 @@ import { checkBalances } from './balances.ts';
 import { reconcileConsolidated } from './consolidated.ts';
 import type { Difference } from './difference.ts';
 import { checkIssue, reconcileDrafts } from './drafts.ts';
-import { type CheckDeps, type Findings, reconcileIssued } from './issued.ts';
-
-export interface ReconcileDeps extends CheckDeps {
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-}
+import { type Findings, reconcileIssued } from './issued.ts';
 
 export const reconcileCursor = z.strictObject({ customerId: z.string().refine(isUuid) });
 type ReconcileCursor = z.infer<typeof reconcileCursor>;
@@ -61,7 +56,7 @@ const PAGE_MS_MAX = 10_000;
 
 /** Customers without any invoice in the range have no row. Refuses an unknown customer, and a range without time. */
 export async function reconcileInvoices(
-  deps: ReconcileDeps,
+  deps: BillingContext,
   input: ReconcileInput,
   pageMsMax: number = PAGE_MS_MAX,
 ): Promise<ReconciledPage> {
@@ -76,7 +71,7 @@ export async function reconcileInvoices(
 }
 
 async function reconcilePage(
-  deps: ReconcileDeps,
+  deps: BillingContext,
   { range, after, limit }: ReconcileInput,
   pageMsMax: number,
 ): Promise<ReconciledPage> {
@@ -95,7 +90,7 @@ async function reconcilePage(
 
 /** All of them, `limit` at once. */
 async function* customersAfter(
-  { db }: ReconcileDeps,
+  { db }: BillingContext,
   after: string | null,
   limit: number,
 ): AsyncGenerator<string, void, undefined> {
@@ -111,7 +106,7 @@ async function* customersAfter(
 const INVOICES_MAX = 100_000;
 
 async function reconcileCustomer(
-  deps: ReconcileDeps,
+  deps: BillingContext,
   customerId: string,
   range: Interval,
 ): Promise<ReconciledCustomer | null> {

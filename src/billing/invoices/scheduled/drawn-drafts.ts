@@ -5,10 +5,11 @@
 import { NO_BALANCES } from '../../../rating/balances/balance-book.ts';
 import { lastIssuedPeriodEnds } from '../../../store/invoices/issued-periods.ts';
 import { loadCustomerBalances } from '../../balances/books.ts';
+import type { SnapshotContext } from '../../billing-context.ts';
+import { NO_ALARMS } from '../../invoice-log/invoice-alarms.ts';
 import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { finalizationAt, openPeriods } from '../../invoice-queue/usage-periods.ts';
 import { drawScheduled } from '../compute.ts';
-import type { DraftDeps } from '../deductions.ts';
 import { sharingContracts } from '../drawdown-order.ts';
 import { planInvoices } from '../plan-invoices.ts';
 import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
@@ -16,7 +17,7 @@ import { drawingTimes } from './drawing.ts';
 
 /** In the order of the targets. Usage is read only if balances may pay for some of them. */
 export async function drawnScheduledDrafts(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<ScheduledDraft[]> {
   const now = deps.clock.now();
@@ -29,7 +30,7 @@ export async function drawnScheduledDrafts(
 
 /** By invoice; those of customers without balances are absent. */
 async function drawnBy(
-  { alarms: _, ...deps }: DraftDeps,
+  deps: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<ReadonlyMap<string, ScheduledDraft>> {
   const now = deps.clock.now();
@@ -51,5 +52,8 @@ async function drawnBy(
       .filter((period) => finalizationAt(period, deps.gracePeriodHours) < last)
       .map((period) => ({ contract, period })),
   );
-  return drawScheduled(deps, await planInvoices(deps.db, usage, now, { schedulesOf: contracts }));
+  return drawScheduled(
+    { ...deps, alarms: NO_ALARMS },
+    await planInvoices(deps.db, usage, now, { schedulesOf: contracts }),
+  );
 }

@@ -2,10 +2,8 @@
  * Issues SCHEDULED invoices on their dates (docs/invoices.md, "Scheduled invoices"). Their jobs are queued in
  * invoice-queue/scheduled-jobs.ts. There is no grace period; dates in the past are issued at once.
  */
-import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
-import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';
 import { type Families, loadFamilies } from '../../../store/balances/sharing-customers.ts';
@@ -23,7 +21,7 @@ import {
   loadCustomerBalances,
   shareBalances,
 } from '../../balances/books.ts';
-import type { InvoiceLog } from '../../invoice-log/invoice-log.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../../invoice-queue/open-items.ts';
 import { contractOfJob, nextJob } from '../../invoice-queue/scheduled-jobs.ts';
 import { collectPayments, queueCollections } from '../../payment-gates/collect-payment.ts';
@@ -35,17 +33,9 @@ import { compareScheduled, drawingTimes, loadDrawingSchedules } from './drawing.
 import { heldTrueUps } from './held-true-ups.ts';
 import { withFinalShortfalls } from './shortfalls.ts';
 
-export interface IssueDeps {
-  readonly clock: Clock;
-  /** True-ups wait for the usage invoices of their access. */
-  readonly gracePeriodHours: number;
-  readonly paymentProvider: PaymentProvider | undefined;
-  readonly invoiceLog?: InvoiceLog;
-}
-
 /** Runs due jobs: issues the invoices up to the job's instant, and queues the next one. Returns the invoices. */
 export async function issueScheduledInvoices(
-  { clock, gracePeriodHours, paymentProvider }: IssueDeps,
+  { clock, gracePeriodHours, paymentProvider }: BillingContext,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<Invoice[]> {

@@ -6,9 +6,10 @@ import type { Transaction } from '../../../store/base/database.ts';
 import { lockContract } from '../../../store/contracts/contracts.ts';
 import { putInvoiceIssueDate } from '../../../store/invoices/invoice-issue-dates.ts';
 import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { loadOpenSchedules } from '../../invoice-queue/open-items.ts';
 import { holdScheduledInvoices, planScheduledInvoices } from '../../invoice-queue/scheduled-jobs.ts';
-import { findDraftPlace, type IssuedInvoiceDeps } from '../issued/issued-invoice.ts';
+import { findDraftPlace } from '../issued/issued-invoice.ts';
 
 export interface MoveIssueDateInput {
   readonly invoiceId: string;
@@ -20,7 +21,7 @@ export interface MoveIssueDateInput {
  * end of the contract.
  */
 export async function moveIssueDate(
-  deps: IssuedInvoiceDeps,
+  deps: BillingContext,
   { invoiceId, issueDate }: MoveIssueDateInput,
 ): Promise<void> {
   const issued = await findInvoiceHead(deps.db, invoiceId);

@@ -11,9 +11,9 @@ import type { Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/base/database.ts';
 import { findContract } from '../../../store/contracts/contracts.ts';
 import { findRateCard } from '../../../store/rate-cards/rate-cards.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import { type ContractReference, changeContract } from '../../contracts/change-contract.ts';
 import { requireNotArchived } from '../../contracts/contract-changes.ts';
-import type { ContractDeps } from '../../contracts/settle-contract.ts';
 import { resolveAmount } from '../../contracts/terms/point-schedule.ts';
 import { loadOpenSchedules } from '../../invoice-queue/open-items.ts';
 import { scheduledDrafts } from './drafts.ts';
@@ -36,7 +36,7 @@ export interface ServiceInvoiceInput extends ContractReference {
  * a bad amount (`invalid`), and more than the maximum of a service.
  */
 export async function scheduleProfessionalServices(
-  deps: ContractDeps,
+  deps: BillingContext,
   input: ServiceInvoiceInput,
 ): Promise<Invoice> {
   const now = deps.clock.now();

@@ -7,15 +7,16 @@ import { loadCommits } from '../../../store/balances/commits.ts';
 import type { Transaction } from '../../../store/base/database.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
 import { loadShortfalls } from '../../balances/shortfalls.ts';
+import type { SnapshotContext } from '../../billing-context.ts';
 import type { ScheduledTarget } from '../../invoice-queue/open-items.ts';
-import { type DraftDeps, loadDeductionsIn } from '../deductions.ts';
+import { loadDeductionsIn } from '../deductions.ts';
 
 /**
  * As they are now, after the drafts of usage invoices. Without those that have no shortfall. Drafts are computed only
  * if some target is a true-up.
  */
 export function withShortfalls(
-  deps: DraftDeps,
+  deps: SnapshotContext,
   targets: readonly ScheduledTarget[],
 ): Promise<ScheduledTarget[]> {
   return replaced(deps.db, targets, (commits) => loadDeductionsIn(deps, commits));

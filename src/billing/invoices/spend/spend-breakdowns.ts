@@ -23,6 +23,7 @@ import {
 import { inSnapshot } from '../../../store/base/database.ts';
 import { loadInvoiceTerms } from '../../../store/invoices/invoice-terms.ts';
 import { countedUpToOf, type IssuedInvoice } from '../../../store/invoices/invoices.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import {
   type BreakdownFilter,
   type BreakdownPageRequest,
@@ -35,7 +36,7 @@ import {
 import { frozenWindows } from '../breakdowns.ts';
 import { draftsInWindows, isKeptIn, type PagesOfAnswer } from '../drafts-in-windows.ts';
 import { invoiceContext } from '../invoice-context.ts';
-import { type InvoiceDeps, requireCustomer, scheduledOf } from '../read-invoices.ts';
+import { requireCustomer, scheduledOf } from '../read-invoices.ts';
 import { type InvoiceUsageSource, usageWeights } from './usage-weights.ts';
 
 /** Longer names belong to no stored event. */
@@ -69,7 +70,7 @@ export interface SpendFilter extends BreakdownFilter {
  * out unless asked for.
  */
 export async function listSpendBreakdowns(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: SpendFilter,
   { order, ...page }: BreakdownPageRequest,
 ): Promise<Page<SpendItem, BreakdownPosition>> {
@@ -81,7 +82,7 @@ function positionOf({ window, issuedAt, id }: SpendItem): BreakdownPosition {
 }
 
 async function readSpend(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   filter: SpendFilter,
   page: BreakdownPageRequest,
 ): Promise<Page<SpendItem, BreakdownPosition>> {
@@ -112,7 +113,7 @@ async function readSpend(
 }
 
 async function draftItems(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   found: FoundBreakdowns['drafts'],
   { properties, pages }: SpendFilter,
   order: BreakdownPageRequest['order'],
@@ -126,7 +127,7 @@ async function draftItems(
 }
 
 async function issuedItems(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   issued: FoundBreakdowns['issued'],
   properties: readonly string[],
 ): Promise<SpendItem[]> {
@@ -150,7 +151,7 @@ async function issuedItems(
 
 /** The terms that were stored with it, and the names that its customer had. */
 async function sourceOf(
-  { db }: InvoiceDeps,
+  { db }: BillingContext,
   { contractId, customerId, period, frozen }: IssuedInvoice,
   ingestedUpTo: string | null,
 ): Promise<InvoiceUsageSource> {
@@ -183,7 +184,7 @@ function placeOf({ start, end }: Interval, places: readonly Place[]): Place | un
 }
 
 async function itemsOf(
-  deps: InvoiceDeps,
+  deps: BillingContext,
   paid: Invoice,
   paidHours: readonly LineWindow[],
   source: InvoiceUsageSource,

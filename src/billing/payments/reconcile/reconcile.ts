@@ -11,8 +11,7 @@ import type { ExternalInvoice } from '../../../core/external-invoice.ts';
 import { isUuid } from '../../../core/ids.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
 import { HOUR_MS, type Instant, type Interval, SECOND_MS } from '../../../core/time.ts';
-import type { StripeAccounts } from '../../../payments/accounts.ts';
-import { type Note, type PaymentsProvider, ProviderProblem } from '../../../payments/provider.ts';
+import { type Note, ProviderProblem } from '../../../payments/provider.ts';
 import { listOurs } from '../../../payments/stripe/find-invoice.ts';
 import { payableAmount } from '../../../rating/invoices/payable.ts';
 import { findConnections } from '../../../store/billing-providers/billing-connections.ts';
@@ -23,13 +22,9 @@ import {
 } from '../../../store/invoices/delivered-invoices.ts';
 import { type Delivery, loadDeliveries } from '../../../store/invoices/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
-import { type DocumentDeps, loadDeliverable } from '../delivery-document.ts';
+import type { BillingContext } from '../../billing-context.ts';
+import { loadDeliverable } from '../delivery-document.ts';
 import { amountThere, compareWithProvider, type ProviderDifference } from './compare.ts';
-
-export interface ProviderReconcileDeps extends DocumentDeps {
-  readonly accounts: StripeAccounts;
-  providerOf(delivery: Delivery): Promise<PaymentsProvider>;
-}
 
 /** In the first part after an invoice, in the second after an object of an account. */
 export const providerCursor = z.union([
@@ -64,7 +59,7 @@ const AT_ONCE = 10;
 
 /** Refuses a range without time (`invalid`), and a provider that does not answer now (`unavailable`). */
 export async function reconcileProviders(
-  deps: ProviderReconcileDeps,
+  deps: BillingContext,
   input: ProviderReconcileInput,
 ): Promise<ProviderPage> {
   if (input.range.end <= input.range.start) throw invalid(['range'], words`has no time in it`);
@@ -79,7 +74,7 @@ export async function reconcileProviders(
 }
 
 async function delivered(
-  deps: ProviderReconcileDeps,
+  deps: BillingContext,
   { range, customerId, limit }: ProviderReconcileInput,
   after: { readonly at: Instant; readonly id: string } | null,
 ): Promise<ProviderPage> {
@@ -96,7 +91,7 @@ async function delivered(
   return { rows, next, differences: rows.flatMap((row) => differencesOf(deps, row)) };
 }
 
-async function reconciled(deps: ProviderReconcileDeps, one: DeliveredInvoice): Promise<ReconciledDelivery> {
+async function reconciled(deps: BillingContext, one: DeliveredInvoice): Promise<ReconciledDelivery> {
   const there = await stateThere(deps, one.delivery);
   return { delivered: one, there, payable: payableAmount(one.invoice), amountThere: amountThere(there) };
 }
@@ -104,7 +99,7 @@ async function reconciled(deps: ProviderReconcileDeps, one: DeliveredInvoice): P
 const unwritten: Note = () => Promise.reject(new Error('a comparison writes nothing'));
 
 /** The provider's present answer; the known state where it has none. */
-async function stateThere(deps: ProviderReconcileDeps, delivery: Delivery): Promise<ExternalInvoice> {
+async function stateThere(deps: BillingContext, delivery: Delivery): Promise<ExternalInvoice> {
   // Decisions of the simulated provider are in no other place.
   if (delivery.external.externalId === null || delivery.configurationId === null) return delivery.external;
   const found = await loadDeliverable(deps, delivery);
@@ -117,7 +112,7 @@ async function stateThere(deps: ProviderReconcileDeps, delivery: Delivery): Prom
 }
 
 function differencesOf(
-  { clock }: ProviderReconcileDeps,
+  { clock }: BillingContext,
   { delivered: { invoice, delivery }, there, payable }: ReconciledDelivery,
 ): ProviderDifference[] {
   return compareWithProvider({
@@ -131,14 +126,14 @@ function differencesOf(
   });
 }
 
-async function firstAccount({ db }: ProviderReconcileDeps): Promise<ProviderCursor | null> {
+async function firstAccount({ db }: BillingContext): Promise<ProviderCursor | null> {
   const [first] = await findConnections(db, 'stripe', 'direct_to_billing_provider');
   return first === undefined ? null : { connectionId: first.id, after: null };
 }
 
 /** Invoices of one account that carry the id of one of ours, and are not the one that is written down for it. */
 async function extraThere(
-  deps: ProviderReconcileDeps,
+  deps: BillingContext,
   { range, customerId }: ProviderReconcileInput,
   { connectionId, after }: { readonly connectionId: string; readonly after: string | null },
 ): Promise<ProviderPage> {

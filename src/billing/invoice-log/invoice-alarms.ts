@@ -1,5 +1,4 @@
 /** Tells operators of what invoices leave out although nobody decided so: in the log, and in figures. */
-
 import type { Logger } from 'pino';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import { formatInstant } from '../../core/time.ts';
@@ -82,3 +81,10 @@ function shortened(details: object): object {
   if (!('transactionIds' in details) || !Array.isArray(details.transactionIds)) return details;
   return { ...details, transactionIds: details.transactionIds.slice(0, LOGGED_IDS_MAX) };
 }
+
+/** For drafts that nobody is billed by, such as previews. */
+export const NO_ALARMS: InvoiceAlarms = {
+  computed: () => undefined,
+  notComputed: () => undefined,
+  stats: () => new Map(),
+};

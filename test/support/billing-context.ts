@@ -1,0 +1,37 @@
+/** The context of billing as `app/` makes it, with the settings that a service starts with. */
+import { pino } from 'pino';
+import { type BillingConfig, createBillingContext } from '../../src/app/billing-context.ts';
+import type { BillingContext } from '../../src/billing/billing-context.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { NO_TRACER } from '../../src/core/tracing.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
+import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
+
+/** Nobody listens on the discard port. */
+const NO_CLICKHOUSE_URL = 'http://127.0.0.1:9/tallyhouse';
+export const WINDOW_DAYS = 34;
+const CONFIG = { gracePeriodHours: 24, ingestWindowDays: WINDOW_DAYS };
+
+/** For what never asks it. */
+export function noClickHouse(): ClickHouse {
+  return createRemoteClickHouse({ url: NO_CLICKHOUSE_URL });
+}
+
+/** With the given members instead of the usual ones. */
+export function billingContext(
+  given: Pick<BillingContext, 'db'> & Partial<BillingContext>,
+  config: BillingConfig = CONFIG,
+): BillingContext {
+  const clickhouse = given.clickhouse ?? noClickHouse();
+  const context = createBillingContext({
+    config,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    tracer: NO_TRACER,
+    repeats: createRepeatLog({ clickhouse }),
+    ...given,
+    clickhouse,
+  });
+  return { ...context, ...given };
+}
