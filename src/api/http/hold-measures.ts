@@ -37,7 +37,7 @@ export function holdMeasures(
   });
   const observe = registerTimes(registry, {
     name: 'tallyhouse_hold_evaluation_seconds',
-    help: 'How long evaluations of customers took that holds are granted from.',
+    help: 'How long evaluations of customers took that holds are granted from, in groups.',
   });
   observeEvaluations(observe);
 }

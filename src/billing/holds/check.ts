@@ -4,11 +4,12 @@ import { namesNothing, Refusal } from '../../core/errors.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Standing } from '../../rating/holds/hold-book.ts';
 import type { Database } from '../../store/base/database.ts';
+import { type AccountSeen, readAccounts } from '../../store/holds/holds.ts';
 import { findProduct } from '../../store/products/products.ts';
+import { createGroupedReads } from './grouped-reads.ts';
 import type { Asked, HoldFamily, NotCharged } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
 import { preparedEvent } from './prepare-holds.ts';
-import { type AccountReader, createAccountReader } from './read-accounts.ts';
 import { unitOf } from './unit-of-parts.ts';
 
 export interface CheckRequest {
@@ -38,11 +39,12 @@ const ATTEMPTS_MAX = 5;
 const CONFIRMED_MAX = 2;
 
 interface Parts extends HoldParts {
-  readonly accountReader: AccountReader;
+  /** Of these customers, as they are now. */
+  readAccounts(customerIds: readonly string[]): Promise<readonly AccountSeen[]>;
 }
 
 export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise<CheckAnswer> {
-  const parts: Parts = { ...deps, accountReader: createAccountReader(deps.db) };
+  const parts: Parts = { ...deps, readAccounts: createAccountReads(deps.db) };
   return async (request) => {
     const since = deps.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
     const { customerRef, productId, quantity, properties } = request;
@@ -65,6 +67,14 @@ export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise
   };
 }
 
+function createAccountReads(db: Database): Parts['readAccounts'] {
+  return createGroupedReads(async (asked: readonly (readonly string[])[]) => {
+    const accounts = await readAccounts(db, [...new Set(asked.flat())]);
+    const byId = new Map(accounts.map((account) => [account.customerId, account]));
+    return (customerIds) => customerIds.flatMap((id) => byId.get(id) ?? []);
+  });
+}
+
 interface Current {
   readonly customerId: string;
   readonly family: HoldFamily;
@@ -72,7 +82,7 @@ interface Current {
 
 /** The family of a customer, as everything is that was answered before. Null: no customer can hold under this name. */
 async function currentFamily(
-  { families, writer, accountReader, clock, isShared }: Parts,
+  { families, writer, readAccounts: read, clock, isShared }: Parts,
   customerRef: string,
   since: number,
 ): Promise<Current | 'again' | null> {
@@ -86,7 +96,7 @@ async function currentFamily(
   }
   if (hasEnded(family, clock.now())) await writer.endOver(family);
   const { evaluated } = family;
-  const seen = await accountReader.read(evaluated.customerIds);
+  const seen = await read(evaluated.customerIds);
   if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
   if (family.isAsSeen(seen, { isShared })) return found;
   // Holds of other processes are read again, those of this one are known.

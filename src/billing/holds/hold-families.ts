@@ -5,14 +5,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';
 import type { Decimal } from '../../core/decimal.ts';
-import { createPlaces } from '../../core/places.ts';
-import { SECOND_MS } from '../../core/time.ts';
 import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
 import type { Hold } from '../../store/holds/holds.ts';
 import type { BillingContext } from '../billing-context.ts';
-import { evaluateFamily, unevaluatedFamily } from './evaluate-family.ts';
+import { unevaluatedFamilies } from './evaluate-families.ts';
+import { createEvaluations } from './evaluations.ts';
+import { createGroupedReads } from './grouped-reads.ts';
 import { HoldFamily, type PendingUsage } from './hold-family.ts';
 
 /** A hold whose event is on its way to the disk. */
@@ -39,7 +39,7 @@ export interface HoldFamilies {
 interface FamilyContext extends BillingContext {
   /** The events of these holds are on disk: they are settled. */
   settled(billed: readonly Billed[]): Promise<void>;
-  /** Seconds of an evaluation. */
+  /** Seconds of a group of evaluations. */
   evaluated(seconds: number): void;
   /** Resolves when the events that are on their way to the disk now are there. */
   ingestSettled(): Promise<void>;
@@ -49,8 +49,6 @@ const RENEWALS_MAX = 3;
 
 /** More are forgotten, those first that have been here longest and hold nothing. */
 const FAMILIES_MAX = 20_000;
-/** Of customers; each reads in both stores. After a start all may be asked for at once. */
-const EVALUATIONS = { atOnceMax: 8, waitingMax: 1_000 };
 /** After an evaluation in the background, the rest is this many times as long as it took. */
 const REST_FACTOR = 3;
 const REST_MIN_MS = 1_000;
@@ -62,13 +60,18 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
   /** By id or ingest alias. */
   const names = new Map<string, { readonly customerId: string; readonly family: HoldFamily }>();
   const owners = new Map<number, number>();
-  const loading = new Map<string, Promise<HoldFamily>>();
+  const loading = new Map<string, Promise<HoldFamily | null>>();
   const renewing = new Map<HoldFamily, Promise<void>>();
   const resting = new Set<HoldFamily>();
-  const evaluations = createPlaces(
-    EVALUATIONS,
-    'too many customers are asked for the first time, try again in a moment',
-  );
+  const evaluations = createEvaluations(deps);
+  const ownerOf = createGroupedReads(async (refs: readonly string[]) => {
+    const found = await ownersOfRefs(deps.db, [...new Set(refs)]);
+    return (ref) => found.get(ref)?.id ?? null;
+  });
+  const membersOf = createGroupedReads(async (customerIds: readonly string[]) => {
+    const found = await unevaluatedFamilies(deps.db, [...new Set(customerIds)]);
+    return (id) => found.get(id) ?? null;
+  });
   const own = new AsyncResource('hold families');
   let used = 0;
 
@@ -109,24 +112,25 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     }
   }
 
-  async function load(customerId: string): Promise<HoldFamily> {
+  async function load(customerId: string): Promise<HoldFamily | null> {
     makeRoom();
-    const family = new HoldFamily(await unevaluatedFamily(deps, customerId));
+    const members = await membersOf(customerId);
+    // Another customer of the family may have been asked for meanwhile.
+    const known = families.get(customerId);
+    if (known !== undefined || members === null) return known ?? null;
+    const family = new HoldFamily(members);
     family.isStale = true;
     remember(family);
     // Earlier events are counted by the evaluation, and later ones are noticed.
-    await deps.ingestSettled();
-    await renewOnce(family);
+    family.noticed = deps.ingestSettled();
+    await renew(family);
     return family;
   }
 
   async function renewOnce(family: HoldFamily): Promise<void> {
+    await family.noticed;
     for (let attempt = 0; attempt < RENEWALS_MAX; attempt += 1) {
-      const counted = [...family.pending.values()].filter(({ isStored }) => isStored).map(({ id }) => id);
-      const [customerId = ''] = family.evaluated.customerIds;
-      const begunAt = performance.now();
-      const evaluated = await evaluateFamily(deps, customerId);
-      deps.evaluated((performance.now() - begunAt) / SECOND_MS);
+      const { evaluated, begunAt, counted } = await evaluations.evaluate(family);
       const isNew = ([ref, id]: readonly [string, string]) => {
         const known = names.get(ref);
         return known?.customerId !== id || known.family !== family;
@@ -145,16 +149,14 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
   function renew(family: HoldFamily): Promise<void> {
     const running = renewing.get(family);
     if (running !== undefined) return running;
-    const work = own
-      .runInAsyncScope(() => evaluations.take(() => renewOnce(family)))
-      .finally(() => renewing.delete(family));
+    const work = own.runInAsyncScope(() => renewOnce(family)).finally(() => renewing.delete(family));
     renewing.set(family, work);
     return work;
   }
 
   function renewLater(family: HoldFamily): void {
     // Whoever waits for an answer comes first; the next request tries again.
-    if (family.pending.size === 0 || resting.has(family) || evaluations.figures().waiting > 0) return;
+    if (family.pending.size === 0 || resting.has(family) || evaluations.waiting() > 0) return;
     resting.add(family);
     own.runInAsyncScope(async () => {
       const begun = performance.now();
@@ -165,14 +167,12 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     });
   }
 
-  async function familyOf(customerId: string): Promise<HoldFamily> {
+  async function familyOf(customerId: string): Promise<HoldFamily | null> {
     const known = families.get(customerId);
     if (known !== undefined) return known;
     const running = loading.get(customerId);
     if (running !== undefined) return running;
-    const work = own
-      .runInAsyncScope(() => evaluations.take(() => load(customerId)))
-      .finally(() => loading.delete(customerId));
+    const work = own.runInAsyncScope(() => load(customerId)).finally(() => loading.delete(customerId));
     loading.set(customerId, work);
     return work;
   }
@@ -203,9 +203,9 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     async find(ref) {
       const known = names.get(ref);
       if (known !== undefined) return known;
-      const owner = (await ownersOfRefs(deps.db, [ref])).get(ref);
-      if (owner === undefined) return null;
-      await familyOf(owner.id);
+      const owner = await ownerOf(ref);
+      if (owner === null) return null;
+      await familyOf(owner);
       return names.get(ref) ?? null;
     },
     known: (customerId) => families.get(customerId) ?? null,

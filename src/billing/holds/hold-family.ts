@@ -15,7 +15,7 @@ import {
 } from '../../rating/holds/price-event.ts';
 import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts';
 import { type AskedQuantity, type HeldEvent, matcherOf, usageOf } from './count-event.ts';
-import type { EvaluatedFamily } from './evaluate-family.ts';
+import type { EvaluatedFamily } from './evaluate-families.ts';
 
 /** To be held, or used already. */
 export type Charged = { readonly event: HeldEvent } | HeldAmount;
@@ -61,6 +61,8 @@ export class HoldFamily {
   names: readonly string[] = [];
   /** When the evaluation began, in milliseconds of this process. */
   begunAt = 0;
+  /** From then on all its usage is noticed, and what came before is on disk. */
+  noticed: Promise<void> = Promise.resolve();
   private readonly byTransaction = new Map<string, Hold>();
 
   constructor(evaluated: EvaluatedFamily) {
@@ -139,6 +141,11 @@ export class HoldFamily {
       if (own === undefined || own.changes !== changes || own.prices !== prices) return false;
       return !isShared || (own.version === version && own.usageMark === usageMark);
     });
+  }
+
+  /** The ids of the usage that an evaluation from now on counts. */
+  storedUsage(): string[] {
+    return [...this.pending.values()].flatMap(({ id, isStored }) => (isStored ? [id] : []));
   }
 
   /** Whether there is usage that an evaluation from now on would count. */

@@ -1,4 +1,4 @@
-/** What the operations of holds share. */
+/** The context that the operations of holds share. */
 import type { Decimal } from '../../core/decimal.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HoldCounts } from './hold-counts.ts';

@@ -51,6 +51,19 @@ export async function activeCustomerIds(
   return rows.map(({ id }) => id);
 }
 
+/** Those of the customers that are not archived. */
+export async function activeAmong(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+): Promise<string[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(isOneOf(customers.id, customerIds), isNull(customers.archivedAt)));
+  return rows.map(({ id }) => id);
+}
+
 /** Ids of customers after `after`, ascending; archived ones too, whose invoices remain. */
 export async function customerIdsAfter(
   db: Database | Transaction,
