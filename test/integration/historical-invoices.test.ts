@@ -72,6 +72,33 @@ const invoices = async () =>
     ({ start_timestamp }) => (start_timestamp ?? '') < '2026-05',
   );
 
+const MARCH = { inclusive_start_date: '2026-03-01T00:00:00Z', exclusive_end_date: '2026-04-01T00:00:00Z' };
+
+test('issued invoices have all of their lines in their order, also where a list has thousands', async () => {
+  const withLines = (dates: object, count: number) =>
+    invoice({
+      ...dates,
+      issue_date: '2026-05-02T00:00:00Z',
+      usage_line_items: Array.from({ length: count }, (_, line) =>
+        tokens({ ...dates, quantity: line + 1, presentation_group_values: { region: `region-${line}` } }),
+      ),
+    });
+  const sent = [withLines(JANUARY, 999), withLines(FEBRUARY, 1_000), withLines(MARCH, 700)];
+  const created = await api.post(CREATE, { invoices: sent, preview: false });
+  const listed = await api.get(`/v1/customers/${customer_id}/invoices`, {
+    query: { limit: 100, status: 'FINALIZED' },
+  });
+  const idsOf = (answer: typeof created, index: number) =>
+    answer
+      .list(`data[${index}].line_items`)
+      .map((_, line) => answer.text(`data[${index}].line_items[${line}].id`));
+  const wanted = new Map(created.list('data').map((_, at) => [created.text(`data[${at}].id`), at]));
+  expect(wanted.size).toBe(sent.length);
+  for (const [at] of listed.list('data').entries()) {
+    expect(idsOf(listed, at)).toEqual(idsOf(created, wanted.get(listed.text(`data[${at}].id`)) ?? -1));
+  }
+});
+
 describe('a historical invoice', () => {
   test('a historical invoice is issued with the prices of the contract, its date and its custom fields', async () => {
     const { data } = await client.v1.contracts.createHistoricalInvoices({

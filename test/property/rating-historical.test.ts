@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal, sum, ZERO } from '../../src/core/decimal.ts';
-import { rateHistorical } from '../../src/rating/historical/historical-lines.ts';
+import { resultAtOnce } from '../../src/core/in-chunks.ts';
+import {
+  type HistoricalPrices,
+  type HistoricalUsage,
+  rateHistorical,
+} from '../../src/rating/historical/historical-lines.ts';
 import type { UsageLine } from '../../src/rating/lines/types.ts';
 import { indexOverrides } from '../../src/rating/rates/override-index.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
@@ -33,6 +38,9 @@ const rates = fc
   .tuple(someRate, fc.array(fc.tuple(fc.integer({ min: 1, max: HOURS - 1 }), someRate), { maxLength: 3 }))
   .map(([first, later]) => [rate(first), ...later.map(([at, one]) => rate(one, { startingAt: hour(at) }))]);
 
+const historical = (usage: readonly HistoricalUsage[], prices: HistoricalPrices) =>
+  resultAtOnce(rateHistorical(usage, prices));
+
 const shown = ({ interval, quantity, unitPrice, total, tier, windows }: UsageLine) => ({
   interval,
   quantity: quantity.toFixed(),
@@ -51,7 +59,7 @@ test('hourly subtotals give the lines and hours of an invoice from the same usag
         return { at: hour(at + 1), value: counter };
       });
       const metered = rateCase({ rates: entries, usage: { [METRIC]: [{ groupValues: {}, steps }] } });
-      const given = rateHistorical(
+      const given = historical(
         [
           {
             onCard: { product: product(), rates: rateBook(entries) },
@@ -84,7 +92,7 @@ test('a quantity cut into lines costs as much as in one line', () => {
       });
       const prices = { overrides: indexOverrides(NO_OVERRIDES), fiatCreditTypeId: USD_CENTS.id };
       const totalOf = (list: readonly ReturnType<typeof usage>[]) =>
-        sum(rateHistorical(list, prices).lines.map(({ total }) => total)).toFixed();
+        sum(historical(list, prices).lines.map(({ total }) => total)).toFixed();
       expect(totalOf(hours.map((part) => usage([part])))).toBe(totalOf([usage(hours)]));
     }),
   );

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, ZERO } from '../../src/core/decimal.ts';
+import { resultAtOnce } from '../../src/core/in-chunks.ts';
 import type { InvoiceLine, UnpricedUsage } from '../../src/core/invoice.ts';
 import { lateUsage } from '../../src/rating/invoices/late-usage.ts';
 import { rateUsage } from '../../src/rating/invoices/rate-usage.ts';
@@ -54,7 +55,7 @@ test('frozen quantities and late ones are the quantities of today, and so are th
     fc.property(scenario(LONG_DECIMALS), scenario(LONG_DECIMALS), (given, later) => {
       const frozen = rated(given, given.usage);
       const now = rated(given, later.usage);
-      const late = lateUsage(now, frozen).map((one): [UnpricedUsage, Decimal | null] => [
+      const late = resultAtOnce(lateUsage(now, frozen)).map((one): [UnpricedUsage, Decimal | null] => [
         { ...one, kind: 'unpriced_usage', billableMetricId: '', interval: given.period },
         one.price?.total ?? null,
       ]);
@@ -67,7 +68,7 @@ test('frozen quantities and late ones are the quantities of today, and so are th
 test('nothing is late where the same was used', () => {
   fc.assert(
     fc.property(scenario(LONG_DECIMALS), (given) => {
-      expect(lateUsage(rated(given, given.usage), rated(given, given.usage))).toEqual([]);
+      expect(resultAtOnce(lateUsage(rated(given, given.usage), rated(given, given.usage)))).toEqual([]);
     }),
   );
 });

@@ -65,10 +65,21 @@ function longLists(schema: unknown, body: unknown): LongList[] {
   if (schema instanceof z.ZodPipe) return longLists(schema.in, body);
   if (!(schema instanceof z.ZodObject) || typeof body !== 'object' || body === null) return [];
   return Object.entries(body).flatMap(([name, items]) => {
-    if (!Array.isArray(items) || items.length <= CHUNK_ITEMS || !Object.hasOwn(schema.shape, name)) return [];
+    if (!Array.isArray(items) || !isLong(items) || !Object.hasOwn(schema.shape, name)) return [];
     const list = listSchemaOf(schema.shape[name]);
     return list === null ? [] : [{ name, items, schema: list }];
   });
+}
+
+/** Few items with long lists inside take as long as many. */
+function isLong(items: readonly unknown[]): boolean {
+  let left = CHUNK_ITEMS - items.length;
+  for (const item of items) {
+    if (left < 0) break;
+    if (typeof item !== 'object' || item === null) continue;
+    for (const member of Object.values(item)) if (Array.isArray(member)) left -= member.length;
+  }
+  return left < 0;
 }
 
 /** Of a list that may be absent, null or transformed; null for anything else. */

@@ -34,16 +34,25 @@ const WIDTHS_MIN = { quantity: 62, unitPrice: 86, amount: 80 };
 /** Beyond this number of lines the widths are those of the first lines: measuring a line takes time. */
 const MEASURED_MAX = 1_000;
 
-/** As wide as the numbers of this invoice need; the description has the rest, but at least a quarter of the page. */
-export function columnsFor({ type }: Pen, { sections }: InvoiceContent): Columns {
+/**
+ * As wide as the numbers of this invoice need; the description has the rest, but at least a quarter of the page. Yields
+ * after each line.
+ */
+export function* columnsFor(
+  { type }: Pen,
+  { sections }: InvoiceContent,
+): Generator<void, Columns, undefined> {
   const lines = sections.flatMap((section) => section.lines).slice(0, MEASURED_MAX);
-  const widest = (of: (line: PrintedLine) => string, least: number) =>
-    lines.reduce((width, line) => Math.max(width, type.width(of(line), TEXT)), least);
-  const wanted = {
-    quantity: widest((line) => line.quantity, WIDTHS_MIN.quantity),
-    unitPrice: widest((line) => line.unitPrice, WIDTHS_MIN.unitPrice),
-    amount: widest((line) => line.amount, WIDTHS_MIN.amount),
+  const wanted = { ...WIDTHS_MIN };
+  const widen = (column: keyof typeof wanted, text: string) => {
+    wanted[column] = Math.max(wanted[column], type.width(text, TEXT));
   };
+  for (const { quantity, unitPrice, amount } of lines) {
+    widen('quantity', quantity);
+    widen('unitPrice', unitPrice);
+    widen('amount', amount);
+    yield;
+  }
   const room = RIGHT - LEFT - DESCRIPTION_WIDTH_MIN - 3 * GAP;
   const sum = wanted.quantity + wanted.unitPrice + wanted.amount;
   const share = Math.min(1, room / sum);

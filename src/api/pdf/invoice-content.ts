@@ -81,12 +81,14 @@ const TITLES: Readonly<Record<InvoiceStatus, string>> = {
 };
 const MARKS = { DRAFT: 'DRAFT', FINALIZED: null, VOID: 'VOID' } as const;
 
-/** `decimalsMax` of the amounts of lines; undefined: as usual. */
-export function invoiceContent(
+type Steps<Result> = Generator<void, Result, undefined>;
+
+/** `decimalsMax` of the amounts of lines; undefined: as usual. Yields after each line. */
+export function* invoiceContent(
   printed: PrintedInvoice,
   seller: Seller,
   decimalsMax?: number,
-): InvoiceContent {
+): Steps<InvoiceContent> {
   const { invoice, number } = printed;
   const currency = currencyOf(invoice.creditTypeId);
   assert(currency !== null, 'an invoice is in a currency');
@@ -98,11 +100,11 @@ export function invoiceContent(
     buyer: buyerLines(printed),
     facts: factsOf(printed, currency.code),
     currency: currency.code,
-    sections: sectionsOf(printed, decimalsMax),
+    sections: yield* sectionsOf(printed, decimalsMax),
     totals: totalsOf(printed, currency.code),
     notes: [
       [
-        ...lineNotes(printed, decimalsMax),
+        ...(yield* lineNotes(printed, decimalsMax)),
         `The total is rounded once, half away from zero, to ${printedMinorUnit(currency)} ${currency.code}.`,
       ].join(' '),
       ...seller.note,
@@ -111,12 +113,9 @@ export function invoiceContent(
 }
 
 /** The explanation of the amounts of lines, where they need one. */
-function lineNotes({ invoice, creditTypes }: PrintedInvoice, decimalsMax?: number): string[] {
-  const isRounded = invoice.lines.some((line) => {
-    const unit = unitOf({ creditTypes }, line.creditTypeId);
-    const price = isAppliedLine(line) ? line.total : line.unitPrice;
-    return printedLineAmount(line.total, price, unit, decimalsMax) !== printedAmount(line.total, unit);
-  });
+function* lineNotes(printed: PrintedInvoice, decimalsMax?: number): Steps<string[]> {
+  const { invoice } = printed;
+  const isRounded = yield* hasRoundedLine(printed, decimalsMax);
   const hasBrackets = invoice.lines.some((line) => !countsInTotal(line));
   return [
     ...(isRounded
@@ -129,6 +128,17 @@ function lineNotes({ invoice, creditTypes }: PrintedInvoice, decimalsMax?: numbe
         ]
       : []),
   ];
+}
+
+function* hasRoundedLine({ invoice, creditTypes }: PrintedInvoice, decimalsMax?: number): Steps<boolean> {
+  for (const line of invoice.lines) {
+    const unit = unitOf({ creditTypes }, line.creditTypeId);
+    const price = isAppliedLine(line) ? line.total : line.unitPrice;
+    if (printedLineAmount(line.total, price, unit, decimalsMax) !== printedAmount(line.total, unit))
+      return true;
+    yield;
+  }
+  return false;
 }
 
 function sellerLines({ name, address, taxId, email }: Seller): string[] {
@@ -182,24 +192,39 @@ const CONVERSIONS = 'Conversion of pricing units';
  * Products in the order of their first lines, and conversions. Those of each invoice on a consolidated one apart, under the
  * name of its customer.
  */
-function sectionsOf(printed: PrintedInvoice, decimalsMax?: number): Section[] {
+function* sectionsOf(printed: PrintedInvoice, decimalsMax?: number): Steps<Section[]> {
   const groups = groupBy(printed.invoice.lines, (line) =>
     JSON.stringify([line.origin?.invoiceId, isConversionLine(line) ? CONVERSIONS : line.productId]),
   );
-  return [...groups.values()].map((lines) => {
-    const [first] = lines;
-    const name = first === undefined || isConversionLine(first) ? CONVERSIONS : first.name;
-    const totals = [...totalsByCreditType(lines)].map(([unit, total]) =>
-      printedAmount(total, unitOf(printed, unit)),
-    );
-    return {
-      heading: [printed.originNames.get(first?.origin?.customerId ?? ''), name]
-        .filter((part) => part !== undefined)
-        .join(': '),
-      lines: lines.map((line) => printedLine(line, name, printed, decimalsMax)),
-      subtotal: lines.length > 1 ? totals.join(' + ') : null,
-    };
-  });
+  yield;
+  const sections: Section[] = [];
+  for (const lines of groups.values()) sections.push(yield* sectionOf(lines, printed, decimalsMax));
+  return sections;
+}
+
+function* sectionOf(
+  own: readonly InvoiceLine[],
+  printed: PrintedInvoice,
+  decimalsMax?: number,
+): Steps<Section> {
+  const [first] = own;
+  const name = first === undefined || isConversionLine(first) ? CONVERSIONS : first.name;
+  const totals = [...totalsByCreditType(own)].map(([unit, total]) =>
+    printedAmount(total, unitOf(printed, unit)),
+  );
+  yield;
+  const lines: PrintedLine[] = [];
+  for (const line of own) {
+    lines.push(printedLine(line, name, printed, decimalsMax));
+    yield;
+  }
+  return {
+    heading: [printed.originNames.get(first?.origin?.customerId ?? ''), name]
+      .filter((part) => part !== undefined)
+      .join(': '),
+    lines,
+    subtotal: lines.length > 1 ? totals.join(' + ') : null,
+  };
 }
 
 function printedLine(

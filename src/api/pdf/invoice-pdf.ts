@@ -4,9 +4,9 @@
  * Everything is measured first, so that the number of pages is known and every page is drawn once. The work of a long
  * invoice is cut into slices, between which requests are answered.
  */
-import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { countMemory } from '../../core/answer-memory.ts';
 import { Refusal } from '../../core/errors.ts';
+import { afterOtherWork, resultInChunks } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
 import type { FontPackages } from './font-packages.ts';
 import { type Fonts, loadFonts } from './fonts.ts';
@@ -138,7 +138,7 @@ async function writePdf(content: InvoiceContent, issuedAt: Instant, fonts: Fonts
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: draws from top to bottom, as the page is read.
 async function drawInvoice(document: PdfDocument, type: Typesetter, content: InvoiceContent): Promise<void> {
   const pen = { document, type };
-  const columns = columnsFor(pen, content);
+  const columns = await resultInChunks(columnsFor(pen, content));
   const blocks = [headBlock(pen, content), tableHead(pen, content, columns)];
   let measured = 0;
   for (const section of content.sections) {

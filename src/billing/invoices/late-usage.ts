@@ -3,6 +3,7 @@
  * invoice is recomputed from today's events under its stored terms, and compared with the issued one.
  */
 import { assert, Refusal } from '../../core/errors.ts';
+import { resultInChunks } from '../../core/in-chunks.ts';
 import {
   type InvoiceLine,
   type InvoiceWarning,
@@ -51,9 +52,11 @@ export async function findLateUsage(
     // Late events that cannot be counted have no quantity.
     if (uncountedEvents(now.warnings) !== uncountedEvents(warnings)) return null;
     const then = await billedLines(deps, invoice, target, context);
-    return lateUsage(
-      { lines: now.lines, warnings: now.warnings.filter(isUnpriced) },
-      { lines: then, warnings: warnings.filter(isUnpriced) },
+    return await resultInChunks(
+      lateUsage(
+        { lines: now.lines, warnings: now.warnings.filter(isUnpriced) },
+        { lines: then, warnings: warnings.filter(isUnpriced) },
+      ),
     );
   } catch (error) {
     if (isBeyondComputing(error)) return null;

@@ -52,10 +52,11 @@ export interface HistoricalPrices {
   readonly fiatCreditTypeId: string;
 }
 
-export function rateHistorical(
+/** Yields after each usage. */
+export function* rateHistorical(
   usage: readonly HistoricalUsage[],
   prices: HistoricalPrices,
-): HistoricalRating {
+): Generator<void, HistoricalRating, undefined> {
   const positions = new Map<string, Decimal>();
   const lines: UsageLine[] = [];
   for (const [index, one] of usage.entries()) {
@@ -67,6 +68,7 @@ export function rateHistorical(
       lines.push(...linesOf(one, stretch, from));
       positions.set(key, from.plus(sum(stretch.parts.map(({ quantity }) => quantity))));
     }
+    yield;
   }
   return { lines, problem: null };
 }

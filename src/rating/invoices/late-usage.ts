@@ -32,22 +32,30 @@ export interface LateUsage {
   readonly price: { readonly creditTypeId: string; readonly total: Decimal } | null;
 }
 
-/** In the order of the recomputed lines, followed by usage without a rate. Empty if nothing is late. */
-export function lateUsage(now: InvoiceUsage, frozen: InvoiceUsage): LateUsage[] {
+/**
+ * In the order of the recomputed lines, followed by usage without a rate. Empty if nothing is late. Yields after each
+ * line and warning.
+ */
+export function* lateUsage(now: InvoiceUsage, frozen: InvoiceUsage): Generator<void, LateUsage[], undefined> {
   const late = new Map<string, LateUsage>();
-  for (const usage of usagesOf(now)) add(late, usage);
-  for (const usage of usagesOf(frozen)) add(late, negated(usage));
+  for (const usage of usagesOf(now)) {
+    add(late, usage);
+    yield;
+  }
+  for (const usage of usagesOf(frozen)) {
+    add(late, negated(usage));
+    yield;
+  }
   return [...late.values()].filter(
     ({ quantity, price }) => !quantity.eq(ZERO) || !(price?.total ?? ZERO).eq(ZERO),
   );
 }
 
-function usagesOf({ lines, warnings }: InvoiceUsage): LateUsage[] {
-  const billed = lines
-    .filter(isUsageLine)
-    .filter((line) => !isAppliedLine(line))
-    .map(usageOf);
-  return [...billed, ...warnings.map((warning) => ({ ...warning, price: null }))];
+function* usagesOf({ lines, warnings }: InvoiceUsage): Generator<LateUsage, void, undefined> {
+  for (const line of lines) {
+    if (isUsageLine(line) && !isAppliedLine(line)) yield usageOf(line);
+  }
+  for (const warning of warnings) yield { ...warning, price: null };
 }
 
 /** A minimum changes what a composite costs, and is no quantity. */

@@ -1,12 +1,12 @@
 /** The lines of issued invoices, written once with the invoice. */
-import { asc } from 'drizzle-orm';
+import { and, asc, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { countMemory } from '../../core/answer-memory.ts';
 import { PRODUCT_TYPES } from '../../core/catalogue.ts';
 import { decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
-import { mapInChunks } from '../../core/in-chunks.ts';
+import { addToGroup } from '../../core/group-by.ts';
+import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import {
   type Invoice,
   type InvoiceLine,
@@ -37,20 +37,55 @@ export async function insertInvoiceLines(
 /** Memory of a line: its row, and the objects built from it. */
 const LINE_BYTES = 4_096;
 
-/** Invoice id → its lines in their order; invoices without lines are absent. */
+/** Reading so many takes the driver some milliseconds, in which nothing else is done. */
+const LINES_PER_READ = 1_000;
+
+/**
+ * Invoice id → its lines in their order; invoices without lines are absent. Other work runs between parts of many. Lines
+ * are written once, together with their invoice, so that parts of them belong together without a snapshot.
+ */
 export async function loadInvoiceLines(
   db: Database | Transaction,
   invoiceIds: readonly string[],
 ): Promise<Map<string, InvoiceLine[]>> {
-  if (invoiceIds.length === 0) return new Map();
-  const rows = await db
+  const byInvoice = new Map<string, InvoiceLine[]>();
+  let after: LinePlace | null = null;
+  while (invoiceIds.length > 0) {
+    const rows = await linesAfter(db, invoiceIds, after);
+    countMemory(rows.length * LINE_BYTES);
+    await eachInChunks(rows, (row) => addToGroup(byInvoice, row.invoiceId, fromRow(row)));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < LINES_PER_READ) break;
+    after = { invoiceId: last.invoiceId, position: last.position };
+  }
+  return byInvoice;
+}
+
+interface LinePlace {
+  readonly invoiceId: string;
+  readonly position: number;
+}
+
+/** The first lines of these invoices after `after`, in the order of the primary key. */
+async function linesAfter(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+  after: LinePlace | null,
+): Promise<LineRow[]> {
+  const { invoiceId, position } = invoiceLineItems;
+  return db
     .select()
     .from(invoiceLineItems)
-    .where(isOneOf(invoiceLineItems.invoiceId, invoiceIds))
-    .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
-  countMemory(rows.length * LINE_BYTES);
-  const byInvoice = groupBy(rows, (row) => row.invoiceId);
-  return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
+    .where(
+      and(
+        isOneOf(invoiceId, invoiceIds),
+        after === null
+          ? undefined
+          : sql`(${invoiceId}, ${position}) > (${after.invoiceId}::uuid, ${after.position}::integer)`,
+      ),
+    )
+    .orderBy(asc(invoiceId), asc(position))
+    .limit(LINES_PER_READ);
 }
 
 type LineRow = typeof invoiceLineItems.$inferSelect;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { BillingFrequency, RateEntry, RateIdentity } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
+import { mapInChunks } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { insertRows } from '../base/insert-rows.ts';
@@ -48,8 +49,9 @@ export async function insertRates(tx: Transaction, entries: readonly NewRateEntr
     entries.every(({ rateCardId }) => rateCardId === first.rateCardId),
     'rates are added to one card at a time',
   );
-  const identities = await claimIdentities(tx, first.rateCardId, entries);
-  const rows = entries.map((entry) => toRow(entry, identities.get(rateIdentityKey(entry)) ?? 0));
+  const keyed = await mapInChunks(entries, (entry) => ({ entry, key: rateIdentityKey(entry) }));
+  const identities = await claimIdentities(tx, first.rateCardId, keyed);
+  const rows = await mapInChunks(keyed, ({ entry, key }) => toRow(entry, identities.get(key) ?? 0));
   await insertRows(tx, rates, rows);
 }
 
@@ -232,14 +234,20 @@ export function rateIdentityKey({ productId, pricingGroupValues, billingFrequenc
   return derivedId('rate-identity', productId, billingFrequency ?? '', ...pairs.flat());
 }
 
+interface KeyedEntry {
+  readonly entry: NewRateEntry;
+  /** Of its identity. */
+  readonly key: string;
+}
+
 /** The places of the identities that the entries have, by key; new ones are added after all others, in order. */
 async function claimIdentities(
   tx: Transaction,
   rateCardId: string,
-  entries: readonly NewRateEntry[],
+  entries: readonly KeyedEntry[],
 ): Promise<ReadonlyMap<string, number>> {
-  const wanted = new Map(entries.map((entry) => [rateIdentityKey(entry), entry]));
-  const entitled = new Set(entries.filter((entry) => entry.entitled).map(rateIdentityKey));
+  const wanted = new Map(entries.map(({ key, entry }) => [key, entry]));
+  const entitled = new Set(entries.flatMap(({ key, entry }) => (entry.entitled ? [key] : [])));
   const known = new Map<string, number>();
   const remember = (rows: readonly { key: string; sequence: number }[]): void => {
     for (const { key, sequence } of rows) known.set(key, sequence);
@@ -256,7 +264,12 @@ async function claimIdentities(
     await tx
       .update(rateIdentities)
       .set({ everEntitled: true })
-      .where(and(inArray(rateIdentities.sequence, nowEntitled), not(rateIdentities.everEntitled)));
+      .where(
+        and(
+          sql`${rateIdentities.sequence} = any(${`{${nowEntitled.join(',')}}`}::bigint[])`,
+          not(rateIdentities.everEntitled),
+        ),
+      );
   }
   const added = [...wanted]
     .filter(([key]) => !known.has(key))

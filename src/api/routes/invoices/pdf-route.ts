@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
+import { resultInChunks } from '../../../core/in-chunks.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Seller } from '../../../core/seller.ts';
 import { FileAnswer } from '../../http/file-answer.ts';
@@ -46,9 +47,7 @@ export async function printInvoice(
 ): Promise<FileAnswer> {
   const printed = await printedInvoice(deps, customerId, invoiceId);
   check(printed.invoice);
-  const bytes = await deps.invoicePdf.write(
-    invoiceContent(printed, deps.seller, deps.invoiceDecimals),
-    printed.invoice.issuedAt,
-  );
+  const content = await resultInChunks(invoiceContent(printed, deps.seller, deps.invoiceDecimals));
+  const bytes = await deps.invoicePdf.write(content, printed.invoice.issuedAt);
   return new FileAnswer(bytes, `${printed.number ?? `draft-${printed.invoice.id}`}.pdf`);
 }

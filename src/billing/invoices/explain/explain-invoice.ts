@@ -3,6 +3,7 @@
  * explained from the terms kept with it and from the events that it could count, so it never changes.
  */
 import { z } from 'zod';
+import { mapInChunks } from '../../../core/in-chunks.ts';
 import { type Invoice, type InvoiceLine, isUsageLine } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import type { BillableMetric } from '../../../core/metric.ts';
@@ -101,7 +102,7 @@ async function explainPart(
     rated === null
       ? { usage: NONE, composite: NONE, ...common }
       : await explainersOf(deps, lines, { ...rated, ...common }, shown);
-  return shown.map((line, index) => {
+  return mapInChunks(shown, (line, index) => {
     const explanation = explainLine(line, lines, explainers);
     const id = explanation.kind === 'usage' ? explanation.usage.need.billableMetricId : '';
     return {

@@ -1,5 +1,7 @@
 /** Reads the usage of some line keys of an invoice, and the number of its events. */
+import { eachInChunks } from '../../../core/in-chunks.ts';
 import type { StreamingMetric } from '../../../core/metric.ts';
+import type { UsageSeries } from '../../../core/usage-series.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
@@ -60,14 +62,28 @@ async function readNeed(
 ): Promise<MeteredUsage> {
   const owner = ownerOf(target, context);
   const request = seriesRequest(context, { need, period: target.period }, [owner], ingestedUpTo);
-  const ownSeries = ({ series }: MeteredSeries) =>
-    series.filter(({ groupValues }) => keys.has(groupValuesKey(groupValues)));
   const all = await readIfFits(clickhouse, { ...request, rowsMax: VALUES_MAX });
-  if (all !== null) return { ...need, series: [...all.values()].flatMap(ownSeries) };
-  const series: MeteredUsage['series'][number][] = [];
-  for await (const answers of readSlices(clickhouse, [{ need, request }]))
-    series.push(...answers.flatMap(({ answer }) => ownSeries(answer)));
+  if (all !== null) return { ...need, series: await seriesOfKeys(all.values(), keys) };
+  const series: UsageSeries[] = [];
+  for await (const answers of readSlices(clickhouse, [{ need, request }])) {
+    const found = answers.map(({ answer }) => answer);
+    series.push(...(await seriesOfKeys(found, keys)));
+  }
   return { ...need, series };
+}
+
+/** Other work runs between parts of many. */
+async function seriesOfKeys(
+  answers: Iterable<MeteredSeries>,
+  keys: ReadonlySet<string>,
+): Promise<UsageSeries[]> {
+  const found: UsageSeries[] = [];
+  for (const { series } of answers) {
+    await eachInChunks(series, (one) => {
+      if (keys.has(groupValuesKey(one.groupValues))) found.push(one);
+    });
+  }
+  return found;
 }
 
 /** Of a SQL metric, all events of the customer that it reads; which of them count is a matter of its text. */
@@ -84,11 +100,9 @@ async function countEvents(
     ? { ...request, countsEvents: true }
     : { ...request, metric: anyEvent(request.metric.id), groupBy: [], countsEvents: true };
   const found = await readIfFits(clickhouse, { ...counting, rowsMax: VALUES_MAX });
-  const counted = [...(found?.values() ?? [])].flatMap(({ series }) => series);
-  if (isStreaming) {
-    return { ...need, series: counted.filter(({ groupValues }) => keys.has(groupValuesKey(groupValues))) };
-  }
-  const steps = counted[0]?.steps ?? [];
+  const counted = [...(found?.values() ?? [])];
+  if (isStreaming) return { ...need, series: await seriesOfKeys(counted, keys) };
+  const steps = counted.flatMap(({ series }) => series)[0]?.steps ?? [];
   return { ...need, series: usage.series.map(({ groupValues }) => ({ groupValues, steps })) };
 }
 

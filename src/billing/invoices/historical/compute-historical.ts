@@ -1,7 +1,9 @@
 /** Computes historical invoices from what a client gives and the prices of their time. */
 import type { Clock } from '../../../core/clock.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
 import { newId } from '../../../core/ids.ts';
+import { resultInChunks } from '../../../core/in-chunks.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import {
   type HistoricalProblem,
@@ -22,39 +24,50 @@ import type { PricedCard } from '../priced-card.ts';
 import { NO_EVENT } from '../usage-answers.ts';
 import { type HistoricalInvoiceInput, intervalOf, usageOf } from './historical-input.ts';
 
-/** In the order of the input, which the targets are in. Refuses (`invalid`) the first bad field. */
-export function computeHistorical(
+type Steps<Result> = Generator<void, Result, undefined>;
+
+/**
+ * In the order of the input, which the targets are in. Refuses (`invalid`) the first bad field. Other work runs between
+ * parts of many lines.
+ */
+export async function computeHistorical(
   { clock }: { readonly clock: Clock },
   inputs: readonly HistoricalInvoiceInput[],
   { targets, context }: PlannedInvoices,
-): ComputedInvoice[] {
-  return targets.flatMap((target, index) => {
+): Promise<ComputedInvoice[]> {
+  const computed: ComputedInvoice[] = [];
+  for (const [index, target] of targets.entries()) {
     const input = inputs[index];
-    return input === undefined ? [] : [computeOne(input, ['invoices', index], target, context, clock.now())];
-  });
+    if (input === undefined) continue;
+    const steps = computeOne(input, ['invoices', index], target, context, clock.now());
+    computed.push(await resultInChunks(steps));
+  }
+  return computed;
 }
 
-function computeOne(
+/** Yields after parts of its work. */
+function* computeOne(
   input: HistoricalInvoiceInput,
   path: FieldPath,
   { contract, period }: InvoiceTarget,
   context: InvoiceContext,
   now: Instant,
-): ComputedInvoice {
+): Steps<ComputedInvoice> {
   const card = cardOf(context, contract);
   const terms = termsOf(context, contract);
   const { fiatCreditTypeId } = card.terms;
   if (input.creditTypeId !== fiatCreditTypeId) {
     throw invalid([...path, 'creditTypeId'], `must be ${fiatCreditTypeId}, the currency of the rate card`);
   }
-  const usage = usagesOf(input, path, card);
+  const usage = yield* usagesOf(input, path, card);
   const { multiplierPrioritization: prioritization, overrides } = terms;
   const prices = { fiatCreditTypeId, overrides: indexOverrides({ overrides, prioritization }) };
-  const { lines: rated, problem } = rateHistorical(usage, prices);
+  const { lines: rated, problem } = yield* rateHistorical(usage, prices);
   if (problem !== null) throw refusalOf(problem, input, path);
   const usageLines = inOrder(rated, card, period.end);
+  yield;
   const lines: RatedLine[] = [
-    ...usageLines.map((line) => withPresentTags(line, card, now)),
+    ...withPresentTags(usageLines, card, now),
     ...conversionLines({
       lines: usageLines,
       fiatCreditTypeId,
@@ -63,6 +76,7 @@ function computeOne(
       boundaries: windowBoundaries(intervalOf(input), 'hour'),
     }).lines,
   ];
+  yield;
   return {
     invoice: {
       id: newId(),
@@ -89,15 +103,18 @@ function computeOne(
   };
 }
 
-function usagesOf(
+function* usagesOf(
   input: HistoricalInvoiceInput,
   path: FieldPath,
   { products }: PricedCard,
-): HistoricalUsage[] {
+): Steps<HistoricalUsage[]> {
   const byId = new Map(products.map((one) => [one.product.id, one]));
-  return input.usageLineItems.map((line, index) =>
-    usageOf(line, [...path, 'usageLineItems', index], input, byId),
-  );
+  const usages: HistoricalUsage[] = [];
+  for (const [index, line] of input.usageLineItems.entries()) {
+    yield;
+    usages.push(usageOf(line, [...path, 'usageLineItems', index], input, byId));
+  }
+  return usages;
 }
 
 function refusalOf(
@@ -118,13 +135,14 @@ function refusalOf(
 
 /** Products in the order of the card, lines of a product in the order of the request. */
 function inOrder(lines: readonly UsageLine[], { products, terms }: PricedCard, end: Instant): UsageLine[] {
-  const named = products.map(({ product }) => ({ id: product.id, name: versionAt(product, end - 1).name }));
-  return sortProducts(named, terms.productOrder).flatMap(({ id }) =>
-    lines.filter(({ productId }) => productId === id),
-  );
+  const own = groupBy(lines, ({ productId }) => productId);
+  const named = products
+    .filter(({ product }) => own.has(product.id))
+    .map(({ product }) => ({ id: product.id, name: versionAt(product, end - 1).name }));
+  return sortProducts(named, terms.productOrder).flatMap(({ id }) => own.get(id) ?? []);
 }
 
-function withPresentTags(line: UsageLine, { products }: PricedCard, now: Instant): UsageLine {
-  const found = products.find(({ product }) => product.id === line.productId);
-  return found === undefined ? line : { ...line, productTags: versionAt(found.product, now).tags };
+function withPresentTags(lines: readonly UsageLine[], { products }: PricedCard, now: Instant): UsageLine[] {
+  const tags = new Map(products.map(({ product }) => [product.id, versionAt(product, now).tags]));
+  return lines.map((line) => ({ ...line, productTags: tags.get(line.productId) ?? line.productTags }));
 }

@@ -36,7 +36,7 @@ export async function previewHistorical(
   inputs: readonly HistoricalInvoiceInput[],
 ): Promise<Invoice[]> {
   const plan = await inSnapshot(deps.db, (tx) => planOf(tx, inputs, deps.clock.now()));
-  return computeHistorical(deps, inputs, plan).map(({ invoice }) => invoice);
+  return (await computeHistorical(deps, inputs, plan)).map(({ invoice }) => invoice);
 }
 
 /** Issues all of them or none. Refuses what `previewHistorical` refuses. */
@@ -61,7 +61,7 @@ async function issue(
     plan: await planOf(tx, inputs, now),
     termsReadAt: await snapshotInstant(tx),
   }));
-  const frozen = await freezeHours(deps.clickhouse, computeHistorical(deps, inputs, plan));
+  const frozen = await freezeHours(deps.clickhouse, await computeHistorical(deps, inputs, plan));
   return deps.db.transaction(async (tx) => {
     await lockContracts(tx, plan.targets);
     if (!(await isSame(await planOf(tx, inputs, now), plan))) return null;

@@ -1,4 +1,5 @@
 /** Reconciles drafts of usage invoices: hours, days and the whole period are computed one by one and compared. */
+import { resultInChunks } from '../../../core/in-chunks.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { formatInstant, HOUR_MS, type Instant } from '../../../core/time.ts';
 import { invoiceTotal, lineWindows } from '../../../rating/invoices/breakdown.ts';
@@ -100,7 +101,7 @@ async function reconcileDraft(
       invoice,
       whole.deductions.map(({ bucket, amount }) => ({ ...bucket, amount })),
     ),
-    ...checkWindows(invoice, hourly, daily),
+    ...(await checkWindows(invoice, hourly, daily)),
     ...(await checkUsage(deps.clickhouse, invoice, target, context, usage)),
   ];
   return { id, differences, late: [], unchecked: null, lineCount: lines.length };
@@ -109,13 +110,13 @@ async function reconcileDraft(
 type Summed = Pick<Invoice, 'id' | 'contractId' | 'creditTypeId' | 'total' | 'lines' | 'period'>;
 
 /** The windows of usage that is too large for memory are computed when it is issued, and must add up then. */
-function checkWindows(invoice: Summed, hourly: RatedTarget, daily: RatedTarget): Difference[] {
+async function checkWindows(invoice: Summed, hourly: RatedTarget, daily: RatedTarget): Promise<Difference[]> {
   if (hourly.hours !== null) return [];
   const hours = lineWindows(hourly.lines);
   const range = { first: 0, end: invoice.lines.length };
   return [
-    ...matchLines(invoice, hourly.lines, new Set()).differences,
-    ...matchLines(invoice, daily.lines, new Set()).differences,
+    ...(await resultInChunks(matchLines(invoice, hourly.lines, new Set()))).differences,
+    ...(await resultInChunks(matchLines(invoice, daily.lines, new Set()))).differences,
     ...checkHours(invoice, hours, range),
     ...checkDays(invoice, hours, lineWindows(daily.lines)),
   ];

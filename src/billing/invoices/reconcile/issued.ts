@@ -3,6 +3,7 @@
 import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
+import { resultInChunks } from '../../../core/in-chunks.ts';
 import {
   isAppliedLine,
   isScheduledLine,
@@ -123,7 +124,7 @@ async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<
       ...now.unlisted.map(({ productId }) => productId),
       ...(await unlistedProducts(deps.db, invoice)),
     ]);
-    const { differences, issuedPositions } = matchLines(invoice, now.lines, leftOut);
+    const { differences, issuedPositions } = await resultInChunks(matchLines(invoice, now.lines, leftOut));
     const isWhole = now.hours === null && leftOut.size === 0 && differences.length === 0;
     return {
       differences: [...differences, ...(await checkUsage(deps.clickhouse, invoice, target, context, usage))],

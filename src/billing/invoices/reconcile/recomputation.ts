@@ -14,18 +14,22 @@ export interface MatchedLines {
   readonly issuedPositions: ReadonlyMap<number, number>;
 }
 
-/** `leftOut` are products that either of the two does not list. Scheduled amounts are not computed from usage. */
-export function matchLines(
+/**
+ * `leftOut` are products that either of the two does not list. Scheduled amounts are not computed from usage. Yields
+ * after each line.
+ */
+export function* matchLines(
   invoice: Pick<Invoice, 'id' | 'contractId' | 'lines'>,
   recomputed: readonly InvoiceLine[],
   leftOut: ReadonlySet<string>,
-): MatchedLines {
+): Generator<void, MatchedLines, undefined> {
   const difference = differencesOf(invoice);
-  const issued = keyed(invoice.lines, leftOut);
-  const now = keyed(recomputed, leftOut);
+  const issued = yield* keyed(invoice.lines, leftOut);
+  const now = yield* keyed(recomputed, leftOut);
   const differences: Difference[] = [];
   const issuedPositions = new Map<number, number>();
   for (const [key, [line, position]] of now) {
+    yield;
     const match = issued.get(key);
     if (match === undefined) {
       const numbers = { field: 'total', expected: line.total } as const;
@@ -42,6 +46,7 @@ export function matchLines(
     }
   }
   for (const [key, [line, position]] of issued) {
+    yield;
     if (now.has(key)) continue;
     const numbers = { position, field: 'total', found: line.total } as const;
     differences.push(difference('recomputed_line', 'the events do not give this line', numbers));
@@ -61,12 +66,13 @@ function fieldsOf(
 }
 
 /** Lines with their positions by identity. */
-function keyed(
+function* keyed(
   lines: readonly InvoiceLine[],
   leftOut: ReadonlySet<string>,
-): Map<string, readonly [InvoiceLine, number]> {
+): Generator<void, Map<string, readonly [InvoiceLine, number]>, undefined> {
   const found = new Map<string, readonly [InvoiceLine, number]>();
   for (const [position, line] of lines.entries()) {
+    yield;
     if (isUsageLine(line)) {
       if (!leftOut.has(line.productId))
         found.set(JSON.stringify([...lineIdParts(line), line.interval.end]), [line, position]);

@@ -23,6 +23,13 @@ function overrides(count: number, fields: object = {}): object[] {
 const creation = (lists: object) => ({ customer_id: ID, rate_card_id: ID, starting_at: START, ...lists });
 const edit = (lists: object) => ({ customer_id: ID, contract_id: ID, ...lists });
 
+const ofParts = z.object({ parts: z.array(z.object({ lines: z.array(z.int()) })) });
+
+const parts = (last: unknown) => [
+  ...Array.from({ length: 3 }, () => ({ lines: new Array(CHUNK_ITEMS / 2).fill(1) })),
+  { lines: [1, last] },
+];
+
 async function outcomeOf(check: () => unknown): Promise<unknown> {
   try {
     return { output: await check() };
@@ -56,6 +63,8 @@ describe('checkBody', () => {
       editContractBody,
       edit({ add_subscriptions: Array.from({ length: MANY }, () => ({ payment_gate_config: {} })) }),
     ],
+    ['few items with long lists inside', ofParts, { parts: parts(1) }],
+    ['an item of such a list that is not valid', ofParts, { parts: parts('one') }],
   ])('checkBody decides like checkInput on %s', async (_, schema, body) => {
     await expectSame(schema, body);
   });

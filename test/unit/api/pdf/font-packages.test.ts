@@ -9,6 +9,7 @@ import { FONT_PACKAGES, findFontPackages } from '../../../../src/api/pdf/font-pa
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { createInvoicePdf } from '../../../../src/api/pdf/invoice-pdf.ts';
 import { unpackWoff } from '../../../../src/api/pdf/woff.ts';
+import { resultAtOnce } from '../../../../src/core/in-chunks.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { readPdf } from '../../../support/pdf.ts';
 import { ISSUED_AT, printed } from './printed-invoices.ts';
@@ -67,7 +68,10 @@ async function write(customerName: string) {
     onMissing,
     packages: findFontPackages([folder, '@fontsource/nowhere']),
   });
-  const bytes = await pdf.write(invoiceContent(printed([], {}, { customerName }), NO_SELLER), ISSUED_AT);
+  const bytes = await pdf.write(
+    resultAtOnce(invoiceContent(printed([], {}, { customerName }), NO_SELLER)),
+    ISSUED_AT,
+  );
   const [page = ''] = (await readPdf(bytes)).pages;
   return { page, told, size: bytes.length };
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
+import { resultAtOnce } from '../../../../src/core/in-chunks.ts';
 import { printedAmount, printedNumber, printedTime } from '../../../../src/core/printed-values.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { CREDITS, conversionLine, ISSUED_AT, PERIOD, printed, usageLine } from './printed-invoices.ts';
@@ -48,26 +49,28 @@ test.each([
 });
 
 describe('the lines', () => {
-  const content = invoiceContent(
-    printed([
-      usageLine('1000', '0.03', {
-        pricingGroupValues: { model: 'large' },
-        presentationGroupValues: { region: 'eu' },
-        tier: { level: 1, startingAt: new Decimal('0'), size: new Decimal('1000') },
-      }),
-      usageLine('500', '0.02', {
-        pricingGroupValues: { model: 'large' },
-        tier: { level: 2, startingAt: new Decimal('1000'), size: null },
-      }),
-      usageLine('3', '2', { productId: 'requests', name: 'Requests' }),
-      usageLine('7', '2', {
-        name: 'Tokens, renamed',
-        interval: { start: Date.UTC(2026, 10, 15), end: PERIOD.end },
-      }),
-      usageLine('12.5', '1', { productId: 'images', name: 'Images', creditTypeId: CREDITS.id }),
-      conversionLine('12.5', '250'),
-    ]),
-    NO_SELLER,
+  const content = resultAtOnce(
+    invoiceContent(
+      printed([
+        usageLine('1000', '0.03', {
+          pricingGroupValues: { model: 'large' },
+          presentationGroupValues: { region: 'eu' },
+          tier: { level: 1, startingAt: new Decimal('0'), size: new Decimal('1000') },
+        }),
+        usageLine('500', '0.02', {
+          pricingGroupValues: { model: 'large' },
+          tier: { level: 2, startingAt: new Decimal('1000'), size: null },
+        }),
+        usageLine('3', '2', { productId: 'requests', name: 'Requests' }),
+        usageLine('7', '2', {
+          name: 'Tokens, renamed',
+          interval: { start: Date.UTC(2026, 10, 15), end: PERIOD.end },
+        }),
+        usageLine('12.5', '1', { productId: 'images', name: 'Images', creditTypeId: CREDITS.id }),
+        conversionLine('12.5', '250'),
+      ]),
+      NO_SELLER,
+    ),
   );
 
   test('the lines of a PDF are grouped by product, with subtotals where there are several', () => {
@@ -101,7 +104,7 @@ describe('the lines', () => {
   });
 
   test('the lines of a PDF without quantity or amount are there too', () => {
-    const zero = invoiceContent(printed([usageLine('0', '2')]), NO_SELLER);
+    const zero = resultAtOnce(invoiceContent(printed([usageLine('0', '2')]), NO_SELLER));
     expect(zero.sections).toHaveLength(1);
     expect(zero.totals).toEqual([{ label: 'Amount due', amount: '0.00 USD', isMain: true }]);
   });
@@ -109,7 +112,9 @@ describe('the lines', () => {
 
 describe('the amounts of lines', () => {
   const amounts = (quantity: string, price: string, decimalsMax?: number) => {
-    const { sections, notes } = invoiceContent(printed([usageLine(quantity, price)]), NO_SELLER, decimalsMax);
+    const { sections, notes } = resultAtOnce(
+      invoiceContent(printed([usageLine(quantity, price)]), NO_SELLER, decimalsMax),
+    );
     return [sections[0]?.lines[0]?.amount, notes[0]?.startsWith('Amounts of lines are rounded for reading')];
   };
 
@@ -131,16 +136,18 @@ describe('the amounts of lines', () => {
   test('the amounts of lines in brackets have a sentence that says what they are', () => {
     const payer = { commitId: 'commit', segmentId: 'segment', commitType: 'POSTPAID' as const };
     const applied = { ...usageLine('3', '10000'), type: 'applied' as const, payer };
-    const content = invoiceContent(printed([usageLine('3', '10000'), applied]), NO_SELLER);
+    const content = resultAtOnce(invoiceContent(printed([usageLine('3', '10000'), applied]), NO_SELLER));
     expect(content.sections[0]?.lines.map(({ amount }) => amount)).toEqual(['300.00', '(300.00)']);
     expect(content.notes[0]).toContain('Amounts in brackets count towards a commitment to spend');
-    expect(invoiceContent(printed([usageLine('3', '10000')]), NO_SELLER).notes[0]).not.toContain('brackets');
+    expect(
+      resultAtOnce(invoiceContent(printed([usageLine('3', '10000')]), NO_SELLER)).notes[0],
+    ).not.toContain('brackets');
   });
 });
 
 describe('the totals', () => {
   test('the totals of a PDF show the exact total, the rounding and what is due', () => {
-    expect(invoiceContent(printed([usageLine('5155.25', '1')]), NO_SELLER).totals).toEqual([
+    expect(resultAtOnce(invoiceContent(printed([usageLine('5155.25', '1')]), NO_SELLER)).totals).toEqual([
       { label: 'Total', amount: '51.5525 USD', isMain: false },
       { label: 'Rounding', amount: '-0.0025 USD', isMain: false },
       { label: 'Amount due', amount: '51.55 USD', isMain: true },
@@ -153,13 +160,13 @@ describe('the totals', () => {
     ['FINALIZED' as const, '-1', 'Amount in your favour', null, 'Invoice'],
     ['VOID' as const, '1', 'Void, not payable', 'VOID', 'Void invoice'],
   ])('the totals of a PDF of a %s one over %s cents are labelled %s', (status, total, label, mark, title) => {
-    const content = invoiceContent(printed([usageLine('1', total)], { status }), NO_SELLER);
+    const content = resultAtOnce(invoiceContent(printed([usageLine('1', total)], { status }), NO_SELLER));
     expect(content.totals.at(-1)).toMatchObject({ label, isMain: true });
     expect(content).toMatchObject({ mark, title });
   });
 
   test('state the rule of rounding', () => {
-    expect(invoiceContent(printed([]), NO_SELLER).notes).toEqual([
+    expect(resultAtOnce(invoiceContent(printed([]), NO_SELLER)).notes).toEqual([
       'The total is rounded once, half away from zero, to 0.01 USD.',
     ]);
   });
@@ -168,7 +175,10 @@ describe('the totals', () => {
 describe('the parties and dates', () => {
   const facts = (...given: Parameters<typeof printed>) =>
     Object.fromEntries(
-      invoiceContent(printed(...given), NO_SELLER).facts.map(({ label, value }) => [label, value]),
+      resultAtOnce(invoiceContent(printed(...given), NO_SELLER)).facts.map(({ label, value }) => [
+        label,
+        value,
+      ]),
     );
 
   test('the parties and dates come from configuration and customer', () => {
@@ -184,9 +194,8 @@ describe('the parties and dates', () => {
       tax_id: 'FR1',
       billing_email: 'a@b.example',
     };
-    const content = invoiceContent(
-      printed([], {}, { customFields: { customer, contract: {}, invoice: {} } }),
-      seller,
+    const content = resultAtOnce(
+      invoiceContent(printed([], {}, { customFields: { customer, contract: {}, invoice: {} } }), seller),
     );
     expect(content.seller).toEqual([
       'Tally Ltd',

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { createInvoicePdf } from '../../../../src/api/pdf/invoice-pdf.ts';
 import { countedBy } from '../../../../src/core/answer-memory.ts';
+import { resultAtOnce } from '../../../../src/core/in-chunks.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { readPdf } from '../../../support/pdf.ts';
 import { ISSUED_AT, printed, usageLine } from './printed-invoices.ts';
@@ -14,7 +15,7 @@ const invoicePdf = createInvoicePdf(undefined);
 type Printed = Parameters<typeof printed>;
 
 async function write(...given: Printed): Promise<Uint8Array> {
-  return invoicePdf.write(invoiceContent(printed(...given), SELLER), ISSUED_AT);
+  return invoicePdf.write(resultAtOnce(invoiceContent(printed(...given), SELLER)), ISSUED_AT);
 }
 
 function linesOf(count: number) {
@@ -109,7 +110,7 @@ describe('names', () => {
     const pdf = createInvoicePdf(resolve('dejavu-fonts-ttf/ttf/DejaVuMathTeXGyre.ttf'));
     // A letter that this font has and DejaVu Sans does not.
     const name = `\u{1d400} Ltd`;
-    const bytes = await pdf.write(invoiceContent(printed(...named(name)), SELLER), ISSUED_AT);
+    const bytes = await pdf.write(resultAtOnce(invoiceContent(printed(...named(name)), SELLER)), ISSUED_AT);
     expect((await readPdf(bytes)).pages[0]?.replace('\u{1d400} ', '\u{1d400}')).toContain('\u{1d400}Ltd');
   });
 
@@ -150,7 +151,9 @@ test('the memory that a document needs is counted by its lines', async () => {
   const pdf = createInvoicePdf(undefined);
   const countedFor = async (lines: number) => {
     let bytes = 0;
-    const content = invoiceContent(printed(Array.from({ length: lines }, () => usageLine('1', '2'))), SELLER);
+    const content = resultAtOnce(
+      invoiceContent(printed(Array.from({ length: lines }, () => usageLine('1', '2'))), SELLER),
+    );
     await countedBy(
       {
         add: (more) => {
@@ -168,7 +171,7 @@ test('the memory that a document needs is counted by its lines', async () => {
 
 test('no more than 50 documents wait, and a failed one delays no other', async () => {
   const pdf = createInvoicePdf(undefined);
-  const content = invoiceContent(printed([]), SELLER);
+  const content = resultAtOnce(invoiceContent(printed([]), SELLER));
   const bad = { ...content, sections: [{ heading: 'x', lines: [], subtotal: null }], facts: [null as never] };
   const results = await Promise.allSettled(
     Array.from({ length: 51 }, (_, index) => pdf.write(index === 0 ? bad : content, ISSUED_AT)),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
+import { resultAtOnce } from '../../../../src/core/in-chunks.ts';
 import type { UsageSeries } from '../../../../src/core/usage-series.ts';
 import { type LateUsage, lateUsage } from '../../../../src/rating/invoices/late-usage.ts';
 import {
@@ -26,7 +27,7 @@ function describeLate({ pricingGroupValues, quantity, price }: LateUsage): strin
 
 function lateIn(terms: Omit<Case, 'usage'>, frozen: UsageSeries[], now: UsageSeries[]): string[] {
   const rated = (usage: UsageSeries[]) => rateCase({ ...terms, usage: { [METRIC]: usage } });
-  return lateUsage(rated(now), rated(frozen)).map(describeLate);
+  return resultAtOnce(lateUsage(rated(now), rated(frozen))).map(describeLate);
 }
 
 describe('late usage', () => {
