@@ -47,6 +47,7 @@ import { createBillingContext } from './billing-context.ts';
 import { UNLIMITED_ROOM, watchDiskRoom } from './disk-room.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
+import { withKnownEvents } from './known-events.ts';
 import type { LostEvents } from './logged-clickhouse.ts';
 import { createOlderIds } from './older-ids.ts';
 import { createPartsWatch } from './parts-watch.ts';
@@ -170,7 +171,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   });
   await retention.read();
   const kept = withKeptEvents(guardParts(stores.clickhouse, parts), retention.keptFrom);
-  const clickhouse: ClickHouse = { ...kept, completeUpTo: () => ingest.completeUpTo() };
+  const isShared = config.clickhouseUrl !== undefined;
+  const clickhouse: ClickHouse = withKnownEvents(kept, () => ingest, { isShared });
   const repeats = createRepeatLog({ clickhouse });
   const context = createBillingContext({
     config,
@@ -196,10 +198,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const holds = createHolds({
     ...context,
     clickhouse: inLane(clickhouse, 'evaluation'),
-    isShared: config.clickhouseUrl !== undefined,
+    isShared,
     ingest: (body) => ingestEvents(body),
     ingestSettled: () => ingest.settled(),
     storedAmong: (ids) => ingest.storedAmong(ids),
+    granted: (all) => evaluations.granted(all),
   });
   const ingest = createIngest({
     clickhouse: inLane(clickhouse, 'ingest'),

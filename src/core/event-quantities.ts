@@ -43,6 +43,11 @@ export interface UsageMeter {
    * the new usage was added; false where its quantities are unknown.
    */
   waitMs(isKnown: boolean): number;
+  /**
+   * So much of a unit is held (docs/holds.md). Within how many milliseconds the customer is to be evaluated for it;
+   * infinite where that changes nothing. Absent: nothing that is held does.
+   */
+  held?(creditTypeId: string, amount: number): number;
   /** Less than this amount may come of the kind before `waitMs` becomes much shorter than it is now; 0 is none. */
   room(kind: number): number;
 }

@@ -18,7 +18,7 @@ async function createHolds(count: number, change: Partial<Hold> = {}): Promise<H
     const id = newId();
     const event = { eventType: null, properties: null, timestamp: NOW, creditTypeId: newId() };
     const amounts = { amount: decimal('1'), remaining: null, settledAmount: null };
-    const times = { createdAt: NOW, expiresAt: NOW + 60_000, endedAt: null };
+    const times = { createdAt: NOW, expiresAt: NOW + 60_000, endedAt: null, payers: null };
     const names = { customerId: newId(), transactionId: id, contentHash: '' };
     return { id, ...names, ...event, ...amounts, ...times, status: 'active', ...change };
   });

@@ -1,12 +1,22 @@
 /** How far the values of an alert are from its threshold, for the pace of evaluations. */
 import { type Alert, firesAtLeast, hasTargets, subjectRule } from '../../core/alerts.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Reading } from '../../rating/alerts/readings.ts';
 import type { AlertStates } from '../../rating/alerts/states.ts';
 import type { LineDistance } from '../pace/evaluation-pace.ts';
 
-/** Where a customer stands before an alert. */
-export function lineOf(alert: Alert, readings: readonly Reading[] | null, states: AlertStates): LineDistance {
-  return { left: distanceOf(alert, readings, states), unit: unitOf(alert) };
+/** Where a customer stands before an alert. `held`: what is held and counts. */
+export function lineOf(
+  alert: Alert,
+  readings: readonly Reading[] | null,
+  states: AlertStates,
+  held: Decimal = ZERO,
+): LineDistance {
+  const left = distanceOf(alert, readings, states);
+  const unit = unitOf(alert);
+  if (!alert.filters.countHolds) return { left, unit };
+  // Holds bring the value nearer to the line, whether it falls or rises.
+  return { left, unit, leftByUsage: left + Number(held.toFixed()), leftToHold: left };
 }
 
 /** Amounts of a unit compare, whatever they are of; so does the usage of a metric. Shares of balances do not. */

@@ -8,7 +8,7 @@ import { groupBy } from '../../core/group-by.ts';
 import type { Instant } from '../../core/time.ts';
 import { type AlertEvent, publishAlerts } from '../../notifications/alert-messages.ts';
 import type { AlertFacts } from '../../rating/alerts/facts.ts';
-import { readingsOf } from '../../rating/alerts/readings.ts';
+import { heldOf, readingsOf } from '../../rating/alerts/readings.ts';
 import { type AlertStates, type AlertTurn, advance, areSame } from '../../rating/alerts/states.ts';
 import {
   loadAlertStates,
@@ -22,7 +22,7 @@ import type { BillingContext } from '../billing-context.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';
 import { lineOf } from './distance.ts';
-import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
+import { type CustomerAlerts, loadAlertFacts, withHeldAmounts } from './load-facts.ts';
 
 /** The changes of an evaluation to one alert of a customer. */
 interface AlertChange {
@@ -44,15 +44,19 @@ export async function evaluateAlerts(
 ): Promise<readonly string[]> {
   const now = deps.clock.now();
   pace?.begin(customerIds);
-  const changes = await inSnapshot(deps.db, async (db) => {
-    const customers = await loadCustomers(db, customerIds);
-    if (customers.length === 0) return [];
-    const before = await statesOf(db, customers);
-    const facts = await loadAlertFacts({ ...deps, db }, customers, now);
-    return customers.flatMap((customer) =>
-      changesOf(customer, facts.get(customer.customerId), before, now, pace),
-    );
+  const { customers, before, facts } = await inSnapshot(deps.db, async (db) => {
+    const found = await loadCustomers(db, customerIds);
+    const states = await statesOf(db, found);
+    return {
+      customers: found,
+      before: states,
+      facts: found.length === 0 ? new Map() : await loadAlertFacts({ ...deps, db }, found, now),
+    };
   });
+  const withHeld = await withHeldAmounts(deps, facts, customers, now);
+  const changes = customers.flatMap((customer) =>
+    changesOf(customer, withHeld.get(customer.customerId), before, now, pace),
+  );
   if (changes.length === 0) return [];
   return deps.db.transaction((tx) => store(tx, changes, now));
 }
@@ -84,7 +88,7 @@ function changesOf(
     const readings = readingsOf(alert, facts, now);
     const { states } = before;
     const next = readings === null ? null : advance(alert, states, readings, createdAt > alert.createdAt);
-    lines.set(alert.id, lineOf(alert, readings, next?.states ?? states));
+    lines.set(alert.id, lineOf(alert, readings, next?.states ?? states, heldOf(alert, facts)));
     if (next === null || (next.turns.length === 0 && areSame(states, next.states))) return [];
     return [{ customerId, alert, before, after: next.states, turns: next.turns }];
   });

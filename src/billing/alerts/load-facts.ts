@@ -4,15 +4,16 @@
  */
 import { type Alert, subjectRule } from '../../core/alerts.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
+import { sum } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import type { AlertFacts } from '../../rating/alerts/facts.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
-import { loadHeldAmounts } from '../../store/holds/holds.ts';
+import { outstandingHolds } from '../balance-queries/outstanding-holds.ts';
 import { isShared, loadDrawingContracts } from '../balances/drawing-contracts.ts';
-import type { SnapshotContext } from '../billing-context.ts';
+import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { computedDrafts, NO_DRAFTS } from './drafts.ts';
 import { loadGrantFacts } from './grant-facts.ts';
 import { loadInvoiceFacts } from './invoice-facts.ts';
@@ -25,7 +26,7 @@ export interface CustomerAlerts {
   readonly alerts: readonly Alert[];
 }
 
-/** By customer. Within a snapshot, which stays open meanwhile. */
+/** By customer, without what is held. Within a snapshot, which stays open meanwhile. */
 export async function loadAlertFacts(
   deps: SnapshotContext,
   customers: readonly CustomerAlerts[],
@@ -54,7 +55,6 @@ export async function loadAlertFacts(
   const grants = await loadGrantFacts(db, { commits, fields, draftDeductions: drafts.deductions, now });
   const invoices = await loadInvoiceFacts(db, { customerIds: [...withInvoices], drafts, fields, now });
   const usage = await loadUsageFacts(deps, customers, contracts, now);
-  const held = await loadHeldAmounts(db, customersCounting(customers), now);
   const contractsOf = groupBy(contracts, ({ customerId }) => customerId);
   return new Map(
     customerIds.map((id) => [
@@ -66,16 +66,31 @@ export async function loadAlertFacts(
         invoices: invoices.get(id) ?? [],
         hasDrafts: !drafts.unknown.has(id),
         usage: usage.get(id) ?? new Map(),
-        held: held.get(id) ?? new Map(),
+        held: new Map(),
       },
     ]),
   );
 }
 
-/** Those with an alert that counts holds. */
-function customersCounting(customers: readonly CustomerAlerts[]): string[] {
+/** With what is held of those who have an alert that counts it. Called after usage was read (`outstandingHolds`). */
+export async function withHeldAmounts(
+  deps: Pick<BillingContext, 'db' | 'clickhouse'>,
+  facts: ReadonlyMap<string, AlertFacts>,
+  customers: readonly CustomerAlerts[],
+  now: Instant,
+): Promise<ReadonlyMap<string, AlertFacts>> {
   const counting = customers.filter(({ alerts }) => alerts.some(({ filters }) => filters.countHolds));
-  return counting.map(({ customerId }) => customerId);
+  const ids = counting.map(({ customerId }) => customerId);
+  const holdsOf = groupBy(await outstandingHolds(deps, ids, now), ({ customerId }) => customerId);
+  return new Map(
+    [...facts].map(([id, own]) => {
+      const held = groupBy(holdsOf.get(id) ?? [], ({ creditTypeId }) => creditTypeId);
+      const amounts = [...held].map(
+        ([unit, holds]) => [unit, sum(holds.map(({ amount }) => amount))] as const,
+      );
+      return [id, { ...own, held: new Map(amounts) }];
+    }),
+  );
 }
 
 function isInForce({ startingAt: start, endingBefore: end }: Contract, now: Instant): boolean {

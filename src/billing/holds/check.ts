@@ -6,11 +6,11 @@ import type { Standing } from '../../rating/holds/hold-book.ts';
 import type { Database } from '../../store/base/database.ts';
 import { type AccountSeen, readAccounts } from '../../store/holds/holds.ts';
 import { findProduct } from '../../store/products/products.ts';
+import { unitOf } from './facts-of-parts.ts';
 import { createGroupedReads } from './grouped-reads.ts';
 import type { Asked, HoldFamily, NotCharged } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
 import { preparedEvent } from './prepare-holds.ts';
-import { unitOf } from './unit-of-parts.ts';
 
 export interface CheckRequest {
   /** Id or ingest alias. */

@@ -1,5 +1,6 @@
 /** The context that the operations of holds share. */
 import type { Decimal } from '../../core/decimal.ts';
+import type { Hold } from '../../store/holds/holds.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HoldCounts } from './hold-counts.ts';
 import type { HoldFamilies } from './hold-families.ts';
@@ -13,6 +14,8 @@ export interface HoldContext extends BillingContext {
   ingestSettled(): Promise<void>;
   /** Those of these transaction ids whose events are on disk. */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Called with holds that are on disk. Must not wait. */
+  granted(holds: readonly Hold[]): void;
 }
 
 export interface HoldParts extends HoldContext {

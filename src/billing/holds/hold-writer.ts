@@ -12,8 +12,9 @@ import {
   type HoldsWritten,
   writeHolds,
 } from '../../store/holds/holds.ts';
-import type { RowContext } from '../billing-context.ts';
+
 import type { HoldFamily, NotCharged } from './hold-family.ts';
+import type { HoldContext } from './hold-parts.ts';
 
 /** The outcome of a reservation. */
 export type Reserved =
@@ -65,7 +66,11 @@ interface Decided {
   readonly answer: Reserved;
 }
 
-export function createHoldWriter({ db, clock }: RowContext): HoldWriter {
+export function createHoldWriter({
+  db,
+  clock,
+  granted,
+}: Pick<HoldContext, 'db' | 'clock' | 'granted'>): HoldWriter {
   const reservations: Waiting<Reservation, Reserved>[] = [];
   const changes: Waiting<HoldChange, boolean>[] = [];
   let isWriting = false;
@@ -101,6 +106,7 @@ export function createHoldWriter({ db, clock }: RowContext): HoldWriter {
       }
       if (decided.length + changed.length === 0) return;
       const written = await writeHolds(db, writesOf(families, decided, changed, now));
+      granted(decided.flatMap(({ hold }) => (hold !== null && written.ids.has(hold.id) ? [hold] : [])));
       finish(families, decided, changed, written);
     } catch (error) {
       failAll(decided, changed);

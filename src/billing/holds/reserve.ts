@@ -2,14 +2,14 @@
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { conflict, Refusal } from '../../core/errors.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
-import type { Decision } from '../../rating/holds/hold-book.ts';
+import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
 import { endExpired, findHolds, type Hold } from '../../store/holds/holds.ts';
+import { payersOf, unitOf } from './facts-of-parts.ts';
 import type { NotCharged } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
 import type { Reserved } from './hold-writer.ts';
 import type { ListedHold } from './list-holds.ts';
 import { type HoldRequest, type PreparedHold, prepareHolds } from './prepare-holds.ts';
-import { unitOf } from './unit-of-parts.ts';
 
 export type HoldAnswer =
   | ListedHold
@@ -117,7 +117,7 @@ async function tryToReserve(
     family,
     since,
     partsNow: () => family.partsOf(customerId, one.charged),
-    newHold: (decision, charged) => newHold(one, customerId, decision, unitOf(charged), clock.now()),
+    newHold: (decision, charged) => newHold(one, customerId, decision, charged, clock.now()),
   });
   families.renewLater(family);
   if (reserved.kind === 'granted') granted.push(reserved.hold);
@@ -168,7 +168,7 @@ function newHold(
   { request, hash, charged, properties }: PreparedHold,
   customerId: string,
   { amount, remaining }: Decision,
-  creditTypeId: string,
+  parts: readonly HoldPart[],
   now: Instant,
 ): Hold {
   return {
@@ -180,12 +180,13 @@ function newHold(
     properties,
     timestamp: 'event' in charged ? charged.event.timestamp : charged.at,
     amount,
-    creditTypeId,
+    creditTypeId: unitOf(parts),
     remaining,
     status: 'active',
     settledAmount: null,
     createdAt: now,
     expiresAt: now + (request.ttlSeconds ?? TTL_SECONDS) * SECOND_MS,
     endedAt: null,
+    payers: payersOf(parts),
   };
 }

@@ -18,6 +18,10 @@ export interface LineDistance {
   readonly left: number;
   /** The unit of measure, where it compares with the lines of other customers. */
   readonly unit: string | null;
+  /** The same as if nothing were held: what usage has changed is seen by it. Absent: holds do not count. */
+  readonly leftByUsage?: number;
+  /** The amount that may still be held until the line is reached; absent, as infinite: holds do not reach it. */
+  readonly leftToHold?: number;
 }
 
 export interface EvaluationPace {
@@ -56,6 +60,10 @@ interface CustomerPace {
   budget: number | null;
   /** The least remaining amount, by unit. Without lines that usage cannot cross. */
   nearest: ReadonlyMap<string | null, number>;
+  /** The amounts that were held since the last evaluation began, by unit. */
+  readonly held: Map<string | null, number>;
+  /** The least amount that may be held until a line is reached, by unit. */
+  nearestToHold: ReadonlyMap<string | null, number>;
 }
 
 interface Line extends LineDistance {
@@ -73,6 +81,7 @@ const SHARE_STEP = 1 / 16;
 /** Usage that is nearer to a line is judged with each event. */
 const SHARE_QUIET_MAX = 0.99;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createEvaluationPace({
   waitMaxMs,
   learnWaitMs,
@@ -113,6 +122,17 @@ export function createEvaluationPace({
     return isKnown ? waitMs : Math.min(waitMs, waitToLearn(customerId));
   }
 
+  /** Holds move a line by their amounts, so that nothing has to be learned of them. */
+  function waitAfterHold(customerId: string, pace: CustomerPace): number {
+    if (pace.held.size === 0) return Number.POSITIVE_INFINITY;
+    if (!pace.isFound) return waitToLearn(customerId);
+    for (const [unit, amount] of pace.held) {
+      const left = pace.nearestToHold.get(unit) ?? Number.POSITIVE_INFINITY;
+      if (amount >= left) return 0;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
   return {
     meterOf(customerId) {
       const pace = paceOf(customerId);
@@ -121,18 +141,25 @@ export function createEvaluationPace({
           pace.share = Math.max(pace.share, pace.sums.use(kind, amount));
         },
         waitMs: (isKnown) => waitAfterUsage(customerId, pace, isKnown),
+        held(unit, amount) {
+          pace.held.set(unit, (pace.held.get(unit) ?? 0) + amount);
+          return waitAfterHold(customerId, pace);
+        },
         room: (kind) => roomOf(pace, kind, others),
       };
     },
     waitAgainMs(customerId) {
       const pace = customers.get(customerId);
-      return pace?.sums.isUsed ? waitOf(customerId, pace) : Number.POSITIVE_INFINITY;
+      if (pace === undefined) return Number.POSITIVE_INFINITY;
+      const ofUsage = pace.sums.isUsed ? waitOf(customerId, pace) : Number.POSITIVE_INFINITY;
+      return Math.min(ofUsage, waitAfterHold(customerId, pace));
     },
     begin(customerIds) {
       for (const id of customerIds) {
         const pace = paceOf(id);
         pace.sums.count();
         pace.share = 0;
+        pace.held.clear();
         learning.delete(id);
       }
     },
@@ -143,7 +170,8 @@ export function createEvaluationPace({
       pace.sums.forgetCounted();
       pace.share = pace.sums.usedShare();
       pace.budget = budgetOf(pace);
-      pace.nearest = nearestOf(pace);
+      pace.nearest = nearestOf(pace, ({ left }) => left);
+      pace.nearestToHold = nearestOf(pace, ({ leftToHold }) => leftToHold);
       others.note(pace.sums.seen(), pace.lines.values());
     },
   };
@@ -158,6 +186,8 @@ function newPace(): CustomerPace {
     lines: new Map(),
     budget: null,
     nearest: new Map(),
+    held: new Map(),
+    nearestToHold: new Map(),
   };
 }
 
@@ -165,7 +195,10 @@ function newPace(): CustomerPace {
 function learn(pace: CustomerPace, lines: ReadonlyMap<string, LineDistance>): void {
   const before = pace.lines;
   const changes = new Map(
-    [...lines].map(([line, { left }]) => [line, changeOf(before.get(line)?.left, left)] as const),
+    [...lines].map(([line, distance]) => {
+      const known = before.get(line);
+      return [line, changeOf(known && byUsage(known), byUsage(distance))] as const;
+    }),
   );
   const effects = learned(pace, changes);
   pace.lines = new Map(
@@ -174,6 +207,10 @@ function learn(pace: CustomerPace, lines: ReadonlyMap<string, LineDistance>): vo
       return [line, { ...distance, effect: effect ?? null }];
     }),
   );
+}
+
+function byUsage({ left, leftByUsage }: LineDistance): number {
+  return leftByUsage ?? left;
 }
 
 /** Null where one of both is not known, or infinite. */
@@ -231,10 +268,14 @@ function budgetOf({ lines }: CustomerPace): number | null {
   return isKnown ? budget : null;
 }
 
-function nearestOf({ lines }: CustomerPace): ReadonlyMap<string | null, number> {
+function nearestOf(
+  { lines }: CustomerPace,
+  leftOf: (line: Line) => number | undefined,
+): ReadonlyMap<string | null, number> {
   const nearest = new Map<string | null, number>();
-  for (const { left, unit } of lines.values()) {
-    if (Number.isFinite(left)) nearest.set(unit, Math.min(left, nearest.get(unit) ?? left));
+  for (const line of lines.values()) {
+    const left = leftOf(line) ?? Number.POSITIVE_INFINITY;
+    if (Number.isFinite(left)) nearest.set(line.unit, Math.min(left, nearest.get(line.unit) ?? left));
   }
   return nearest;
 }

@@ -10,9 +10,10 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { SpendThreshold } from '../../core/terms/thresholds.ts';
 import type { Instant } from '../../core/time.ts';
-import { isRechargeDue } from '../../rating/thresholds/recharge.ts';
+import { rechargeLine } from '../../rating/thresholds/recharge.ts';
 import { candidateCommit } from '../../rating/thresholds/threshold-commit.ts';
 import { inSnapshot } from '../../store/base/database.ts';
+import type { OutstandingHold } from '../../store/holds/outstanding-holds.ts';
 import { loadThresholdCharges } from '../../store/thresholds/threshold-charges.ts';
 import { customersWithThresholds } from '../../store/thresholds/threshold-contracts.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
@@ -21,7 +22,8 @@ import { draftDeductions, planDrafts } from '../invoices/deductions.ts';
 import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { chargeThreshold } from './charge-threshold.ts';
-import { countedCommits, type WatchedBalance } from './counted-balances.ts';
+import { countedCommits } from './counted-balances.ts';
+import { type CountedBalance, heldOfBalances } from './held-of-balances.ts';
 import { spendInput, type ThresholdReference } from './prepare-charge.ts';
 import { settlePayments } from './settle-payment.ts';
 import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
@@ -82,18 +84,22 @@ interface WatchedSpend extends ThresholdContract {
 
 /** The state of many contracts at one moment in PostgreSQL. */
 interface Readings {
-  readonly balances: readonly (WatchedBalance & { readonly counted: readonly Commit[] })[];
+  readonly balances: readonly CountedBalance[];
   readonly spends: readonly WatchedSpend[];
   /** With the candidates after all other balances, from which they take nothing. */
   readonly plan: PlannedInvoices;
 }
 
-/** Where a balance or a spend stands. */
+/** Where a balance or a spend stands, in the unit of the threshold. */
 interface Standing {
   readonly reference: ThresholdReference;
   readonly isDue: boolean;
-  /** The amount that usage may still take until it is due, in the unit of the threshold. */
+  /** The amount that usage may still take until it is due. */
   readonly left: Decimal;
+  /** The same as if nothing were held. */
+  readonly leftByUsage: Decimal;
+  /** The amount that may still be held until it is due; null: holds do not make it due. */
+  readonly leftToHold: Decimal | null;
   readonly unit: string;
 }
 
@@ -110,29 +116,50 @@ async function loadStandings(deps: BillingContext, customerIds: readonly string[
     deductions,
     now,
   );
-  const ofBalances = balances.map(({ contract, prepaidBalance, counted, fiatCreditTypeId }): Standing => {
-    const balance = sum(counted.map(({ id }) => leftOf.get(id) ?? ZERO));
-    return {
-      reference: referenceTo(contract, 'PREPAID_BALANCE'),
-      isDue: isRechargeDue(prepaidBalance, balance),
-      left: balance.minus(prepaidBalance.thresholdAmount),
-      unit: prepaidBalance.customCreditTypeId ?? fiatCreditTypeId,
-    };
-  });
+  const holdsOf = await heldOfBalances(deps, balances, now);
+  const ofBalances = balances.map((one) =>
+    standingOf(one, sum(one.counted.map(({ id }) => leftOf.get(id) ?? ZERO)), holdsOf.get(one.contract.id)),
+  );
   const ofSpends = spends.map(({ contract, spend, candidate, fiatCreditTypeId }): Standing => {
     const drawn = deductions.filter(({ commitId }) => commitId === candidate.id);
     const left = spend.thresholdAmount.minus(sum(drawn.map(({ amount }) => amount)));
-    return { reference: referenceTo(contract, 'SPEND'), isDue: left.lte(ZERO), left, unit: fiatCreditTypeId };
+    return {
+      ...{ reference: referenceTo(contract, 'SPEND'), isDue: left.lte(ZERO), unit: fiatCreditTypeId },
+      ...{ left, leftByUsage: left, leftToHold: null },
+    };
   });
   return [...ofBalances, ...ofSpends];
+}
+
+/** `holds`: undefined where it does not count them. */
+function standingOf(
+  { contract, prepaidBalance, fiatCreditTypeId }: CountedBalance,
+  balance: Decimal,
+  holds: readonly OutstandingHold[] | undefined,
+): Standing {
+  const line = rechargeLine(prepaidBalance, sum((holds ?? []).map(({ amount }) => amount)));
+  const left = balance.minus(line.at);
+  return {
+    reference: referenceTo(contract, 'PREPAID_BALANCE'),
+    isDue: left.lte(ZERO),
+    left,
+    leftByUsage: balance.minus(prepaidBalance.thresholdAmount),
+    leftToHold: holds === undefined || balance.gt(line.highest) ? null : left,
+    unit: prepaidBalance.customCreditTypeId ?? fiatCreditTypeId,
+  };
 }
 
 /** In floating point, which is enough to say when to look again. */
 function linesOf(standings: readonly Standing[]): Map<string, LineDistance> {
   return new Map(
-    standings.map(({ reference: { contractId, kind }, left, unit }) => [
+    standings.map(({ reference: { contractId, kind }, left, leftByUsage, leftToHold, unit }) => [
       `${kind} ${contractId}`,
-      { left: Number(left.toFixed()), unit },
+      {
+        left: Number(left.toFixed()),
+        leftByUsage: Number(leftByUsage.toFixed()),
+        leftToHold: leftToHold === null ? Number.POSITIVE_INFINITY : Number(leftToHold.toFixed()),
+        unit,
+      },
     ]),
   );
 }

@@ -11,7 +11,7 @@ import type { PrepaidBalanceThreshold, SpendThreshold, ThresholdKind } from '../
 import { floorToHour, type Instant } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
-import { isRechargeDue, rechargeAmount } from '../../rating/thresholds/recharge.ts';
+import { rechargeAmount, rechargeLine } from '../../rating/thresholds/recharge.ts';
 import {
   candidateCommit,
   priorityBehind,
@@ -19,8 +19,10 @@ import {
 } from '../../rating/thresholds/threshold-commit.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
+import type { OutstandingHold } from '../../store/holds/outstanding-holds.ts';
 import { loadProducts } from '../../store/products/products.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
+import { stillHeld } from '../balance-queries/outstanding-holds.ts';
 import { mayDrawOn } from '../balances/drawing-contracts.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { periodTerms } from '../invoice-queue/usage-periods.ts';
@@ -28,6 +30,7 @@ import { draftDeductions, planDrafts } from '../invoices/deductions.ts';
 import { inputFingerprints } from '../invoices/input-fingerprints.ts';
 import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
 import { countedCommits, unitOf } from './counted-balances.ts';
+import { heldOfBalances } from './held-of-balances.ts';
 import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
 
 /** A threshold of a contract. */
@@ -58,6 +61,8 @@ export interface PreparedCharge extends ThresholdReference {
     readonly without: readonly BalanceDeduction[];
     readonly with: readonly BalanceDeduction[];
   };
+  /** The holds that count as used. */
+  readonly holds: readonly OutstandingHold[];
 }
 
 /** Null where the contract has no such threshold now. */
@@ -71,7 +76,17 @@ export async function prepareCharge(
   if (reading === null) return null;
   const without = reading.without === null ? [] : await draftDeductions(deps, reading.without);
   const deductions = { without, with: await draftDeductions(deps, reading.with) };
-  return { ...reference, now, reading, deductions };
+  return { ...reference, now, reading, deductions, holds: await holdsOf(deps, reading, now) };
+}
+
+async function holdsOf(
+  deps: BillingContext,
+  { of, threshold, counted }: Reading,
+  now: Instant,
+): Promise<readonly OutstandingHold[]> {
+  if (!('rechargeToAmount' in threshold)) return [];
+  const held = await heldOfBalances(deps, [{ ...of, prepaidBalance: threshold, counted }], now);
+  return held.get(of.contract.id) ?? [];
 }
 
 /** Whether nothing that the charge was computed from has changed in PostgreSQL. Locks must keep it so. */
@@ -184,16 +199,20 @@ async function nameOfProduct(db: Database | Transaction, id: string, now: Instan
   return versionAt(product, now).name;
 }
 
-/** The amount of the commit, in the unit of the threshold; null where nothing is due. */
+/**
+ * The amount of the commit, in the unit of the threshold; null where nothing is due. Holds that have ended since do not
+ * count; those that are new are for the next evaluation.
+ */
 export async function amountDue(
   db: Database | Transaction,
-  { now, reading: { of, threshold, counted, input }, deductions }: PreparedCharge,
+  { now, reading: { of, threshold, counted, input }, deductions, holds }: PreparedCharge,
 ): Promise<Decimal | null> {
   const ofCandidate = deductions.with.filter(({ commitId }) => commitId === input.ids.commit);
   const drawn = sum(ofCandidate.map(({ amount }) => amount));
   if (!('rechargeToAmount' in threshold)) return drawn.gte(threshold.thresholdAmount) ? drawn : null;
   const balance = await balanceLeft(db, counted, deductions.without, now);
-  if (!isRechargeDue(threshold, balance)) return null;
+  const line = rechargeLine(threshold, await stillHeld(db, holds, now));
+  if (balance.gt(line.at)) return null;
   assert(of.prepaidBalance !== null, 'the threshold is of the contract');
   const others = await balanceLeft(db, counted, deductions.with, now);
   return rechargeAmount(threshold, { balance, others, drawn });

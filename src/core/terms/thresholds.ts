@@ -51,6 +51,8 @@ export const plainRecharge = {
   rechargeToAmount: exactText,
   /** Null: the amounts are in the currency of the contract's rate card. */
   customCreditTypeId: z.string().nullable(),
+  /** Whether what is held counts as used when it is judged whether the balance has fallen to the threshold. */
+  countHolds: z.boolean().default(false),
 };
 
 export const prepaidBalanceThreshold = objectOf({

@@ -9,6 +9,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import type { Decimal } from '../../core/decimal.ts';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
 import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
@@ -36,6 +37,8 @@ export interface EvaluationFigures extends QueueFigures {
 export interface Evaluations {
   /** Called with usage that is on disk. Costs a lookup for each customer, and waits for nothing. */
   readonly usage: UsageWatch;
+  /** Called with holds that are granted. Waits for nothing. */
+  granted(holds: readonly GrantedHold[]): void;
   /** Marks all watched customers. */
   markAll(): void;
   /**
@@ -48,6 +51,12 @@ export interface Evaluations {
   start(): void;
   /** Waits for the evaluations in progress. */
   close(): Promise<void>;
+}
+
+interface GrantedHold {
+  readonly customerId: string;
+  readonly creditTypeId: string;
+  readonly amount: Decimal;
 }
 
 interface Deps {
@@ -240,6 +249,17 @@ export function createEvaluations({
         if (usage === null) queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
         else watchedUsage.tell(usage);
       },
+    },
+    granted(holds) {
+      for (const { customerId, creditTypeId, amount } of holds) {
+        const customer = list.get(customerId);
+        if (customer === undefined) continue;
+        const held = Number(amount.toFixed());
+        for (const meter of customer.meters) {
+          const waitMs = meter.held?.(creditTypeId, held) ?? Number.POSITIVE_INFINITY;
+          if (Number.isFinite(waitMs)) customer.mark(waitMs);
+        }
+      }
     },
     markAll: () => queue.mark(list.customerIds()),
     settled,

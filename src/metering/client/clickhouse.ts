@@ -103,6 +103,11 @@ export interface ClickHouse {
    * is not known; absent for a server, to which other processes write.
    */
   readonly completeUpTo?: () => string | null;
+  /**
+   * Those of these transaction ids whose events reads see from now on, whichever process has stored them. Absent: not
+   * known.
+   */
+  readonly storedAmong?: (transactionIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Queries of each lane at this moment. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
   /**

@@ -74,7 +74,7 @@ function balances(alert: Alert, facts: AlertFacts): Reading[] {
 }
 
 /** Nothing, unless the alert counts holds. */
-function heldOf({ filters, creditTypeId }: Alert, { held }: AlertFacts): Decimal {
+export function heldOf({ filters, creditTypeId }: Alert, { held }: AlertFacts): Decimal {
   return filters.countHolds ? (held.get(creditTypeId ?? '') ?? ZERO) : ZERO;
 }
 

@@ -1,15 +1,26 @@
 /** How much a prepaid balance threshold charges (docs/thresholds.md, "Auto top-up"). Pure. */
-import { type Decimal, maximum } from '../../core/decimal.ts';
+import { type Decimal, decimal, maximum, minimum } from '../../core/decimal.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';
 
 type Levels = Pick<PrepaidBalanceThreshold, 'thresholdAmount' | 'rechargeToAmount'>;
 
-/** Whether the balance has fallen to the threshold. */
-export function isRechargeDue(
-  { thresholdAmount }: Pick<Levels, 'thresholdAmount'>,
-  balance: Decimal,
-): boolean {
-  return balance.lte(thresholdAmount);
+const HALF = decimal('0.5');
+
+/** The balance without holds at which the charge is due. */
+export interface RechargeLine {
+  readonly at: Decimal;
+  /** Holds raise it no further. */
+  readonly highest: Decimal;
+}
+
+/**
+ * What is held counts as used, so it raises the line: up to the middle between both levels. A charge fills the balance
+ * to `rechargeToAmount` and is therefore never less than half of one without holds, and there are at most twice as many,
+ * however much is held, and however often it is given up.
+ */
+export function rechargeLine({ thresholdAmount, rechargeToAmount }: Levels, held: Decimal): RechargeLine {
+  const highest = thresholdAmount.plus(rechargeToAmount).times(HALF);
+  return { at: minimum(thresholdAmount.plus(held), highest), highest };
 }
 
 /** The balance as it is, and what would be if the new commit were inexhaustible. */

@@ -38,6 +38,7 @@ export const prepaidBalanceThresholds = pgTable(
     specifiers: jsonb('specifiers').notNull(),
     /** A list of `{exclude: [{customFieldFilters: [{entity, key, value}]}]}`. */
     balanceSpecifiers: jsonb('balance_specifiers').notNull(),
+    countHolds: boolean('count_holds').notNull().default(false),
   },
   (table) => [
     check(

@@ -50,7 +50,7 @@ export async function putPrepaidBalanceThreshold(
 ): Promise<void> {
   await tx.delete(prepaidBalanceThresholds).where(eq(prepaidBalanceThresholds.contractId, contractId));
   if (threshold === null) return;
-  const { rechargeToAmount, customCreditTypeId, balanceSpecifiers, commit } = threshold;
+  const { rechargeToAmount, customCreditTypeId, balanceSpecifiers, countHolds, commit } = threshold;
   await tx.insert(prepaidBalanceThresholds).values({
     contractId,
     ...thresholdToColumns(threshold),
@@ -58,6 +58,7 @@ export async function putPrepaidBalanceThreshold(
     rechargeToAmount,
     customCreditTypeId,
     balanceSpecifiers,
+    countHolds,
   });
 }
 
@@ -75,7 +76,7 @@ export async function loadPrepaidBalanceThresholds(
   return new Map(
     rows.map((row) => {
       const common = thresholdFromColumns(row);
-      const { rechargeToAmount, customCreditTypeId } = row;
+      const { rechargeToAmount, customCreditTypeId, countHolds } = row;
       return [
         row.contractId,
         {
@@ -83,6 +84,7 @@ export async function loadPrepaidBalanceThresholds(
           commit: { ...common.commit, applicability: applicabilityFromColumns(row) },
           rechargeToAmount,
           customCreditTypeId,
+          countHolds,
           balanceSpecifiers: balanceSpecifiersColumn.parse(row.balanceSpecifiers),
         },
       ];

@@ -33,6 +33,11 @@ export const holds = pgTable(
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
     endedAt: instant('ended_at'),
+    /**
+     * The segments of prepaid balances that may pay for it, as of its grant. None: no balance applies. Null: not known,
+     * because there are many, or a process of an earlier version has granted it.
+     */
+    payers: text('payers').array(),
   },
   (table) => [
     /** Whoever reserves: one hold that may become the event. */

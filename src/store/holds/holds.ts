@@ -303,25 +303,6 @@ export async function readOutstanding(
   }));
 }
 
-/** The amounts of active holds, by unit, by customer. */
-export async function loadHeldAmounts(
-  db: Database | Transaction,
-  customerIds: readonly string[],
-  now: Instant,
-): Promise<Map<string, Map<string, Decimal>>> {
-  const held = new Map<string, Map<string, Decimal>>();
-  if (customerIds.length === 0) return held;
-  const rows = await db.execute(sql`
-    select customer_id, credit_type_id, sum(amount)::text as amount from holds
-    where customer_id = any(${uuids(customerIds)}) and status = 'active' and expires_at > ${formatInstant(now)}::timestamptz
-    group by customer_id, credit_type_id`);
-  for (const { customer_id, credit_type_id, amount } of rows) {
-    const own = held.get(String(customer_id)) ?? new Map<string, Decimal>();
-    held.set(String(customer_id), own.set(String(credit_type_id), decimal(String(amount))));
-  }
-  return held;
-}
-
 /** Removes some of the holds that have ended before, and ends some that nobody has asked for since. */
 export async function tidyHolds(db: Database, before: Instant, limit: number): Promise<number> {
   const at = formatInstant(before);

@@ -15,7 +15,7 @@ import {
   patchOf,
 } from '../description.ts';
 import { enumIn } from '../fields.ts';
-import { anyText, exact, id, instant, oneOf, text, truth } from '../kinds.ts';
+import { anyText, exact, flag, id, instant, oneOf, text, truth } from '../kinds.ts';
 import { beside, dropped, record } from '../record.ts';
 import { paymentGate } from './payment-gate.ts';
 import { applicability, priority } from './scope.ts';
@@ -44,10 +44,15 @@ const discountFields = {
 
 const plain = { isEnabled: truth, thresholdAmount: exact(), paymentGate };
 
+/** The spend that is charged has happened. */
+const noHolds = dropped(
+  z.literal(false, 'is not possible here: only usage is charged, and a hold is none').nullish(),
+);
+
 const discount = optional(record(discountFields, { id: { sent: 'DiscountConfigurationInput' } }));
 
 export const spendThreshold = record(
-  { ...plain, discount, commit: record({ ...purchase, ...noFilters }) },
+  { ...plain, countHolds: noHolds, discount, commit: record({ ...purchase, ...noFilters }) },
   { id: 'SpendThresholdConfiguration' },
 );
 
@@ -79,6 +84,10 @@ const ofPrepaid = {
     optional(id),
   ),
   balanceSpecifiers: optionalMany(balanceSpecifiers, []),
+  countHolds: described(
+    'Not of the reference API. Whether holds count as used when it is judged whether the balance has fallen to the threshold. Default: false.',
+    flag,
+  ),
 };
 
 export const prepaidBalanceThreshold = record(
@@ -104,7 +113,7 @@ const patchFields = {
 };
 
 export const spendThresholdPatch = record(
-  { ...patchFields, commit: patchOf(record({ ...patched(purchase), ...noFilters })) },
+  { ...patchFields, countHolds: noHolds, commit: patchOf(record({ ...patched(purchase), ...noFilters })) },
   { id: { sent: 'UpdateSpendThresholdConfiguration', answered: 'SpendThresholdConfigurationUpdate' } },
 );
 

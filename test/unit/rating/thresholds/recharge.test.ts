@@ -1,17 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Decimal, decimal, maximum, ZERO } from '../../../../src/core/decimal.ts';
-import { isRechargeDue, rechargeAmount } from '../../../../src/rating/thresholds/recharge.ts';
+import { rechargeAmount, rechargeLine } from '../../../../src/rating/thresholds/recharge.ts';
 
 test.each([
-  // balance, threshold, due
-  ['1000', '1000', true],
-  ['999.999', '1000', true],
-  ['1000.001', '1000', false],
-  ['0', '1000', true],
-])('a balance of %s is charged at a threshold of %s: %s', (balance, thresholdAmount, due) => {
-  expect(isRechargeDue({ thresholdAmount: decimal(thresholdAmount) }, decimal(balance))).toBe(due);
+  // held, threshold, level, balance at which it is charged
+  ['0', '1000', '5000', '1000'],
+  ['0.001', '1000', '5000', '1000.001'],
+  ['1999.999', '1000', '5000', '2999.999'],
+  // Up to the middle: a charge is never less than half of one without holds.
+  ['2000', '1000', '5000', '3000'],
+  ['4999', '1000', '5000', '3000'],
+  ['1', '0', '0.001', '0.0005'],
+])('with %s held, a threshold of %s and a level of %s are charged at %s', (held, threshold, level, at) => {
+  const levels = { thresholdAmount: decimal(threshold), rechargeToAmount: decimal(level) };
+  expect(rechargeLine(levels, decimal(held)).at.toFixed()).toBe(at);
 });
+
+const isRechargeDue = (levels: Parameters<typeof rechargeLine>[0], balance: Decimal) =>
+  balance.lte(rechargeLine(levels, ZERO).at);
 
 test.each([
   // the balance, what the new commit leaves of it, what it pays for, amount with a level of 5000
