@@ -7,6 +7,7 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { type Answered, reserve } from '../support/holds.ts';
+import { until } from '../support/thresholds.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-10T12:30:00Z' });
 const { api } = service;
@@ -339,6 +340,18 @@ describe('alerts that count holds', () => {
     await api.post('/v1/holds/release', { holds: [{ transaction_id: `${customer_id} 1` }] });
     await service.moveClock('2026-11-10T12:50:00Z');
     expect((await states()).map(([state]) => state)).toEqual(['ok', 'ok', 'ok', 'ok']);
+  });
+
+  test('a grant that brings the value to the threshold is followed by the alarm', async () => {
+    const { event_type, rates } = await createProduct({});
+    const credits = [{ product_id: await createFee(), priority: 1, access_schedule: access(100) }];
+    const { customer_id, ask } = await createCustomer(rates, { terms: { credits } });
+    const stateOf = await createAlert(customer_id, balance, { count_holds: true });
+    await service.moveClock('2026-11-10T12:50:00Z');
+    for (const size of [2, 2]) await ask({ event: { event_type, properties: { user: 'a', size } } });
+    expect((await stateOf())[0]).toBe('ok');
+    await ask({ event: { event_type, properties: { user: 'a', size: 1 } } });
+    expect((await until(stateOf, ([state]) => state === 'in_alarm'))[0]).toBe('in_alarm');
   });
 
   test.each([

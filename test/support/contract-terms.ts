@@ -248,6 +248,7 @@ export function everyTerm(catalogue: TermsCatalogue, customerId: string): Record
       is_enabled: false,
       threshold_amount: 500,
       recharge_to_amount: 2_000,
+      count_holds: true,
       commit: { product_id: fee, priority: 9, applicable_product_tags: ['llm'] },
       payment_gate_config: {
         payment_gate_type: 'EXTERNAL',

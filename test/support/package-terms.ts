@@ -240,6 +240,7 @@ function settings({ fee }: TermsCatalogue) {
       is_enabled: false,
       threshold_amount: 500,
       recharge_to_amount: 2_000,
+      count_holds: true,
       commit: { product_id: fee, priority: 9, applicable_product_tags: ['llm'] },
       payment_gate_config: {
         payment_gate_type: 'EXTERNAL',

@@ -1,4 +1,4 @@
-/** What is held of balances, for those who count it beside usage: thresholds and alerts (docs/holds.md). */
+/** Holds for those who count them beside usage: thresholds and alerts (docs/holds.md). */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -16,8 +16,8 @@ interface HoldStores {
 
 /**
  * The active holds of these customers whose events are not on disk. Read after usage was, so that nothing counts twice: a
- * hold that becomes its event is active for a moment after its event is stored. What is stored since counts neither way,
- * and is new usage for the next evaluation.
+ * hold that becomes its event is active for a moment after its event is stored. An event that is stored since counts
+ * neither way, and is new usage for the next evaluation.
  */
 export async function outstandingHolds(
   { db, clickhouse }: HoldStores,

@@ -14,7 +14,7 @@ export interface RechargeLine {
 }
 
 /**
- * What is held counts as used, so it raises the line: up to the middle between both levels. A charge fills the balance
+ * Holds count as used, so they raise the line: up to the middle between both levels. A charge fills the balance
  * to `rechargeToAmount` and is therefore never less than half of one without holds, and there are at most twice as many,
  * however much is held, and however often it is given up.
  */

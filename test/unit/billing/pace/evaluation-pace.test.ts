@@ -53,6 +53,37 @@ function measured({
   return pace;
 }
 
+test('what is held is urgent when it reaches the line, also where it was granted during the evaluation before', () => {
+  const pace = newPace();
+  const meter = pace.meterOf('a');
+  const hold = (amount: number, unit = 'cents') => meter.held?.(unit, amount);
+  const line = (left: number, leftToHold: number) =>
+    new Map([['line', { left, unit: 'cents', leftByUsage: left + 50, leftToHold }]]);
+  expect(hold(1)).toBe(LEARN_WAIT_MS);
+  evaluate(pace, line(100, 100));
+  expect(hold(60)).toBe(Number.POSITIVE_INFINITY);
+  expect(hold(1_000, 'euros')).toBe(Number.POSITIVE_INFINITY);
+  expect(hold(40)).toBe(0);
+  pace.begin(['a']);
+  expect(hold(30)).toBe(Number.POSITIVE_INFINITY);
+  pace.found('a', line(30, 30));
+  expect(pace.waitAgainMs('a')).toBe(0);
+  evaluate(pace, line(30, Number.POSITIVE_INFINITY));
+  expect(pace.waitAgainMs('a')).toBe(Number.POSITIVE_INFINITY);
+  expect(hold(1_000)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('what usage has changed is learned without what holds have changed', () => {
+  const pace = newPace();
+  const line = (left: number, leftByUsage: number) =>
+    new Map([['line', { left, unit: 'cents', leftByUsage, leftToHold: left }]]);
+  // 50 are held, and become one event of 50 tokens: nothing is nearer to the line than before.
+  pace.found('a', line(50, 100));
+  use(pace, 'a', tokens(50));
+  evaluate(pace, line(50, 50));
+  expect(use(pace, 'a', tokens(25))).toBe(0);
+});
+
 test('usage is urgent when twice what as much has changed before could cross the line', () => {
   const pace = newPace();
   expect(use(pace, 'a', events(1))).toBe(LEARN_WAIT_MS);
