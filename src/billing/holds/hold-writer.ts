@@ -13,8 +13,8 @@ import {
   writeHolds,
 } from '../../store/holds/holds.ts';
 
+import type { RowContext } from '../billing-context.ts';
 import type { HoldFamily, NotCharged } from './hold-family.ts';
-import type { HoldContext } from './hold-parts.ts';
 
 /** The outcome of a reservation. */
 export type Reserved =
@@ -70,7 +70,7 @@ export function createHoldWriter({
   db,
   clock,
   granted,
-}: Pick<HoldContext, 'db' | 'clock' | 'granted'>): HoldWriter {
+}: RowContext & { granted(holds: readonly Hold[]): void }): HoldWriter {
   const reservations: Waiting<Reservation, Reserved>[] = [];
   const changes: Waiting<HoldChange, boolean>[] = [];
   let isWriting = false;
