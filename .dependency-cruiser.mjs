@@ -49,6 +49,7 @@ export const SUBJECTS = {
     'client',
     'schema',
     'stored-parts',
+    'copies',
     'ingest',
     'otlp',
     'frozen-lines',

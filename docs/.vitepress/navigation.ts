@@ -47,6 +47,7 @@ const HOW_TO = [
     items: [
       { text: 'Operations', link: '/operations' },
       { text: 'Backups', link: '/backups' },
+      { text: 'Move to servers', link: '/how-to/move-to-servers' },
       { text: 'Scaling', link: '/scaling' },
       { text: 'Access and tokens', link: '/access' },
       { text: 'Security', link: '/security' },

@@ -49,6 +49,7 @@ import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
 import { withKnownEvents } from './known-events.ts';
 import type { LostEvents } from './logged-clickhouse.ts';
+import type { WriteGate } from './move/write-gate.ts';
 import { createOlderIds } from './older-ids.ts';
 import { createPartsWatch } from './parts-watch.ts';
 import { createPayments, type PaymentsConfig } from './payments.ts';
@@ -106,6 +107,8 @@ export interface ApplicationParts {
   readonly deliveryHooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
   /** Absent where nothing is known of backups. */
   readonly backups?: Pick<Backups, 'figures'> | undefined;
+  /** Closed while nothing may be changed. */
+  readonly gate?: Pick<WriteGate, 'enter' | 'isClosed'> | undefined;
   /** How often old events are looked for. */
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
@@ -158,6 +161,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     problem: () => watch.problems()[0] ?? null,
     damaged: (part: DamagedPart) => watch.damaged(part),
   };
+  const isPaused = () => parts.problem() !== null || given.gate?.isClosed() === true;
   const retention = createEventRetention({
     db: stores.db,
     clickhouse: inLane(guardParts(stores.clickhouse, parts), 'ingest'),
@@ -166,7 +170,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     months: config.eventRetentionMonths ?? null,
     windowDays: config.ingestWindowDays,
     cluster: config.clickhouseCluster,
-    isPaused: () => parts.problem() !== null,
+    isPaused,
     ...given.retentionTimes,
   });
   await retention.read();
@@ -184,13 +188,13 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const work = createBackgroundWork(context, {
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     giveWay: rightOfWay.giveWay,
-    isPaused: () => parts.problem() !== null,
+    isPaused,
   });
   const { jobs, evaluations, telling } = work;
   const deliveries = await createPayments(context, {
     config,
     hooks: given.deliveryHooks,
-    isPaused: () => parts.problem() !== null,
+    isPaused,
   });
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
@@ -276,6 +280,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ...(config.strictFields === undefined ? {} : { strictFields: config.strictFields }),
     dashboards: { links, origins: config.dashboardOrigins ?? [] },
     ...(takeRequest === undefined ? {} : { takeRequest }),
+    enterChange: given.gate?.enter,
     records: createRequestRecords({
       db: stores.db,
       idempotency: createIdempotency({ db: stores.db, clock }),

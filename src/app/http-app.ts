@@ -46,6 +46,8 @@ export interface AppDeps {
   readonly records?: RequestRecords;
   /** Without it request rates are not limited. */
   readonly takeRequest?: TakeRequest;
+  /** Without it, changes are taken at any time. */
+  readonly enterChange?: (() => () => void) | undefined;
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   /** By default true: requests about money with unknown fields are refused. */
@@ -103,12 +105,16 @@ export function createApp(deps: AppDeps): App {
   const exchange = createExchange({ log, metrics, shortage, ...(deps.tracer && { tracer: deps.tracer }) });
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
-  const { sessions, records, takeRequest, strictFields = true } = deps;
+  const { sessions, records, takeRequest, enterChange, strictFields = true } = deps;
   const limits = deps.answerLimits ?? answerLimits();
   const memory = createMemoryBudget(limits);
   const streams = createAnswerStreams(limits, memory);
   const answers = { streams, memory };
-  const given = { exchange, authenticate, sessions, bodies, records, takeRequest, ...answers, strictFields };
+  const given = {
+    ...{ exchange, authenticate, sessions, bodies, records, takeRequest, enterChange },
+    ...answers,
+    strictFields,
+  };
   registerRoutes(hono, given, routes);
   const files = consoleFiles(join(PACKAGE_ROOT, 'dist/console'));
   registerConsole(hono, exchange, files);

@@ -8,6 +8,7 @@ import type { ServerType } from '@hono/node-server';
 import { type Config, ConfigError, processEnvironment } from '../config.ts';
 import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
+import { requireNotMoved } from '../embedded/move-record.ts';
 import type { Logger } from '../log.ts';
 import type { Application } from './application.ts';
 import { openBackupChannel } from './backups/backup-channel.ts';
@@ -15,6 +16,10 @@ import { type Backups, createBackups } from './backups/backups.ts';
 import { drain } from './drain.ts';
 import { connectionsMaxFor, descriptorLimit, descriptorsOpen, lowLimitLine } from './file-descriptors.ts';
 import { createHttpServer, HTTP_LIMITS } from './http-server.ts';
+import { openMoveChannel } from './move/move-channel.ts';
+import { createPlace, type Place } from './move/moved-place.ts';
+import { requireWholeMove } from './move/unfinished-move.ts';
+import { createWriteGate, type WriteGate } from './move/write-gate.ts';
 import { type Stores, startStores } from './stores.ts';
 import { startTracing } from './tracing/tracing.ts';
 
@@ -46,9 +51,15 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const unwind = async () => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
+  const undoLater = (work: () => Promise<void>) => {
+    const step = once(work);
+    undo.push(step);
+    return step;
+  };
   try {
     const directory = await takeDataDirectory(config.dataDir);
     undo.push(() => directory.release());
+    await requireHere(config);
     const { tracer, close: closeTracing } = await startTracing(config.tracesEndpoint, log);
     undo.push(closeTracing);
     const [stores, { createApplication }] = await Promise.all([
@@ -56,33 +67,27 @@ export async function startService(config: Config, log: Logger): Promise<Service
       // Most of the code, which is read while the stores start.
       import('./application.ts'),
     ]);
-    undo.push(() => stores.close());
+    const closeStores = undoLater(() => stores.close());
+    const gate = createWriteGate();
     const backups = await createBackups({ config, log, env: processEnvironment() });
     const application = await createApplication({
-      ...{ config, log, tracer, stores },
+      ...{ config, log, tracer, stores, gate },
       backups: config.backupDir === undefined ? undefined : backups,
       firstToken: () => firstToken(config.dataDir),
       replaceFirstToken: (isFormer, text) => replaceFirstToken(config, log, isFormer, text),
     });
-    undo.push(() => application.close());
-    undo.push(await allowBackups(config, backups, { stores, application, log }));
-    const descriptors = await descriptorLimit();
-    const connectionsMax = connectionsMaxFor(descriptors, await descriptorsOpen());
-    const lowLimit = lowLimitLine(descriptors, connectionsMax);
-    if (lowLimit !== null) log.warn({ descriptors, connectionsMax }, lowLimit);
-    const limits = { ...HTTP_LIMITS, connectionsMax };
-    const server = createHttpServer((request, bindings) => application.fetch(request, bindings), limits);
-    server.on('clientError', application.refuseUnreadable);
+    const closeApplication = undoLater(() => application.close());
+    const endBackups = undoLater(await allowBackups(config, backups, { stores, application, log }));
+    const place = createPlace({
+      ...{ dataDir: config.dataDir, log, stores, application, waitMs: DRAIN_WAIT_MS },
+      close: [endBackups, closeApplication, closeStores],
+    });
+    undo.push(await allowMove(config, { stores, application, log, gate, place }));
+    const { server, lowLimit } = await createServer(place, application, log);
     await listen(server, config);
-    undo.push(() =>
-      drain({
-        server,
-        waitMs: DRAIN_WAIT_MS,
-        requestsEnded: () => application.requestsEnded(),
-        endJobs: () => application.endJobs(),
-        cancelQueries: () => stores.clickhouse.cancelQueries(),
-      }),
-    );
+    const { requestsEnded, endJobs } = application;
+    const { cancelQueries } = stores.clickhouse;
+    undo.push(() => drain({ server, waitMs: DRAIN_WAIT_MS, requestsEnded, endJobs, cancelQueries }));
     return {
       url: urlOf(server, config),
       newToken: application.newToken,
@@ -96,6 +101,27 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await unwind();
     throw error;
   }
+}
+
+interface CreatedServer {
+  readonly server: ServerType;
+  /** Null where enough connections can be open. */
+  readonly lowLimit: string | null;
+}
+
+async function createServer(
+  place: Place,
+  { refuseUnreadable }: Pick<Application, 'refuseUnreadable'>,
+  log: Logger,
+): Promise<CreatedServer> {
+  const descriptors = await descriptorLimit();
+  const connectionsMax = connectionsMaxFor(descriptors, await descriptorsOpen());
+  const lowLimit = lowLimitLine(descriptors, connectionsMax);
+  if (lowLimit !== null) log.warn({ descriptors, connectionsMax }, lowLimit);
+  const limits = { ...HTTP_LIMITS, connectionsMax };
+  const server = createHttpServer((request, bindings) => place.fetch(request, bindings), limits);
+  server.on('clientError', refuseUnreadable);
+  return { server, lowLimit };
 }
 
 function replaceFirstToken(
@@ -134,6 +160,48 @@ async function allowBackups(
   return async () => {
     await backups.close();
     await channel.close();
+  };
+}
+
+/** The stores of this DATA_DIR, unless both are servers. Throws an error for the operator where they are at another place. */
+async function requireHere({ dataDir, databaseUrl, clickhouseUrl }: Config): Promise<void> {
+  if (databaseUrl === undefined || clickhouseUrl === undefined) await requireNotMoved(dataDir);
+  if (databaseUrl !== undefined) await requireWholeMove(databaseUrl);
+}
+
+interface Moved extends BackedUp {
+  readonly gate: WriteGate;
+  readonly place: Place;
+}
+
+/** Both stores, or none. Returns the function that ends it. */
+async function allowMove(
+  { databaseUrl, clickhouseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'clickhouseUrl' | 'dataDir'>,
+  { stores, application, log, gate, place }: Moved,
+): Promise<() => Promise<void>> {
+  if (databaseUrl !== undefined || clickhouseUrl !== undefined) return async () => {};
+  let left: Promise<void> = Promise.resolve();
+  const channel = await openMoveChannel({
+    ...{ dataDir, log, gate, clickhouse: stores.clickhouse },
+    problem: () => application.problems()[0] ?? null,
+    onMoved: () => {
+      left = place
+        .leave()
+        .catch((err: unknown) => log.error({ err }, 'the moved stores could not be closed'));
+    },
+  });
+  return async () => {
+    await channel.close();
+    await left;
+  };
+}
+
+/** The first call does the work, and later ones wait for it. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work();
+    return done;
   };
 }
 

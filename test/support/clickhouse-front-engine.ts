@@ -184,13 +184,13 @@ async function runStatement(session: Session, statement: FrontStatement): Promis
 }
 
 const BINARY_INSERT =
-  /^\s*INSERT\s+INTO\s+(?<table>[\w.]+)\s*\((?<columns>[^()]*)\)\s*FORMAT\s+RowBinary\s*$/i;
+  /^\s*INSERT\s+INTO\s+(?<table>[\w.]+)\s*\((?<columns>[^()]*)\)\s*FORMAT\s+(?<format>RowBinary|Native)\s*$/i;
 
 /** chDB takes binary rows from a file only, and needs the types of the columns, which a server looks up. */
 async function insertBinary(
   session: Session,
   { database }: FrontStatement,
-  { table = '', columns = '' }: Record<string, string>,
+  { table = '', columns = '', format = '' }: Record<string, string>,
   data: Buffer,
 ): Promise<FrontResult> {
   const described = await session.queryAsync(
@@ -203,7 +203,7 @@ async function insertBinary(
   await writeFile(path, data);
   try {
     await session.queryAsync(
-      `INSERT INTO ${database}.${table} (${columns}) SELECT * FROM file(${stringLiteral(path)}, 'RowBinary', ${stringLiteral(structure.join(', '))})`,
+      `INSERT INTO ${database}.${table} (${columns}) SELECT * FROM file(${stringLiteral(path)}, ${stringLiteral(format)}, ${stringLiteral(structure.join(', '))})`,
     );
   } finally {
     await rm(path, { force: true });

@@ -32,6 +32,7 @@ export async function recordedCall(...args: readonly string[]): Promise<Recorded
     strayData: record('strayData'),
     backup: record('backup'),
     restore: record('restore'),
+    move: record('move'),
     doctor: record('doctor'),
   };
   const code = await runProgram(args, actions, {

@@ -40,6 +40,8 @@ export interface RegisterDeps {
   /** Without it nothing is recorded, and idempotency keys are ignored. */
   readonly records: RequestRecords | undefined;
   readonly takeRequest: TakeRequest | undefined;
+  /** Refuses requests that change something while nothing may be changed, and returns what ends one otherwise. */
+  readonly enterChange: (() => () => void) | undefined;
   readonly streams: AnswerStreams;
   /** Of all answers, those of `streams` among them. */
   readonly memory: MemoryBudget;
@@ -103,6 +105,25 @@ function pathLookup<Operation extends { readonly path: string }>(
 }
 
 async function answerTo(
+  deps: RegisterDeps,
+  definition: RouteDefinition,
+  context: Context,
+  request: RequestContext,
+): Promise<Answer> {
+  const leave = onlyReads(definition) ? undefined : deps.enterChange?.();
+  try {
+    return await carriedOut(deps, definition, context, request);
+  } finally {
+    leave?.();
+  }
+}
+
+/** A public POST is a sign-in, or the message of a billing provider. */
+function onlyReads({ method, scope }: RouteDefinition): boolean {
+  return scope === 'read' || (scope === 'public' && method === 'get');
+}
+
+async function carriedOut(
   deps: RegisterDeps,
   definition: RouteDefinition,
   context: Context,

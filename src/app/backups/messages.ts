@@ -10,7 +10,7 @@ import { z } from 'zod';
 /** The socket. */
 export const BACKUP_SOCKET = 'backup.socket';
 
-const frozenTables = z.object({
+export const frozenTables = z.object({
   /** Of the parts: below it, `store/abc/abc…/all_1_1_0`. */
   directory: z.string(),
   tables: z.array(z.object({ name: z.string(), id: z.uuid() })),
@@ -34,7 +34,7 @@ export const reply = z.union([
 ]);
 export type BackupReply = z.infer<typeof reply>;
 
-export function send(socket: Socket, message: BackupRequest | BackupReply): void {
+export function send(socket: Socket, message: object): void {
   socket.write(`${JSON.stringify(message)}\n`);
 }
 

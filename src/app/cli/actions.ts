@@ -9,6 +9,7 @@ import type { CatalogueImport } from '../commands/catalogue/catalogue-command.ts
 import { commandConfig } from '../commands/command-config.ts';
 import { EXIT, failingWith } from '../commands/command-failure.ts';
 import type { DoctorOptions } from '../commands/doctor/doctor-command.ts';
+import type { MoveOptions } from '../commands/move/options.ts';
 import type { ReconcileOptions } from '../commands/reconcile/options.ts';
 import type { SqlOptions } from '../commands/sql/options.ts';
 import type { TokenCall } from '../commands/token-command.ts';
@@ -26,6 +27,7 @@ export interface Actions {
   strayData(names: readonly string[]): Promise<number>;
   backup(options: BackupOptions): Promise<number>;
   restore(options: RestoreOptions): Promise<number>;
+  move(options: MoveOptions): Promise<number>;
   doctor(options: DoctorOptions): Promise<number>;
 }
 
@@ -65,6 +67,7 @@ export const ACTIONS: Actions = {
     print(await (await import('../commands/stray-data-command.ts')).strayDataCommand(names)),
   backup: async (options) => (await import('../commands/backup/backup-command.ts')).backupCommand(options),
   restore: async (options) => (await import('../commands/backup/restore-command.ts')).restoreCommand(options),
+  move: async (options) => (await import('../commands/move/move-command.ts')).moveCommand(options),
   doctor: async (options) =>
     (await import('../commands/doctor/doctor-command.ts')).doctorCommand(options, processEnvironment()),
 };

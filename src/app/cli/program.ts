@@ -9,6 +9,7 @@ import { defineCompletion } from './completion.ts';
 import { defineDemo } from './demo.ts';
 import { defineDoctor } from './doctor.ts';
 import { defineAcceptLoss, defineCatalogue, defineStrayData } from './maintenance.ts';
+import { defineMove } from './move.ts';
 import { defineReconcile } from './reconcile.ts';
 import type { Run } from './run.ts';
 import { defineSql } from './sql.ts';
@@ -92,6 +93,7 @@ export function createProgram(
   defineStrayData(program, run(actions.strayData));
   defineBackup(program, run(actions.backup));
   defineRestore(program, run(actions.restore));
+  defineMove(program, run(actions.move));
   defineDoctor(program, run(actions.doctor));
   defineCompletion(program, out);
   for (const command of [program, ...descendantsOf(program)]) {

@@ -59,7 +59,7 @@ interface Request {
   /** Empty where the body is a form that has it. */
   readonly query: string;
   readonly settings: Readonly<Record<string, string>>;
-  readonly body?: { readonly bytes: Buffer | string; readonly type?: string };
+  readonly body?: { readonly bytes: Buffer | string | Readable; readonly type?: string };
   readonly signal?: AbortSignal;
 }
 
@@ -176,6 +176,34 @@ export async function createRemoteDatabase(options: RemoteClickHouseOptions): Pr
   }
 }
 
+/** Inserts of any length, as the answers of another ClickHouse have them. */
+export interface RemoteInserts {
+  /**
+   * `pieces`: the rows in the format Native. Resolves when they are on disk. When it rejects, some of the rows may be
+   * there. A replicated table takes rows that it had before.
+   */
+  insert(table: string, columns: readonly string[], pieces: AsyncIterable<Buffer>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a server for them; nothing is sent before the first insert. */
+export function createRemoteInserts(options: RemoteClickHouseOptions): RemoteInserts {
+  const address = parseClickHouseUrl(options.url);
+  const settings = statementSettings(address, options.cluster !== undefined).insert;
+  const client = openClient(address.url, address.database, 1);
+  return {
+    async insert(table, columns, pieces) {
+      for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
+      await run(client, {
+        query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Native`,
+        settings: { ...settings, insert_deduplicate: '0' },
+        body: { bytes: Readable.from(pieces, { objectMode: false }) },
+      });
+    },
+    close: () => client.close(),
+  };
+}
+
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function openClient(url: string, database: string | undefined, connections: number): ClickHouseClient {
@@ -245,6 +273,10 @@ function selectRequest(query: BackendSelect): Pick<Request, 'query' | 'body'> & 
 
 type Texts = Readonly<Record<string, string>>;
 
+function streamOf(bytes: Buffer | string | Readable): Readable {
+  return bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false });
+}
+
 /** Sends a statement and takes its answer, which has no content, to the end. */
 async function run(client: ClickHouseClient, request: Request): Promise<void> {
   const answer = await send(client, request);
@@ -260,7 +292,7 @@ async function send(client: ClickHouseClient, { query, settings, body, signal }:
     // The client would read the error itself, and cut it.
     ignore_error_response: true,
     ...(signal === undefined ? {} : { abort_signal: signal }),
-    ...(body === undefined ? {} : { values: Readable.from([body.bytes], { objectMode: false }) }),
+    ...(body === undefined ? {} : { values: streamOf(body.bytes) }),
     ...(body?.type === undefined ? {} : { http_headers: { 'Content-Type': body.type } }),
   });
   const status = result.http_status_code;

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
 
-interface CopiedTable {
+export interface CopiedTable {
   readonly schema: string;
   readonly name: string;
   /** Without generated ones. */
@@ -25,6 +25,12 @@ interface CopiedSequence {
   readonly lastValue: string | null;
 }
 
+interface RowsFingerprint {
+  readonly rows: number;
+  /** The sum of the hashes of all rows. */
+  readonly sum: string;
+}
+
 /** The database at one moment, without anything that is committed later. */
 export interface DatabaseSnapshot {
   /** When it was taken, by the clock of the server. */
@@ -35,6 +41,8 @@ export interface DatabaseSnapshot {
   readonly sequences: readonly CopiedSequence[];
   /** Its rows, a line of text each, in chunks of any size. One table at a time. */
   rowsOf(table: CopiedTable): AsyncIterable<Buffer>;
+  /** Equal for tables with equal rows, whatever their order. */
+  fingerprintOf(table: CopiedTable): Promise<RowsFingerprint>;
   /** Before the rows count: throws a `DatabaseCopyError` where the snapshot, or the lock, was lost meanwhile. */
   check(): Promise<void>;
 }
@@ -46,6 +54,7 @@ export class DatabaseCopyError extends Error {
 
 const tableRow = z.object({ schema: z.string(), name: z.string(), columns: z.array(z.string()) });
 const sequenceRow = z.object({ schema: z.string(), name: z.string(), last_value: z.string().nullable() });
+const fingerprintRow = z.object({ rows: z.coerce.number(), sum: z.string() });
 const placeRow = z.object({ pid: z.int(), at: z.string(), ms: z.coerce.number() });
 
 /** Schemas of the service: its tables, and the record of its migrations. */
@@ -62,29 +71,80 @@ export async function withDatabaseSnapshot<Result>(
 ): Promise<Result> {
   const client = copyClient(connection);
   try {
-    const [locked] = await asked(() => client.unsafe(`select pg_try_advisory_lock(${lock}) as done`));
-    if (locked?.done !== true) throw new DatabaseCopyError('another backup of these stores is running');
-    const { before, tables, sequences } = await asked(async () => {
-      await client.unsafe('begin isolation level repeatable read read only');
-      return {
-        before: await placeOf(client),
-        tables: await tablesOf(client),
-        sequences: await sequencesOf(client),
-      };
-    });
-    const rows = (table: CopiedTable) => rowsOf(client, table);
-    const check = async () => {
-      // The driver connects again by itself, outside of any snapshot.
-      const after = await asked(() => placeOf(client));
-      if (after.pid === before.pid && after.at === before.at) return;
-      throw new DatabaseCopyError(
-        'the connection to PostgreSQL was lost: the rows that were read are not of one moment',
-      );
-    };
-    return await work({ moment: before.ms, tables, sequences, rowsOf: rows, check });
+    await takeLock(client, lock, 'another backup of these stores is running');
+    return await inSnapshot(client, 'begin isolation level repeatable read read only', work);
   } finally {
     await client.end({ timeout: 5 });
   }
+}
+
+/** Transactions that write end within this time, or the service that they belong to is not held. */
+const LOCK_WAIT_SECONDS = 60;
+
+export interface HeldDatabase {
+  /** As of `withDatabaseSnapshot`. */
+  readonly lock: number;
+  /** Tables of the schema `public` that others continue to write to: they are not copied. */
+  readonly except: readonly string[];
+}
+
+/**
+ * The same, while nobody else writes: whoever tries waits until `work` has ended. So nothing that is acknowledged is
+ * missing from the snapshot for as long as `work` runs.
+ */
+export async function withHeldDatabase<Result>(
+  connection: PostgresConnection,
+  { lock, except }: HeldDatabase,
+  work: (snapshot: DatabaseSnapshot) => Promise<Result>,
+): Promise<Result> {
+  const client = copyClient(connection);
+  try {
+    await takeLock(client, lock, 'another move of these stores is running');
+    const tables = await asked(() => tablesOf(client));
+    const held = tables.filter(({ schema, name }) => schema !== 'public' || !except.includes(name));
+    // The snapshot is taken by the first statement after the locks.
+    const begin = `begin isolation level repeatable read; set local lock_timeout = '${LOCK_WAIT_SECONDS}s';
+      lock table ${held.map(quotedName).join(', ')} in share mode`;
+    return await inSnapshot(client, begin, work);
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
+async function takeLock(client: Client, lock: number, taken: string): Promise<void> {
+  const [locked] = await asked(() => client.unsafe(`select pg_try_advisory_lock(${lock}) as done`));
+  if (locked?.done !== true) throw new DatabaseCopyError(taken);
+}
+
+async function inSnapshot<Result>(
+  client: postgres.Sql,
+  begin: string,
+  work: (snapshot: DatabaseSnapshot) => Promise<Result>,
+): Promise<Result> {
+  const { before, tables, sequences } = await asked(async () => {
+    await client.unsafe(begin).simple();
+    return {
+      before: await placeOf(client),
+      tables: await tablesOf(client),
+      sequences: await sequencesOf(client),
+    };
+  });
+  const check = async () => {
+    // The driver connects again by itself, outside of any snapshot.
+    const after = await asked(() => placeOf(client));
+    if (after.pid === before.pid && after.at === before.at) return;
+    throw new DatabaseCopyError(
+      'the connection to PostgreSQL was lost: the rows that were read are not of one moment',
+    );
+  };
+  return await work({
+    moment: before.ms,
+    tables,
+    sequences,
+    rowsOf: (table) => rowsOf(client, table),
+    fingerprintOf: (table) => asked(() => fingerprintOf(client, table)),
+    check,
+  });
 }
 
 /** A failure of the server or of the connection, in words. */
@@ -153,6 +213,10 @@ function copyClient(connection: PostgresConnection): postgres.Sql {
       TimeZone: 'UTC',
       statement_timeout: 0,
       idle_in_transaction_session_timeout: 0,
+      // Values have the same text on every server.
+      bytea_output: 'hex',
+      extra_float_digits: 1,
+      IntervalStyle: 'postgres',
     },
   });
 }
@@ -195,6 +259,14 @@ async function* rowsOf(client: Client, table: CopiedTable): AsyncGenerator<Buffe
   } catch (error) {
     throw unanswered(error);
   }
+}
+
+async function fingerprintOf(client: Client, table: CopiedTable): Promise<RowsFingerprint> {
+  const [row] = await client.unsafe(
+    `select count(*) as rows, coalesce(sum(hashtextextended(row(${quotedColumns(table)})::text, 0)), 0)::text as sum
+     from ${quotedName(table)}`,
+  );
+  return fingerprintRow.parse(row);
 }
 
 interface Reference {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import { DataDirectoryError, takeDataDirectory } from '../../../embedded/data-directory.ts';
 import { restoreDefinitions, whileDefinitionsChange } from '../../../embedded/kept-definitions.ts';
+import { requireNotMoved } from '../../../embedded/move-record.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
@@ -39,6 +40,9 @@ export async function openClickHouse(config: BackfillConfig): Promise<OpenClickH
 }
 
 async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise<OpenClickHouse> {
+  await requireNotMoved(dataDir).catch((error: unknown) => {
+    throw error instanceof DataDirectoryError ? new BackfillFailure(error.message) : error;
+  });
   const directory = await takeDataDirectory(dataDir).catch((error: unknown) => {
     if (!(error instanceof DataDirectoryError)) throw error;
     throw new BackfillFailure(

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { reconcileInvoices } from '../../../billing/invoices/reconcile/reconcile.ts';
 import type { Config } from '../../../config.ts';
 import { CLOCK_BOUNDS } from '../../../core/clock.ts';
+import type { Instant } from '../../../core/time.ts';
 import { NO_TRACER } from '../../../core/tracing.ts';
 import { createServiceClock } from '../../../jobs/service-clock.ts';
 import { withKeptEvents } from '../../../metering/client/kept-events.ts';
@@ -41,16 +42,16 @@ export async function verifyRestored(
     }
     await requireWhole(stores);
     terminal.line(`  ${countsText(countsOf(manifest))}: as many as in the backup`);
-    return await reconciled(stores, config, manifest, terminal);
+    return await reconciled(stores, config, manifest.moment, terminal);
   } finally {
     await stores.close();
   }
 }
 
-/** PostgreSQL knows which parts ClickHouse had, a moment before these were copied. */
-async function requireWhole({ db, clickhouse }: Stores): Promise<void> {
+/** PostgreSQL knows which parts ClickHouse had. Throws a `CommandFailure` where some are missing. */
+export async function requireWhole({ db, clickhouse, lostEvents }: Stores): Promise<void> {
   const log = pino({ level: 'silent' });
-  const watch = createPartsWatch({ db, clickhouse, log, cluster: undefined, isEmbedded: true });
+  const watch = createPartsWatch({ db, clickhouse, log, cluster: undefined, isEmbedded: true, lostEvents });
   await watch.check();
   const [problem] = watch.problems();
   if (problem !== undefined) throw new CommandFailure(`events are missing: ${problem}`);
@@ -63,11 +64,11 @@ async function countRows({ clickhouse }: Stores, table: string): Promise<number>
   return countRow.parse(row).rows;
 }
 
-/** Compares as of the moment of the backup: what has fallen due since is not late. */
-async function reconciled(
+/** Compares as of the moment of the rows: what has fallen due since is not late. Returns whether there is no difference. */
+export async function reconciled(
   stores: Stores,
   config: Config,
-  manifest: Manifest,
+  moment: Instant,
   terminal: Terminal,
 ): Promise<boolean> {
   const { db } = stores;
@@ -76,7 +77,7 @@ async function reconciled(
   const clickhouse = withKeptEvents(stores.clickhouse, () => keptFrom);
   const context = createBillingContext({
     ...{ config, db, clickhouse },
-    clock: clock.sandbox === null ? { now: () => manifest.moment } : clock,
+    clock: clock.sandbox === null ? { now: () => moment } : clock,
     log: pino({ level: 'silent' }),
     tracer: NO_TRACER,
     repeats: createRepeatLog({ clickhouse }),

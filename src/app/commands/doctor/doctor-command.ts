@@ -9,6 +9,7 @@ import { checkBackups } from './backups.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
 import { checkDisk, checkMemory, checkNode } from './machine.ts';
+import { checkMove } from './move.ts';
 import { checkPort } from './port.ts';
 import { checkPostgres } from './postgresql.ts';
 
@@ -49,6 +50,7 @@ async function examine(env: Environment): Promise<readonly Finding[]> {
   const checked = await Promise.all([
     looked('disk', () => checkDisk(config.dataDir)),
     looked('backup', () => checkBackups(config, Date.now())),
+    looked('move', () => checkMove(config)),
     looked('port', () => checkPort(config)),
     looked('PostgreSQL', () => checkPostgres(config)),
     looked('ClickHouse', () => checkClickHouse(config)),

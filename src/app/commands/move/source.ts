@@ -1,0 +1,94 @@
+/** The embedded stores that are moved: those of a running service, or of one that is stopped. */
+import type { Config } from '../../../config.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { takeDataDirectory } from '../../../embedded/data-directory.ts';
+import { type MoveRecord, writeMove } from '../../../embedded/move-record.ts';
+import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
+import type { FrozenTables } from '../../backups/messages.ts';
+import type { MoveReply, MoveRequest } from '../../move/messages.ts';
+import { askMovedService, type MovedService } from '../../move/move-channel.ts';
+import { type Stores, startStores } from '../../stores.ts';
+import { requireWhole } from '../backup/verify-restored.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { databaseOfService } from '../token-command.ts';
+import { type OpenTables, openFrozenTables } from './frozen-clickhouse.ts';
+
+export interface MoveSource {
+  /** Whether a service uses the stores meanwhile. */
+  readonly isRunning: boolean;
+  connection(): Promise<PostgresConnection>;
+  /** The tables with every event that was acknowledged before. Closed before it is called again. */
+  openTables(names: readonly string[]): Promise<OpenTables>;
+  /** No change and no event is taken from now on, until `close` or for good. */
+  hold(): Promise<void>;
+  /** The stores here count no more, which is on disk when this resolves. Throws where something may have been taken since `hold`. */
+  leave(record: MoveRecord): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openSource(config: Config): Promise<MoveSource> {
+  const service = await askMovedService(config.dataDir).catch(() => null);
+  return service === null ? await stoppedSource(config) : runningSource(config, service);
+}
+
+function runningSource(config: Config, service: MovedService): MoveSource {
+  const ask = async (asked: MoveRequest): Promise<Exclude<MoveReply, { refused: string }>> => {
+    const answer = await service.ask(asked).catch((error: unknown) => {
+      throw new CommandFailure(
+        `the service does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+    if ('refused' in answer) throw new CommandFailure(`the service refuses the move: ${answer.refused}`);
+    return answer;
+  };
+  return {
+    isRunning: true,
+    connection: () => databaseOfService(config),
+    async openTables(names) {
+      const answer = await ask({ ask: 'freeze' });
+      if (!('frozen' in answer)) throw new Error('the service has answered something else');
+      return await openFrozenTables(config, answer.frozen satisfies FrozenTables, names);
+    },
+    hold: async () => {
+      await ask({ ask: 'hold' });
+    },
+    leave: async ({ id }) => {
+      await ask({ ask: 'leave', id });
+    },
+    close: async () => service.close(),
+  };
+}
+
+/** Nobody else can open the stores while this process has DATA_DIR. */
+async function stoppedSource(config: Config): Promise<MoveSource> {
+  const taken = await takeDataDirectory(config.dataDir);
+  try {
+    const stores = await wholeStores(config);
+    return {
+      isRunning: false,
+      connection: () => databaseOfService(config),
+      // Events that wait in the log are taken up when the table is read.
+      openTables: async () => ({ clickhouse: stores.clickhouse, close: async () => {} }),
+      hold: async () => {},
+      leave: (record) => writeMove(config.dataDir, { ...record, movedAt: formatInstant(Date.now()) }),
+      close: async () => {
+        await stores.close();
+        await taken.release();
+      },
+    };
+  } catch (error) {
+    await taken.release();
+    throw error;
+  }
+}
+
+async function wholeStores(config: Config): Promise<Stores> {
+  const stores = await startStores(config, { holdMerges: true });
+  try {
+    await requireWhole(stores);
+    return stores;
+  } catch (error) {
+    await stores.close();
+    throw error;
+  }
+}
