@@ -2,8 +2,9 @@
 import type { Registry } from 'prom-client';
 import { createMetrics } from '../../src/api/http/metrics.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
+import type { RouteContext } from '../../src/api/routes/route-context.ts';
 import { createApp } from '../../src/app/http-app.ts';
-import { type EveryRouteDeps, everyRoute } from '../../src/app/routes.ts';
+import { everyRoute } from '../../src/app/routes.ts';
 import { serviceFigures } from '../../src/app/service-figures.ts';
 
 /** Answers every question with itself: no handler runs, so nothing is asked of it. */
@@ -13,7 +14,7 @@ export function everyRouteOfApp(): readonly RouteDefinition[] {
   const app = createApp({
     ...(nothing as Parameters<typeof createApp>[0]),
     measures: () => undefined,
-    routes: everyRoute(nothing as EveryRouteDeps),
+    routes: everyRoute(nothing as RouteContext),
   });
   return app.routes;
 }

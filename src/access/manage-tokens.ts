@@ -3,7 +3,6 @@
  *
  * The text of a token is returned once, when the token is created, and is stored nowhere.
  */
-import type { Clock } from '../core/clock.ts';
 import { assert, conflict, invalid, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
@@ -20,20 +19,12 @@ import {
   revokeStoredToken,
   type Token,
 } from '../store/access/tokens.ts';
-import type { Database, Transaction } from '../store/base/database.ts';
+import type { Transaction } from '../store/base/database.ts';
 import { afterCommit } from '../store/base/request-unit.ts';
+import type { AccessContext } from './access-context.ts';
 import { hashToken, newTokenText } from './tokens.ts';
 
 export type { Token };
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Called when a token is revoked, with its SHA-256: other processes learn it a moment later. */
-  onRevoked?(sha256: string): void;
-  /** Called when the text of a token is replaced, with a test of the former text. Must not throw. */
-  onReplaced?(isFormer: (text: string) => boolean, text: string): void;
-}
 
 interface NewToken {
   readonly name: string;
@@ -49,7 +40,7 @@ export interface IssuedToken {
 }
 
 /** Creates a token. Refuses an end that has passed (`invalid`). */
-export function issueToken(deps: Deps, token: NewToken): Promise<IssuedToken> {
+export function issueToken(deps: Pick<AccessContext, 'db' | 'clock'>, token: NewToken): Promise<IssuedToken> {
   return deps.db.transaction((tx) => issue(tx, deps.clock.now(), token));
 }
 
@@ -65,7 +56,7 @@ async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<I
 }
 
 /** All tokens, revoked and expired ones too, in the order in which they were created. */
-export function listTokens(deps: Pick<Deps, 'db'>, page: PageRequest): Promise<Page<Token>> {
+export function listTokens(deps: Pick<AccessContext, 'db'>, page: PageRequest): Promise<Page<Token>> {
   return listStoredTokens(deps.db, page);
 }
 
@@ -73,13 +64,13 @@ export function listTokens(deps: Pick<Deps, 'db'>, page: PageRequest): Promise<P
  * Revokes a token, in every process; doing it again changes nothing. Refuses an unknown token and the one of
  * API_TOKEN, which the next start would bring back (`conflict`).
  */
-export function revokeToken(deps: Deps, id: string): Promise<Token> {
+export function revokeToken(deps: AccessContext, id: string): Promise<Token> {
   return deps.db.transaction(async (tx) => {
     const token = await managedToken(tx, id);
     if (token.revokedAt !== null) return token;
     const revokedAt = deps.clock.now();
     await revokeStoredToken(tx, token, revokedAt);
-    afterCommit(() => deps.onRevoked?.(token.sha256));
+    afterCommit(() => deps.onRevoked(token.sha256));
     return { ...token, revokedAt };
   });
 }
@@ -89,7 +80,7 @@ export function revokeToken(deps: Deps, id: string): Promise<Token> {
  * that of the old. Refuses what `revokeToken` refuses, and a token that is revoked (`conflict`).
  */
 export async function rotateToken(
-  deps: Deps,
+  deps: AccessContext,
   id: string,
   { expiresAt }: { readonly expiresAt: Instant | null | undefined },
 ): Promise<IssuedToken> {
@@ -102,8 +93,8 @@ export async function rotateToken(
     const issued = await issue(tx, now, { name, scope, expiresAt: end });
     await revokeStoredToken(tx, token, now);
     afterCommit(() => {
-      deps.onRevoked?.(token.sha256);
-      deps.onReplaced?.((text) => hashToken(text) === token.sha256, issued.text);
+      deps.onRevoked(token.sha256);
+      deps.onReplaced((text) => hashToken(text) === token.sha256, issued.text);
     });
     return issued;
   });
@@ -127,7 +118,7 @@ async function managedToken(tx: Transaction, id: string): Promise<Token> {
  * Returns the text of a first token that this call stored, for the caller to print; otherwise null.
  */
 export async function ensureFirstToken(
-  deps: Deps & {
+  deps: Pick<AccessContext, 'db' | 'clock'> & {
     readonly apiToken: string | undefined;
     firstToken(): Promise<{ readonly token: string }>;
   },

@@ -18,8 +18,9 @@ import { createRightOfWay } from '../core/right-of-way.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
-import type { DeliveriesDeps } from '../jobs/deliveries/deliveries.ts';
+import type { DeliveryHooks } from '../jobs/deliveries/deliveries.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
+import type { JobsContext } from '../jobs/jobs-context.ts';
 import { createServiceClock, leftSandboxLine } from '../jobs/service-clock.ts';
 import { withTelling } from '../jobs/tell-scheduled.ts';
 import type { Logger } from '../log.ts';
@@ -104,7 +105,7 @@ export interface ApplicationParts {
     readonly lostEvents?: LostEvents | undefined;
   } & Pings;
   /** For tests: what happens between two steps of a delivery, and how long a lease lasts. */
-  readonly deliveryHooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
+  readonly deliveryHooks?: DeliveryHooks | undefined;
   /** Absent where nothing is known of backups. */
   readonly backups?: Pick<Backups, 'figures'> | undefined;
   /** Closed while nothing may be changed. */
@@ -178,26 +179,23 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const isShared = config.clickhouseUrl !== undefined;
   const clickhouse: ClickHouse = withKnownEvents(kept, () => ingest, { isShared });
   const repeats = createRepeatLog({ clickhouse });
-  const context = createBillingContext({
-    config,
-    db: stores.db,
-    ...{ clickhouse, clock, log, tracer, repeats },
-  });
+  const context = {
+    ...createBillingContext({ config, db: stores.db, ...{ clickhouse, clock, log, tracer, repeats } }),
+    upcoming: upcomingCommits,
+    allowPrivate: config.webhookAllowPrivate ?? false,
+  };
   const { windowDays, alarms, invoiceLog, accounts } = context;
   const rightOfWay = createRightOfWay();
-  const work = createBackgroundWork(context, {
+  const jobsContext: JobsContext = {
+    ...context,
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     giveWay: rightOfWay.giveWay,
     isPaused,
-  });
+  };
+  const work = createBackgroundWork(jobsContext);
   const { jobs, evaluations, telling } = work;
-  const deliveries = await createPayments(context, {
-    config,
-    hooks: given.deliveryHooks,
-    isPaused,
-  });
-  const allowPrivate = config.webhookAllowPrivate ?? false;
-  const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
+  const deliveries = await createPayments(jobsContext, config, given.deliveryHooks);
+  const deliverer = createDeliverer(context);
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
   const holds = createHolds({
     ...context,
@@ -300,14 +298,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       flushTokenUses: authenticator.flushUses,
       onRevoked: authenticator.forget,
       onReplaced: (isFormer, text) => given.replaceFirstToken?.(isFormer, text),
-      upcoming: upcomingCommits,
-      allowPrivate,
       sandbox:
         clock.sandbox === null
           ? null
           : {
-              clock,
-              sandbox: withDeliveries(withEvaluations(clock.sandbox, evaluations), deliveries),
+              clock: withDeliveries(withEvaluations(clock.sandbox, evaluations), deliveries),
               jobs: withTelling(jobs, telling),
             },
     }),

@@ -1,6 +1,4 @@
 /** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
-import type { BillingContext } from '../billing/billing-context.ts';
-import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
@@ -11,22 +9,13 @@ import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
 import { consolidatedInvoicesJobKind } from '../jobs/issue-consolidated-invoices.ts';
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner, type JobRunner } from '../jobs/job-runner.ts';
+import type { JobsContext } from '../jobs/jobs-context.ts';
 import { numberingJobKind } from '../jobs/number-invoices.ts';
 import { createBalancePublishing } from '../jobs/publish-balances.ts';
 import type { SandboxClock } from '../jobs/service-clock.ts';
 import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
 import { createScheduledTelling, type ScheduledTelling } from '../jobs/tell-scheduled.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
-import { tellScheduled } from '../notifications/tell-scheduled.ts';
-
-interface WorkOptions {
-  /** Rejects when a store does not answer. */
-  ping(): Promise<unknown>;
-  /** While true, nothing is billed. */
-  isPaused(): boolean;
-  /** Invoice runs wait for it between groups. */
-  giveWay(): Promise<void>;
-}
 
 interface BackgroundWork {
   readonly jobs: JobRunner;
@@ -38,42 +27,25 @@ interface BackgroundWork {
 }
 
 /** None of it has started. */
-export function createBackgroundWork(context: BillingContext, options: WorkOptions): BackgroundWork {
-  const { db, log, tracer, clock, clickhouse } = context;
-  const { ping, isPaused, giveWay } = options;
-  const jobs = createJobRunner({
-    db,
-    clock,
-    log,
-    tracer,
-    kinds: [
-      // Invoices of an instant are computed with the rates and the balances that begin at it.
-      tokenPricesJobKind(context),
-      recurringGrantsJobKind(context),
-      scheduledInvoicesJobKind(context),
-      finalizationJobKind({ ...context, clickhouse: inLane(clickhouse, 'finalization'), giveWay }),
-      consolidatedInvoicesJobKind(context),
-      numberingJobKind(context),
-      eraseEventsJobKind({ ...context, clickhouse: inLane(clickhouse, 'ingest') }),
-    ],
-    ping,
-    isPaused,
+export function createBackgroundWork(context: JobsContext): BackgroundWork {
+  const inLaneOf = (lane: Parameters<typeof inLane>[1]) => ({
+    ...context,
+    clickhouse: inLane(context.clickhouse, lane),
   });
-  const evaluations = createEvaluations({
-    db,
-    log,
-    // A low balance is reported before it is recharged.
-    evaluators: [alertEvaluator, thresholdEvaluator].map((of) =>
-      of({ ...context, clickhouse: inLane(clickhouse, 'evaluation') }),
-    ),
-    isPaused,
-  });
-  const telling = createScheduledTelling({
-    db,
-    clock,
-    log,
-    tell: (dueAt, isClosed) => tellScheduled({ db, upcoming: upcomingCommits }, dueAt, isClosed),
-  });
+  const jobs = createJobRunner(context, [
+    // Invoices of an instant are computed with the rates and the balances that begin at it.
+    tokenPricesJobKind(context),
+    recurringGrantsJobKind(context),
+    scheduledInvoicesJobKind(context),
+    finalizationJobKind(inLaneOf('finalization')),
+    consolidatedInvoicesJobKind(context),
+    numberingJobKind(context),
+    eraseEventsJobKind(inLaneOf('ingest')),
+  ]);
+  // A low balance is reported before it is recharged.
+  const evaluators = [alertEvaluator, thresholdEvaluator].map((of) => of(inLaneOf('evaluation')));
+  const evaluations = createEvaluations(context, evaluators);
+  const telling = createScheduledTelling(context);
   const all = [jobs, evaluations, telling, createBalancePublishing(context)];
   return {
     ...{ jobs, evaluations, telling },

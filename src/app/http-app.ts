@@ -34,7 +34,7 @@ const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Of all bodies together, from their arrival to the answer: 2,000 requests with a hundred ordinary events. */
 const BODIES_LIMIT_BYTES = 64 * 1024 * 1024;
 
-export interface AppDeps {
+export interface AppParts {
   readonly version: string;
   readonly log: Logger;
   readonly tracer?: Tracer | undefined;
@@ -76,7 +76,7 @@ export interface App {
   readonly refuseUnreadable: ReturnType<typeof unreadableRequests>;
 }
 
-export function createApp(deps: AppDeps): App {
+export function createApp(deps: AppParts): App {
   const { admitEvents = () => undefined } = deps;
   const metrics = createMetrics(deps.measures);
   let document: OpenApiDocument | undefined;

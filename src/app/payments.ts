@@ -7,7 +7,8 @@ import type { BillingContext } from '../billing/billing-context.ts';
 import { learnDefaultAccount, settleDefaultAccount } from '../billing/billing-providers/stripe-accounts.ts';
 import { getInvoice } from '../billing/invoices/read-invoices.ts';
 import type { Config } from '../config.ts';
-import { createDeliveries, type Deliveries, type DeliveriesDeps } from '../jobs/deliveries/deliveries.ts';
+import { createDeliveries, type Deliveries, type DeliveryHooks } from '../jobs/deliveries/deliveries.ts';
+import type { JobsContext } from '../jobs/jobs-context.ts';
 import { sendWebhook } from '../notifications/webhooks/send.ts';
 import { signatureHeaders } from '../notifications/webhooks/signature.ts';
 import { createStripeAccounts, type StripeAccounts } from '../payments/accounts.ts';
@@ -21,12 +22,6 @@ export interface PaymentsConfig extends Partial<Pick<Config, 'stripe' | 'secrets
   readonly stripeRates?: StripeRates;
   readonly stripeTimeoutMs?: number;
   readonly webhookAllowPrivate?: boolean;
-}
-
-interface DeliveryOptions {
-  readonly config: PaymentsConfig;
-  readonly hooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
-  isPaused(): boolean;
 }
 
 /** The accounts of Stripe: that of the environment, and those that are connected later. */
@@ -55,8 +50,9 @@ export function providerParts(context: BillingContext, config: PaymentsConfig): 
 
 /** The account of the environment is connected when this resolves; nothing is delivered yet. */
 export async function createPayments(
-  context: BillingContext,
-  { config, hooks, isPaused }: DeliveryOptions,
+  context: JobsContext,
+  config: PaymentsConfig,
+  hooks?: DeliveryHooks,
 ): Promise<Deliveries> {
   const { log } = context;
   const hasKey = config.stripe?.apiKey !== undefined;
@@ -69,7 +65,7 @@ export async function createPayments(
       (err: unknown) => log.warn({ err }, 'the id of the account of Stripe is not known yet'),
     );
   }
-  return createDeliveries({ ...context, ...hooks, isPaused });
+  return createDeliveries(context, hooks);
 }
 
 /** An answer has two texts and an address. */

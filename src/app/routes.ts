@@ -1,13 +1,12 @@
 /** The routes of the API, except ingest and those of the service itself. */
 
 import type { RouteDefinition } from '../api/http/route.ts';
-import type { InvoicePdf } from '../api/pdf/invoice-pdf.ts';
 import { alertRoutes } from '../api/routes/alerts/routes.ts';
 import { auditLogRoute } from '../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';
 import { oneConfigurationRoutes } from '../api/routes/billing-providers/one-configuration-routes.ts';
 import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
-import { type ConsoleSessionDeps, consoleSessionRoutes } from '../api/routes/console/session-routes.ts';
+import { consoleSessionRoutes } from '../api/routes/console/session-routes.ts';
 import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
 import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
 import { contractRoutes } from '../api/routes/contracts/routes.ts';
@@ -15,8 +14,8 @@ import { subscriptionRoutes } from '../api/routes/contracts/subscription-routes.
 import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
-import { type DashboardDataDeps, dashboardDataRoutes } from '../api/routes/dashboards/data-routes.ts';
-import { type DashboardUrlDeps, dashboardUrlRoute } from '../api/routes/dashboards/url-route.ts';
+import { dashboardDataRoutes } from '../api/routes/dashboards/data-routes.ts';
+import { dashboardUrlRoute } from '../api/routes/dashboards/url-route.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
 import { holdRoutes } from '../api/routes/holds/routes.ts';
 import { costsRoute } from '../api/routes/invoices/costs-route.ts';
@@ -44,30 +43,19 @@ import { emptyListRoutes } from '../api/routes/predecessors/empty-lists.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
-import { type SandboxRouteDeps, sandboxRoutes } from '../api/routes/sandbox/routes.ts';
+import type { CatalogueRouteContext, RouteContext } from '../api/routes/route-context.ts';
+import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
 import { sqlRoutes } from '../api/routes/sql/routes.ts';
 import { savedQueryRoutes } from '../api/routes/sql/saved-query-routes.ts';
 import { systemRoutes } from '../api/routes/system/routes.ts';
 import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
-import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts';
+import { tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
-import type { BillingContext } from '../billing/billing-context.ts';
-import type { Holds } from '../billing/holds/holds.ts';
-import type { NetworkService } from '../core/network-services.ts';
-import type { Seller } from '../core/seller.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 
-export interface RouteDeps extends BillingContext {
-  /** As printed on PDFs. */
-  readonly seller: Seller;
-  readonly invoicePdf: InvoicePdf;
-  /** Of the amounts of lines on PDFs. */
-  readonly invoiceDecimals?: number | undefined;
-}
-
-export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
+export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[] {
   return [
     ...customerRoutes(deps),
     ...sqlReferenceRoutes(),
@@ -110,23 +98,8 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
   ];
 }
 
-export type EveryRouteDeps = RouteDeps &
-  TokenRouteDeps &
-  ConsoleSessionDeps &
-  DashboardDataDeps &
-  DashboardUrlDeps &
-  Parameters<typeof notificationRoutes>[0] &
-  Parameters<typeof webhookRoutes>[0] &
-  BillingContext &
-  Pick<BillingContext, 'providerOf' | 'publicUrl'> & {
-    readonly holds: Holds;
-    readonly networkServices: readonly NetworkService[];
-    /** Null: the service runs by the system's clock. */
-    readonly sandbox: SandboxRouteDeps | null;
-  };
-
 /** With those of the running process: tokens, sessions, webhooks, the sandbox clock. */
-export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
+export function everyRoute(deps: RouteContext): RouteDefinition[] {
   return [
     ...applicationRoutes(deps),
     ...holdRoutes(deps),
@@ -141,6 +114,6 @@ export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
     ...stripeRoutes(deps),
     ...deliveryRoutes(deps),
     reconcileProvidersRoute(deps),
-    ...(deps.sandbox === null ? [] : sandboxRoutes(deps.sandbox)),
+    ...(deps.sandbox === null ? [] : sandboxRoutes(deps.clock, deps.sandbox)),
   ];
 }

@@ -8,17 +8,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { Clock } from '../core/clock.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
-import { NO_TRACER, type Tracer } from '../core/tracing.ts';
-import type { Database } from '../store/base/database.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/jobs/job-figures.ts';
 import { loadFailedJobs, nextStep } from '../store/jobs/job-order.ts';
 import type { JobKind } from './job-kind.ts';
+import type { JobsContext } from './jobs-context.ts';
 import { oneAfterAnother } from './one-after-another.ts';
 import { createPoll } from './poll.ts';
-import type { JobCounts, RunDeps } from './run-batch.ts';
+import type { BatchRunner, JobCounts } from './run-batch.ts';
 import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
 
 export interface JobStats {
@@ -61,36 +58,19 @@ const OVERDUE_MS = 10 * 60 * SECOND_MS;
 /** Keeps the log record readable. */
 const FAILED_JOBS_LOGGED_MAX = 20;
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly tracer?: Tracer;
-  /** By rank: of jobs of one instant, those of an earlier kind come first. */
-  readonly kinds: readonly JobKind[];
-  /** Rejects when a store does not answer. */
-  ping(): Promise<unknown>;
-  /** While true, no job runs; one that is running and fails is as it was before. */
-  isPaused?(): boolean;
-}
+type RunnerContext = Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer' | 'ping' | 'isPaused'>;
 
+/** `kinds` by rank: of jobs of one instant, those of an earlier kind come first. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createJobRunner({
-  db,
-  clock,
-  log,
-  tracer = NO_TRACER,
-  kinds,
-  ping,
-  isPaused = () => false,
-}: Deps): JobRunner {
+export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[]): JobRunner {
+  const { db, clock, log, tracer, ping, isPaused } = context;
   const names = kinds.map(({ kind }) => kind);
   const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
   const lastDoneAt = new Map<string, Instant>();
   let queue: readonly QueueFigures[] = [];
   let oldestDue: Instant | null = null;
   let closed = false;
-  const deps: Omit<RunDeps, 'claimant'> = {
+  const runner: Omit<BatchRunner, 'claimant'> = {
     db,
     clock,
     log,
@@ -106,13 +86,13 @@ export function createJobRunner({
   };
   const batchesAtOnce = Math.max(...kinds.map((kind) => kind.batchesAtOnce ?? 1));
   const claimants = Array.from({ length: batchesAtOnce }, () => randomUUID());
-  const retryDeps = { ...deps, claimant: randomUUID() };
+  const retrier = { ...runner, claimant: randomUUID() };
   const steps = oneAfterAnother();
   const retries = oneAfterAnother();
 
-  const runDue = (dueAt: Instant) => steps.run(() => runSteps({ ...deps, claimants }, dueAt));
+  const runDue = (dueAt: Instant) => steps.run(() => runSteps({ ...runner, claimants }, dueAt));
   const runRetries = (dueAt: Instant, retryBy: Instant | null) =>
-    retries.run(() => runFailed(retryDeps, dueAt, retryBy));
+    retries.run(() => runFailed(retrier, dueAt, retryBy));
 
   async function readFigures(): Promise<void> {
     const now = clock.now();

@@ -2,29 +2,23 @@
  * Runs one batch of jobs (docs/jobs.md): claims them, prepares their work without a transaction, and does it in
  * one transaction, which deletes the jobs. So a job is done exactly once.
  */
-import type { Logger } from 'pino';
-import type { Clock } from '../core/clock.ts';
 import { Refusal } from '../core/errors.ts';
 import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
-import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import { atOnce, type InTurn } from '../core/turns.ts';
 import { recordSystemChanges } from '../store/access/system-changes.ts';
-import type { Database } from '../store/base/database.ts';
 import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/jobs/job-claims.ts';
 import { deleteJobs, type Job, postponeJob } from '../store/jobs/jobs.ts';
 import type { JobKind, PreparedJobs } from './job-kind.ts';
+import type { JobsContext } from './jobs-context.ts';
 
 export interface JobCounts {
   readonly done: number;
   readonly failed: number;
 }
 
-export interface RunDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly tracer?: Tracer;
+/** What runs batches, one after another. */
+export interface BatchRunner extends Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer'> {
   /** Names the claims of these runs, which follow one another: what is left of an earlier claim is free for a later. */
   readonly claimant: string;
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
@@ -42,7 +36,7 @@ export interface RunDeps {
 type Claim = () => Promise<readonly Job[]>;
 
 interface Batch {
-  readonly deps: RunDeps;
+  readonly deps: BatchRunner;
   readonly kind: JobKind;
 }
 
@@ -50,7 +44,7 @@ interface Batch {
  * Returns `NONE` if no job was available. Throws `unavailable` where a store does not answer: the jobs then stay as
  * they are.
  */
-export async function runBatch(deps: RunDeps, kind: JobKind, claim: Claim): Promise<JobCounts> {
+export async function runBatch(deps: BatchRunner, kind: JobKind, claim: Claim): Promise<JobCounts> {
   const { claimant } = deps;
   const jobs = await claim();
   if (jobs.length === 0) return NONE;
@@ -104,7 +98,7 @@ interface Outcome {
 }
 
 async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
-  const { tracer = NO_TRACER } = deps;
+  const { tracer } = deps;
   const facts = { 'tallyhouse.jobs': jobs.length };
   return await tracer.trace(`job ${kind.kind}`, { kind: 'internal', facts }, async () => {
     const prepared = await tracer.step('prepare', {}, () => kind.prepare(jobs, deps.inTurn ?? atOnce));

@@ -7,7 +7,7 @@ import { inTurns } from '../core/turns.ts';
 import { CLAIM_MS, claimJobs, claimStep } from '../store/jobs/job-claims.ts';
 import { awaitStep, loadFailedJobs, nextStep, type Step } from '../store/jobs/job-order.ts';
 import type { JobKind } from './job-kind.ts';
-import { type JobCounts, NONE, type RunDeps, runBatch, sumOf } from './run-batch.ts';
+import { type BatchRunner, type JobCounts, NONE, runBatch, sumOf } from './run-batch.ts';
 
 export interface JobRun extends JobCounts {
   /** False if another process worked on a step for too long, or the runner was closed. */
@@ -17,13 +17,13 @@ export interface JobRun extends JobCounts {
 /** Long enough for the claim of a killed process to expire. A batch may take longer; callers then try again. */
 const STEP_WAIT_MS = CLAIM_MS + 2 * SECOND_MS;
 
-export interface StepDeps extends Omit<RunDeps, 'claimant' | 'inTurn'> {
+export interface StepRunner extends Omit<BatchRunner, 'claimant' | 'inTurn'> {
   /** One for each batch that is worked on at a time. */
   readonly claimants: readonly string[];
 }
 
 /** Runs all jobs that are due at `dueAt` and have not failed, including jobs that they queue. */
-export async function runSteps(deps: StepDeps, dueAt: Instant): Promise<JobRun> {
+export async function runSteps(deps: StepRunner, dueAt: Instant): Promise<JobRun> {
   const kinds = deps.kinds.map(({ kind }) => kind);
   let total = NONE;
   while (!deps.isClosed()) {
@@ -40,7 +40,7 @@ export async function runSteps(deps: StepDeps, dueAt: Instant): Promise<JobRun> 
 }
 
 /** Ends when no job of the step is free, or an earlier one is due. Returns `NONE` if none was free. */
-async function runStep(deps: StepDeps, step: Step, dueAt: Instant): Promise<JobCounts> {
+async function runStep(deps: StepRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
   const inTurn = inTurns();
   const claimants = deps.claimants.slice(0, kindOf(deps, step.kind).batchesAtOnce ?? 1);
   const ended = await Promise.allSettled(
@@ -55,7 +55,7 @@ async function runStep(deps: StepDeps, step: Step, dueAt: Instant): Promise<JobC
 }
 
 /** The same, of batches one after the other. */
-async function runBatches(deps: RunDeps, step: Step, dueAt: Instant): Promise<JobCounts> {
+async function runBatches(deps: BatchRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
   const { claimant } = deps;
   const kinds = deps.kinds.map(({ kind }) => kind);
   const kind = kindOf(deps, step.kind);
@@ -76,7 +76,11 @@ async function runBatches(deps: RunDeps, step: Step, dueAt: Instant): Promise<Jo
 const RETRIES_PER_PASS_MAX = 1_000;
 
 /** Retries failed jobs whose retry delay ends by `retryBy`, an instant of real time; null: all. */
-export async function runFailed(deps: RunDeps, dueAt: Instant, retryBy: Instant | null): Promise<JobCounts> {
+export async function runFailed(
+  deps: BatchRunner,
+  dueAt: Instant,
+  retryBy: Instant | null,
+): Promise<JobCounts> {
   const { claimant } = deps;
   const kinds = deps.kinds.map(({ kind }) => kind);
   const failed = await loadFailedJobs(deps.db, kinds, { dueAt, retryBy, limit: RETRIES_PER_PASS_MAX });
@@ -92,7 +96,7 @@ export async function runFailed(deps: RunDeps, dueAt: Instant, retryBy: Instant 
   return total;
 }
 
-function kindOf({ kinds }: Pick<RunDeps, 'kinds'>, name: string): JobKind {
+function kindOf({ kinds }: Pick<BatchRunner, 'kinds'>, name: string): JobKind {
   const kind = kinds.find((one) => one.kind === name);
   assert(kind !== undefined, `only jobs of known kinds are taken, not of ${name}`);
   return kind;

@@ -1,8 +1,7 @@
 /** Tells scheduled messages when they are due, in every process (docs/notifications.md, "Starts and ends"). */
-import type { Logger } from 'pino';
-import type { Clock } from '../core/clock.ts';
 import { type Instant, SECOND_MS } from '../core/time.ts';
-import type { Database } from '../store/base/database.ts';
+import type { NotificationContext } from '../notifications/notification-context.ts';
+import { tellScheduled } from '../notifications/tell-scheduled.ts';
 import { nextScheduledAt } from '../store/lifecycle-messages/scheduled-messages.ts';
 import { createPoll } from './poll.ts';
 import type { ClockJobs } from './service-clock.ts';
@@ -20,17 +19,10 @@ export interface ScheduledTelling {
   close(): Promise<void>;
 }
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Writes the messages that are due at an instant, and stops early once it is closed. */
-  tell(dueAt: Instant, isClosed: () => boolean): Promise<void>;
-}
-
-export function createScheduledTelling({ db, clock, log, tell }: Deps): ScheduledTelling {
+export function createScheduledTelling(context: NotificationContext): ScheduledTelling {
+  const { db, clock, log } = context;
   let isClosed = false;
-  const runDue = (dueAt: Instant) => tell(dueAt, () => isClosed);
+  const runDue = (dueAt: Instant) => tellScheduled(context, dueAt, () => isClosed);
   const poll = createPoll(POLL_INTERVAL_MS, () => runDue(clock.now()), log);
   return {
     nextAt: () => nextScheduledAt(db),

@@ -1,11 +1,10 @@
 /** Offset notifications: messages some time before or after lifecycle events (docs/notifications.md). */
-import type { Clock } from '../core/clock.ts';
 import { conflict, invalid, keyUsed, notFound, Refusal } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { parseSignedDuration, signOf } from '../core/signed-duration.ts';
 import type { Instant } from '../core/time.ts';
-import type { Database, Transaction } from '../store/base/database.ts';
+import type { Transaction } from '../store/base/database.ts';
 import {
   type ArchiveFilter,
   countActiveOffsets,
@@ -27,19 +26,13 @@ import {
   removeUncreatedOf,
 } from '../store/lifecycle-messages/scheduled-messages.ts';
 import { isChangeType, type LifecycleType } from './message-types.ts';
+import type { NotificationContext } from './notification-context.ts';
 import { offsetOf, scheduleUpcoming } from './schedule.ts';
-import type { UpcomingCommits } from './upcoming.ts';
 
 export type { OffsetNotification };
 
 /** Each may schedule a message per event. */
 const OFFSETS_MAX = 50;
-
-export interface OffsetDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly upcoming: UpcomingCommits;
-}
 
 export interface OffsetPolicy {
   readonly type: LifecycleType;
@@ -58,7 +51,7 @@ interface NewOffset {
  * Creates an offset notification, which tells what is due from now on. Refuses a duration that is none, or that lies
  * before a change (`invalid`), a uniqueness key that was used before, and more than 50 (`conflict`).
  */
-export function createOffset(deps: OffsetDeps, wanted: NewOffset): Promise<OffsetNotification> {
+export function createOffset(deps: NotificationContext, wanted: NewOffset): Promise<OffsetNotification> {
   const { type, offset } = checked(wanted.policy);
   return deps.db.transaction(async (tx) => {
     await lockWanted(tx);
@@ -76,13 +69,16 @@ export function createOffset(deps: OffsetDeps, wanted: NewOffset): Promise<Offse
 }
 
 /** Refuses an unknown one (`not_found`). */
-export async function getOffset({ db }: Pick<OffsetDeps, 'db'>, id: string): Promise<OffsetNotification> {
+export async function getOffset(
+  { db }: Pick<NotificationContext, 'db'>,
+  id: string,
+): Promise<OffsetNotification> {
   return found(await findOffset(db, id), id);
 }
 
 /** In the order in which they were created. */
 export function listOffsets(
-  { db }: Pick<OffsetDeps, 'db'>,
+  { db }: Pick<NotificationContext, 'db'>,
   filter: ArchiveFilter,
   page: PageRequest,
 ): Promise<Page<OffsetNotification>> {
@@ -94,7 +90,7 @@ export function listOffsets(
  * Refuses an unknown one, an archived one, and another type of event (`invalid`).
  */
 export function editOffset(
-  deps: OffsetDeps,
+  deps: NotificationContext,
   id: string,
   { type, offset: text }: Pick<OffsetPolicy, 'type'> & { readonly offset: string | undefined },
 ): Promise<OffsetNotification> {
@@ -121,7 +117,7 @@ export function editOffset(
 
 /** Of what there is, and before its event of what is still to be created. */
 async function scheduleAll(
-  { upcoming }: Pick<OffsetDeps, 'upcoming'>,
+  { upcoming }: Pick<NotificationContext, 'upcoming'>,
   tx: Transaction,
   notification: Notification,
   now: Instant,
@@ -133,7 +129,7 @@ async function scheduleAll(
 
 /** Archives one: its remaining messages are not sent. Doing it again changes nothing. */
 export function archiveOffset(
-  { db, clock }: Omit<OffsetDeps, 'upcoming'>,
+  { db, clock }: Omit<NotificationContext, 'upcoming'>,
   id: string,
 ): Promise<OffsetNotification> {
   return db.transaction(async (tx) => {

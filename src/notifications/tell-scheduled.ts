@@ -1,7 +1,7 @@
 /** Tells what is due: starts, ends, and what offset notifications tell before and after events. */
 import { assert } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
-import type { Database, Transaction } from '../store/base/database.ts';
+import type { Transaction } from '../store/base/database.ts';
 import { findOffset } from '../store/lifecycle-messages/offset-notifications.ts';
 import {
   type CommitOutline,
@@ -13,23 +13,19 @@ import {
 } from '../store/lifecycle-messages/scheduled-messages.ts';
 import { lifecycleMessages } from './lifecycle-messages.ts';
 import { isLifecycleType } from './message-types.ts';
+import type { NotificationContext } from './notification-context.ts';
 import { type Message, publishAskedFor } from './outbox.ts';
 import type { UpcomingCommits } from './upcoming.ts';
 
 /** Messages per transaction. */
 const BATCH_MAX = 500;
 
-export interface TellingDeps {
-  readonly db: Database;
-  readonly upcoming: UpcomingCommits;
-}
-
 /**
  * Writes the messages that are due at `now`, in the order of their instants. Each is written in the transaction that
  * takes it from the schedule. Any number of processes may call it at a time. `isClosed`: stops between two batches.
  */
 export async function tellScheduled(
-  { db, upcoming }: TellingDeps,
+  { db, upcoming }: Pick<NotificationContext, 'db' | 'upcoming'>,
   now: Instant,
   isClosed = () => false,
 ): Promise<void> {

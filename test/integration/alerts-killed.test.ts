@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { type BillingProcess, created, moveClock } from '../support/billing-process.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
@@ -43,7 +44,7 @@ async function createWatchedCustomer(service: BillingProcess) {
 test('the writes of a killed process about an alarm are rolled back, and the next process notifies once', async () => {
   const { db } = stores.database;
   const killed = await stores.start('killed');
-  const deps = { db, clock: { now: Date.now }, allowPrivate: true };
+  const deps = jobsContext({ db, allowPrivate: true });
   // The processes reach no private addresses: messages are written, and not delivered.
   await createEndpoint(deps, { name: 'receiver', url: 'http://127.0.0.1:9/', eventTypes: null });
   const watched = await createWatchedCustomer(killed);

@@ -1,12 +1,11 @@
 /** Archiving customers with their contracts and invoices. */
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -181,7 +180,7 @@ describe('archiving a customer', () => {
   test('archiving a customer waits for an invoice that is being finalized, and voids it', async () => {
     const clock = { now: () => Date.UTC(2026, 11, 3) };
     const { db, clickhouse } = service;
-    const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
+    const kind = finalizationJobKind(jobsContext({ db, clock, clickhouse }));
     let archived: Promise<ApiAnswer> | undefined;
     const slow: JobKind = {
       ...kind,
@@ -197,13 +196,7 @@ describe('archiving a customer', () => {
         };
       },
     };
-    const runner = createJobRunner({
-      db,
-      clock,
-      log: pino({ level: 'silent' }),
-      kinds: [slow],
-      ping: async () => undefined,
-    });
+    const runner = createJobRunner(jobsContext({ db, clock, ping: async () => undefined }), [slow]);
     expect(await runner.runDue(clock.now())).toMatchObject({ done: 1, failed: 0 });
     await archived;
     expect(await statuses()).toEqual(['VOID']);

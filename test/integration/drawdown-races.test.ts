@@ -1,6 +1,5 @@
 /** Processes that issue invoices at the same time, which draw on one balance of their customer. */
 import { eq, sql } from 'drizzle-orm';
-import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sum } from '../../src/core/decimal.ts';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
@@ -8,7 +7,7 @@ import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { commits } from '../../src/store/balances/commits.tables.ts';
 import { balanceDeductions, invoices } from '../../src/store/invoices/invoices.tables.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { ADD_RATES, CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
@@ -24,9 +23,9 @@ afterAll(async () => {
 
 /** Runs jobs as a separate process would. */
 function runner() {
-  const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
+  const kind = finalizationJobKind(jobsContext({ db, clock, clickhouse }));
   const ping = () => clickhouse.ping();
-  return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+  return createJobRunner(jobsContext({ db, clock, ping }), [kind]);
 }
 
 const NOVEMBER = { starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };

@@ -6,7 +6,7 @@ import { explainInvoice } from '../../src/billing/invoices/explain/explain-invoi
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
 import { lockAlertStates } from '../../src/store/alerts/alert-states.ts';
 import { beforeQuery } from '../support/before-query.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { billingContext, jobsContext } from '../support/billing-context.ts';
 import { createCatalogueApi, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 import { startTestService } from '../support/service.ts';
@@ -29,10 +29,11 @@ describe('an evaluation that meets an erasure', async () => {
   test.each(['evaluation', 'erasure'] as const)(
     'an evaluation that meets an erasure leaves nothing of the customer, if the %s is first',
     async (first) => {
-      await createEndpoint(
-        { db, clock, allowPrivate: true },
-        { name: 'x', url: 'http://127.0.0.1:9/', eventTypes: null },
-      );
+      await createEndpoint(jobsContext({ db, clock, allowPrivate: true }), {
+        name: 'x',
+        url: 'http://127.0.0.1:9/',
+        eventTypes: null,
+      });
       await api.post('/v1/alerts/create', {
         ...{ alert_type: 'low_credit_balance_reached', name: 'Low', threshold: 100 },
       });

@@ -1,8 +1,8 @@
 /** Whom new usage leads to be evaluated. */
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createEvaluations } from '../../src/jobs/evaluations/evaluations.ts';
 import { noteCustomerChanges } from '../../src/store/customers/customer-changes.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTestDatabase } from '../support/stores.ts';
 
@@ -10,20 +10,16 @@ test('usage that came while nobody was watched is evaluated for those who are wh
   const { db, close } = await createTestDatabase();
   const customerId = await createdId(createCatalogueApi(db), '/v1/customers', { name: 'Acme' });
   const evaluated: string[] = [];
-  const evaluations = createEvaluations({
-    db,
-    log: pino({ level: 'silent' }),
-    evaluators: [
-      {
-        name: 'everybody that has changed',
-        watched: async (customerIds) => customerIds ?? [],
-        evaluate: async (customerIds) => {
-          evaluated.push(...customerIds);
-          return [];
-        },
+  const evaluations = createEvaluations(jobsContext({ db }), [
+    {
+      name: 'everybody that has changed',
+      watched: async (customerIds) => customerIds ?? [],
+      evaluate: async (customerIds) => {
+        evaluated.push(...customerIds);
+        return [];
       },
-    ],
-  });
+    },
+  ]);
   const { usage } = evaluations;
   expect(usage.isWatching()).toBe(false);
   usage.stored(null);
@@ -51,20 +47,16 @@ test('many customers are evaluated in the order of their aliases, in which their
     byAlias.set(await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] }), alias);
   }
   const evaluated: (string | undefined)[] = [];
-  const evaluations = createEvaluations({
-    db,
-    log: pino({ level: 'silent' }),
-    evaluators: [
-      {
-        name: 'everybody that has changed',
-        watched: async (customerIds) => customerIds ?? [],
-        evaluate: async (customerIds) => {
-          evaluated.push(...customerIds.map((id) => byAlias.get(id)));
-          return [];
-        },
+  const evaluations = createEvaluations(jobsContext({ db }), [
+    {
+      name: 'everybody that has changed',
+      watched: async (customerIds) => customerIds ?? [],
+      evaluate: async (customerIds) => {
+        evaluated.push(...customerIds.map((id) => byAlias.get(id)));
+        return [];
       },
-    ],
-  });
+    },
+  ]);
   await db.transaction((tx) => noteCustomerChanges(tx, [...byAlias.keys()]));
   await evaluations.settled();
   expect(evaluated).toEqual([...byAlias.values()].sort());
@@ -84,11 +76,9 @@ test('a customer that has changed before a sweep is urgent, also when the sweep 
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const evaluations = createEvaluations({
-    db,
-    log: pino({ level: 'silent' }),
-    sweepIntervalMs: 1,
-    evaluators: [
+  const evaluations = createEvaluations(
+    jobsContext({ db }),
+    [
       {
         name: 'everybody',
         watched: async (customerIds) => customerIds ?? (isHeldUp ? ids : ids.slice(0, 60)),
@@ -103,7 +93,8 @@ test('a customer that has changed before a sweep is urgent, also when the sweep 
         },
       },
     ],
-  });
+    { sweepIntervalMs: 1 },
+  );
   evaluations.start();
   await expect.poll(() => isHeldUp).toBe(true);
   for (const id of ids.slice(60)) {

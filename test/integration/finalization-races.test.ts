@@ -1,14 +1,13 @@
 /** Terms that change while an invoice is being finalized. */
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/base/database.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
@@ -63,9 +62,9 @@ function hooked(call: () => Promise<void>): ClickHouse {
 }
 
 function runnerOn(clickhouse: ClickHouse, through: Database = db) {
-  const kind = finalizationJobKind(billingContext({ db: through, clock, clickhouse }));
+  const kind = finalizationJobKind(jobsContext({ db: through, clock, clickhouse }));
   const ping = () => clickhouse.ping();
-  return createJobRunner({ db: through, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+  return createJobRunner(jobsContext({ db: through, clock, ping }), [kind]);
 }
 
 function runnerWith(onCall: () => Promise<void>) {

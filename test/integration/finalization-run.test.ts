@@ -1,10 +1,9 @@
 /** An invoice run of many customers reads the usage of some of them together. Whichever these are, invoices are the same. */
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
@@ -104,9 +103,9 @@ test.each([30, 150, undefined])(
       gaveWay += 1;
     };
     const room = valuesMax === undefined ? {} : { usageRoom: { valuesMax, valuesOfQuestionMin: 0 } };
-    const kind = finalizationJobKind({ ...billingContext({ db, clock, clickhouse, ...room }), giveWay });
+    const kind = finalizationJobKind(jobsContext({ db, clock, clickhouse, giveWay, ...room }));
     const ping = () => clickhouse.ping();
-    const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+    const runner = createJobRunner(jobsContext({ db, clock, ping }), [kind]);
     const { done, failed } = await runner.runDue(clock.now());
     await runner.close();
     expect({ done, failed }).toEqual({ done: CUSTOMERS, failed: 0 });

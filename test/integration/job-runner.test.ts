@@ -9,6 +9,7 @@ import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { createServiceClock } from '../../src/jobs/service-clock.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import { holdJobs, type Job } from '../../src/store/jobs/jobs.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { runProgram } from '../support/child-process.ts';
 import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { createEffects, effectsOf, queuePlanned, recordingKind } from '../support/recorded-jobs.ts';
@@ -34,7 +35,10 @@ afterAll(() => pool.close());
 const logger = pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) });
 
 function runnerOf(...kinds: JobKind[]) {
-  return createJobRunner({ db: pool.db, clock: { now: () => NOON }, log: logger, kinds, ping: pool.ping });
+  return createJobRunner(
+    jobsContext({ db: pool.db, clock: { now: () => NOON }, log: logger, ping: pool.ping }),
+    kinds,
+  );
 }
 
 /** Due at noon, and an hour later for each further one of its subject. */
@@ -282,15 +286,17 @@ describe('a store that does not answer', () => {
     const onPrepare = () => {
       if (isDown) throw new Error('connection refused');
     };
-    const runner = createJobRunner({
-      db: pool.db,
-      clock: { now: () => NOON },
-      log: logger,
-      kinds: [recordingKind('work', 10, { onPrepare })],
-      ping: async () => {
-        if (isDown) throw new Error('connection refused');
-      },
-    });
+    const runner = createJobRunner(
+      jobsContext({
+        db: pool.db,
+        clock: { now: () => NOON },
+        log: logger,
+        ping: async () => {
+          if (isDown) throw new Error('connection refused');
+        },
+      }),
+      [recordingKind('work', 10, { onPrepare })],
+    );
     await expect(runner.runDue(NOON + HOUR)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await failureOf('a1')).toMatchObject({ attempts: 0, claimedBy: null });
     isDown = false;

@@ -6,6 +6,7 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { LIFECYCLE_TYPES } from '../../src/notifications/message-types.ts';
 import { editSystemNotification } from '../../src/notifications/system-notifications.ts';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
 
@@ -18,7 +19,7 @@ const product = await createdId(api, '/v1/contract-pricing/products/create', {
   name: 'Credit',
   type: 'FIXED',
 });
-const deps = { db, clock: { now: Date.now }, allowPrivate: false };
+const deps = jobsContext({ db, allowPrivate: false });
 // No deliverer runs here: messages stay where they were written.
 await createEndpoint(deps, { name: 'r', url: 'https://receiver.example/', eventTypes: null });
 

@@ -2,7 +2,6 @@
  * A child of a recurring commit that is edited while an invoice is issued: the usage invoice that draws on it, and the
  * invoice of its purchase. Whichever comes first, its ledger, its balance and the invoice agree.
  */
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal, sum } from '../../src/core/decimal.ts';
@@ -12,7 +11,7 @@ import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { afterWrite } from '../support/after-write.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { billingContext, jobsContext } from '../support/billing-context.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import {
@@ -53,7 +52,7 @@ async function runDue(kind: JobKind): Promise<void> {
   const { db, clickhouse } = service;
   const clock = { now: () => Date.UTC(2026, 11, 3) };
   const ping = () => clickhouse.ping();
-  const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+  const runner = createJobRunner(jobsContext({ db, clock, ping }), [kind]);
   expect(await runner.runDue(clock.now())).toMatchObject({ failed: 0 });
 }
 
@@ -111,7 +110,7 @@ describe('while the usage invoice that draws on it is issued', () => {
   const kind = () => {
     const { db, clickhouse } = service;
     const clock = { now: () => Date.UTC(2026, 11, 3) };
-    return finalizationJobKind(billingContext({ db, clickhouse, clock }));
+    return finalizationJobKind(jobsContext({ db, clickhouse, clock }));
   };
 
   /** The invoice has taken so much, and the ledger says so too. */
@@ -141,7 +140,7 @@ describe('while the usage invoice that draws on it is issued', () => {
     };
     const clock = { now: () => Date.UTC(2026, 11, 3) };
     const hooked = { ...clickhouse, query };
-    await runDue(finalizationJobKind(billingContext({ db: service.db, clickhouse: hooked, clock })));
+    await runDue(finalizationJobKind(jobsContext({ db: service.db, clickhouse: hooked, clock })));
     expect(await status).toBe(200);
     await expectDrawn(drawn, drawn);
   });

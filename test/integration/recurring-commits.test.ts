@@ -1,9 +1,9 @@
 /** Recurring commits and credits: one commit or credit for each period, bought, drawn down and rolled over like any. */
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { recurringGrantsJobKind } from '../../src/jobs/create-recurring-grants.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import type { Body } from '../support/term-fixtures.ts';
@@ -423,10 +423,9 @@ test('two processes that are late create each child once', async () => {
   const { db } = service;
   const clock = { now: () => Date.parse(day('2027-07-01')) };
   const runner = () =>
-    createJobRunner({
-      ...{ db, clock, log: pino({ level: 'silent' }), kinds: [recurringGrantsJobKind({ db, clock })] },
-      ping: () => service.clickhouse.ping(),
-    });
+    createJobRunner(jobsContext({ db, clock, ping: () => service.clickhouse.ping() }), [
+      recurringGrantsJobKind({ db, clock }),
+    ]);
   for (let round = 0; round < 4; round += 1) {
     await Promise.all([runner().runDue(clock.now()), runner().runDue(clock.now())]);
   }
@@ -440,15 +439,10 @@ test('edits while the next children are created lose nothing', async () => {
   const id = await withoutUsage({ recurring_credits: [recurring({ recurrence_frequency: 'WEEKLY' })] });
   const recurring_credit_id = (await read(id)).text('data.recurring_credits[0].id');
   const clock = { now: () => Date.parse(day('2026-06-03')) };
-  const runner = createJobRunner({
-    ...{
-      db: service.db,
-      clock,
-      log: pino({ level: 'silent' }),
-      kinds: [recurringGrantsJobKind({ db: service.db, clock })],
-    },
-    ping: () => service.clickhouse.ping(),
-  });
+  const runner = createJobRunner(
+    jobsContext({ db: service.db, clock, ping: () => service.clickhouse.ping() }),
+    [recurringGrantsJobKind({ db: service.db, clock })],
+  );
   const edits = [41, 42, 43].map((unit_price) =>
     edit(id, { update_recurring_credits: [{ recurring_credit_id, access_amount: { unit_price } }] }),
   );

@@ -11,7 +11,7 @@ import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { balanceDeductions, invoices } from '../../src/store/invoices/invoices.tables.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import type { Job } from '../../src/store/jobs/jobs.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { billingContext, jobsContext } from '../support/billing-context.ts';
 import { ADD_RATES, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHierarchy, type Hierarchy, type Member, request } from '../support/hierarchies.ts';
@@ -28,9 +28,9 @@ afterAll(async () => {
 
 /** Runs jobs as a separate process would. */
 function runner() {
-  const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
+  const kind = finalizationJobKind(jobsContext({ db, clock, clickhouse }));
   const ping = () => clickhouse.ping();
-  return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+  return createJobRunner(jobsContext({ db, clock, ping }), [kind]);
 }
 
 const NOVEMBER = { starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
@@ -83,7 +83,7 @@ test('of two children whose invoices are computed at once, the second waits for 
   const hierarchy = await family();
   const [one, other] = Object.values(hierarchy.children);
   if (one === undefined || other === undefined) throw new Error('there are two children');
-  const kind = finalizationJobKind(billingContext({ db, clock, clickhouse }));
+  const kind = finalizationJobKind(jobsContext({ db, clock, clickhouse }));
   const dueOf = async (child: Member): Promise<Job[]> => {
     const [row] = await db.select().from(jobs).where(jobOf(child));
     if (row === undefined) throw new Error('the child has a job');
@@ -159,7 +159,9 @@ test("a child's charge leaves what that of its parent on the same date needs, wh
   const kind = scheduledInvoicesJobKind(billingContext({ db, clock }));
   const ping = () => clickhouse.ping();
   const log = pino({ level: 'silent' });
-  expect((await createJobRunner({ db, clock, log, kinds: [kind], ping }).runDue(clock.now())).failed).toBe(0);
+  expect(
+    (await createJobRunner(jobsContext({ db, clock, log, ping }), [kind]).runDue(clock.now())).failed,
+  ).toBe(0);
   const answer = await api.get(`/v1/customers/${child.customerId}/invoices`, {
     query: { type: 'SCHEDULED', status: 'FINALIZED' },
   });

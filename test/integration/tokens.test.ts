@@ -26,7 +26,8 @@ beforeEach(async () => {
   await database.db.delete(tokens);
 });
 
-const deps = () => ({ db: database.db, clock, monotonicMs: () => passedMs });
+const told = { onRevoked: () => undefined, onReplaced: () => undefined };
+const deps = () => ({ db: database.db, clock, monotonicMs: () => passedMs, ...told });
 
 /** Asks as a separate process would, which remembers nothing. */
 const actorOf = (text: string): Promise<Actor | null> =>

@@ -2,14 +2,13 @@
  * The amount of a postpaid commit that usage has not reached is billed at its end, once and after its last usage
  * invoice.
  */
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { invoices } from '../../src/store/invoices/invoices.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { billingContext, jobsContext } from '../support/billing-context.ts';
 import { ADD_RATES, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -266,16 +265,10 @@ test('two processes that issue at the same time issue one true-up', async () => 
   const { db } = service;
   const clock = { now: () => Date.UTC(2026, 11, 5) };
   const runner = () =>
-    createJobRunner({
-      db,
-      clock,
-      log: pino({ level: 'silent' }),
-      kinds: [
-        scheduledInvoicesJobKind(billingContext({ db, clock })),
-        finalizationJobKind(billingContext({ db, clock, clickhouse: service.clickhouse })),
-      ],
-      ping: () => service.clickhouse.ping(),
-    });
+    createJobRunner(jobsContext({ db, clock, ping: () => service.clickhouse.ping() }), [
+      scheduledInvoicesJobKind(billingContext({ db, clock })),
+      finalizationJobKind(jobsContext({ db, clock, clickhouse: service.clickhouse })),
+    ]);
   const now = clock.now();
   await Promise.all([runner().runDue(now), runner().runDue(now)]);
   await Promise.all([runner().runDue(now), runner().runDue(now)]);

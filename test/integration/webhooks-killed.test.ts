@@ -1,10 +1,10 @@
 /** Processes that send webhooks and are killed in the middle: every message arrives, repeated ones with the same id. */
-import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { newId } from '../../src/core/ids.ts';
 import { publishFinalized } from '../../src/notifications/invoice-messages.ts';
 import { createDeliverer } from '../../src/notifications/webhooks/deliverer.ts';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 import { expectAllDelivered } from '../support/killed-webhooks.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -20,13 +20,13 @@ it('the service counts attempts by their result, and what is waiting with its ag
   const [accepts, refuses, gone] = await Promise.all([1, 2, 3].map(() => startWebhookReceiver()));
   refuses?.answerWith((response) => response.writeHead(500).end());
   await gone?.close();
-  const deps = { db, clock: { now: Date.now }, allowPrivate: true };
+  const deps = jobsContext({ db, allowPrivate: true });
   for (const receiver of [accepts, refuses, gone]) {
     await createEndpoint(deps, { name: 'r', url: receiver?.url ?? '', eventTypes: null });
   }
   const invoice = { id: newId(), customerId: newId(), issuedAt: 0, status: 'FINALIZED' as const };
   await db.transaction((tx) => publishFinalized(tx, [invoice]));
-  const deliverer = createDeliverer({ db, log: pino({ level: 'silent' }), allowPrivate: true });
+  const deliverer = createDeliverer(jobsContext({ db }));
   deliverer.start();
   const seen = () => Object.entries(deliverer.stats().attempts).filter(([, attempts]) => attempts > 0);
   await expect.poll(() => seen().length).toBe(3);

@@ -6,6 +6,7 @@ import { newId } from '../../src/core/ids.ts';
 import { publishFinalized } from '../../src/notifications/invoice-messages.ts';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
 import { signatureHeaders } from '../../src/notifications/webhooks/signature.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -237,7 +238,7 @@ describe('a webhook', () => {
     'not a URL',
     'https://user@receiver.example/',
   ])('a webhook refuses %s', (url) => {
-    const deps = { db, clock: { now: Date.now }, allowPrivate: false };
+    const deps = jobsContext({ db, allowPrivate: false });
     const create = async () => createEndpoint(deps, { name: 'x', url, eventTypes: null });
     return expect(create()).rejects.toMatchObject({ kind: 'invalid', path: ['url'] });
   });

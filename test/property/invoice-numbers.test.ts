@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { numberingJobKind } from '../../src/jobs/number-invoices.ts';
 import { afterWrite } from '../support/after-write.ts';
-import { billingContext } from '../support/billing-context.ts';
+import { billingContext, jobsContext } from '../support/billing-context.ts';
 import { runProgram } from '../support/child-process.ts';
 import { allowLooseInvoices, insertLooseInvoices, numberedInvoices } from '../support/issued-invoices.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -36,13 +36,9 @@ function runner(interrupt: () => void = () => undefined) {
     interrupt,
   );
   const log = pino({ level: 'silent' });
-  return createJobRunner({
-    db: pool.db,
-    clock: { now: () => NEW_YEAR },
-    log,
-    kinds: [kind],
-    ping: pool.ping,
-  });
+  return createJobRunner(jobsContext({ db: pool.db, clock: { now: () => NEW_YEAR }, log, ping: pool.ping }), [
+    kind,
+  ]);
 }
 
 const DUE = NEW_YEAR + 48 * HOUR;

@@ -1,10 +1,10 @@
 /** Jobs are done in the order of their instants, whatever their kinds, batches and number of runners. */
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { createServiceClock } from '../../src/jobs/service-clock.ts';
+import { jobsContext } from '../support/billing-context.ts';
 import {
   createEffects,
   effectsOf,
@@ -99,14 +99,8 @@ function runnersOf(
   { onJob = () => undefined, batchesAtOnce = 1 }: Pick<RecordingHooks, 'onJob' | 'batchesAtOnce'> = {},
 ) {
   const kinds = KINDS.map((kind, rank) => recordingKind(kind, sizes[rank] ?? 1, { onJob, batchesAtOnce }));
-  const deps = {
-    db: pool.db,
-    clock: { now: () => START },
-    log: pino({ level: 'silent' }),
-    kinds,
-    ping: pool.ping,
-  };
-  return Array.from({ length: count }, () => createJobRunner(deps));
+  const context = jobsContext({ db: pool.db, clock: { now: () => START }, ping: pool.ping });
+  return Array.from({ length: count }, () => createJobRunner(context, kinds));
 }
 
 async function startOver(all: readonly PlannedJob[]): Promise<void> {

@@ -2,8 +2,10 @@
 import { pino } from 'pino';
 import { type BillingConfig, createBillingContext } from '../../src/app/billing-context.ts';
 import type { BillingContext } from '../../src/billing/billing-context.ts';
+import { upcomingCommits } from '../../src/billing/contracts/grants/upcoming-grants.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { NO_TRACER } from '../../src/core/tracing.ts';
+import type { JobsContext } from '../../src/jobs/jobs-context.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
 import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
@@ -34,4 +36,20 @@ export function billingContext(
     clickhouse,
   });
   return { ...context, ...given };
+}
+
+/** The same with what jobs and notifications need. Nothing is paused, and the stores answer. */
+export function jobsContext(
+  given: Pick<BillingContext, 'db'> & Partial<JobsContext>,
+  config: BillingConfig = CONFIG,
+): JobsContext {
+  return {
+    ...billingContext(given, config),
+    upcoming: upcomingCommits,
+    allowPrivate: true,
+    ping: async () => undefined,
+    isPaused: () => false,
+    giveWay: async () => undefined,
+    ...given,
+  };
 }

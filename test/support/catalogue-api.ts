@@ -62,6 +62,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       ...billingContext(stores),
       seller: NO_SELLER,
       invoicePdf: createInvoicePdf(undefined),
+      invoiceDecimals: undefined,
     }),
     ...(options.strictFields === undefined ? {} : { strictFields: options.strictFields }),
     ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { newId } from '../../src/core/ids.ts';
 import { publishFinalized } from '../../src/notifications/invoice-messages.ts';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
+import { jobsContext } from './billing-context.ts';
 import { runProgram } from './child-process.ts';
 import type { databaseForFile } from './file-fixtures.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
@@ -28,7 +29,7 @@ export async function expectAllDelivered({ db, connection }: TestDatabase, messa
     (await db.execute(sql`select 1 from webhook_deliveries where status <> 'DELIVERED' limit 1`)).length;
 
   const receiver = await startWebhookReceiver();
-  const deps = { db, clock: { now: Date.now }, allowPrivate: true };
+  const deps = jobsContext({ db, allowPrivate: true });
   await createEndpoint(deps, { name: 'r', url: receiver.url, eventTypes: null });
   const customers = Array.from({ length: CUSTOMERS }, newId);
   const invoices = Array.from({ length: messages }, (_, index) => ({

@@ -26,7 +26,7 @@ export interface Answer {
   readonly isFramed?: boolean;
 }
 
-export interface ExchangeDeps {
+export interface ExchangeOptions {
   readonly log: Logger;
   readonly metrics: HttpMetrics;
   readonly tracer?: Tracer;
@@ -59,7 +59,7 @@ const EXPLAINED = { link: '</guide/reference/errors>; rel="help"' };
 
 const NOT_FRAMED = { 'x-frame-options': 'DENY' };
 
-export function createExchange({ tracer = NO_TRACER, ...deps }: ExchangeDeps): Exchange {
+export function createExchange({ tracer = NO_TRACER, ...deps }: ExchangeOptions): Exchange {
   const answered = tracer === NO_TRACER ? respond : traced(tracer, respond);
   return async (context, to, work) => {
     const startedAtMs = performance.now();
@@ -99,7 +99,7 @@ function traced(tracer: Tracer, answer: Respond): Respond {
 }
 
 async function respond(
-  deps: ExchangeDeps,
+  deps: ExchangeOptions,
   context: Context,
   requestId: string,
   to: Destination,
@@ -130,7 +130,10 @@ async function respond(
 }
 
 /** An answer that a store is not available also says that it has no room. */
-async function withShortage(answer: ErrorAnswer, shortage: ExchangeDeps['shortage']): Promise<ErrorAnswer> {
+async function withShortage(
+  answer: ErrorAnswer,
+  shortage: ExchangeOptions['shortage'],
+): Promise<ErrorAnswer> {
   if (answer.status !== 503 || shortage === undefined) return answer;
   const missing = await shortage().catch(() => null);
   const message = String(answer.body.message);

@@ -31,7 +31,7 @@ import type { Pieces } from './started-stream.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { writeJson } from './write-json.ts';
 
-export interface RegisterDeps {
+export interface RegisterOptions {
   readonly exchange: Exchange;
   readonly authenticate: Authenticate;
   /** Without them only tokens identify callers. */
@@ -53,7 +53,7 @@ export interface RegisterDeps {
 const NO_ROUTE = { path: 'none' };
 
 /** Registers all routes of an app, and the answer to unmatched requests. Call it once. */
-export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly RouteDefinition[]): void {
+export function registerRoutes(app: Hono, deps: RegisterOptions, routes: readonly RouteDefinition[]): void {
   refuseDoubles(routes);
   for (const definition of [...routes].sort(fixedSegmentsFirst)) {
     app.on(definition.method.toUpperCase(), honoPath(definition.path), (context) =>
@@ -105,7 +105,7 @@ function pathLookup<Operation extends { readonly path: string }>(
 }
 
 async function answerTo(
-  deps: RegisterDeps,
+  deps: RegisterOptions,
   definition: RouteDefinition,
   context: Context,
   request: RequestContext,
@@ -124,7 +124,7 @@ function onlyReads({ method, scope }: RouteDefinition): boolean {
 }
 
 async function carriedOut(
-  deps: RegisterDeps,
+  deps: RegisterOptions,
   definition: RouteDefinition,
   context: Context,
   request: RequestContext,
@@ -173,7 +173,7 @@ async function carriedOut(
 
 /** In the form that the client asks for. */
 async function answerOf(
-  deps: RegisterDeps,
+  deps: RegisterOptions,
   definition: RouteDefinition,
   input: UncheckedInput,
 ): Promise<CountedAnswer> {

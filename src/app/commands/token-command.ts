@@ -3,6 +3,7 @@
  * `access/manage-tokens.ts` does the work.
  */
 import { join } from 'node:path';
+import type { AccessContext } from '../../access/access-context.ts';
 import {
   type IssuedToken,
   issueToken,
@@ -12,7 +13,7 @@ import {
   type Token,
 } from '../../access/manage-tokens.ts';
 import type { Config } from '../../config.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import type { KeysetPosition } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
@@ -20,7 +21,7 @@ import type { TokenScope } from '../../core/token-scopes.ts';
 import { replaceKeptToken, tokenFileOf } from '../../embedded/api-token.ts';
 import { runningPostgres } from '../../embedded/postgres.ts';
 import { recordSystemChanges } from '../../store/access/system-changes.ts';
-import { createDatabase, type Database } from '../../store/base/database.ts';
+import { createDatabase } from '../../store/base/database.ts';
 import { openUnit } from '../../store/base/request-unit.ts';
 import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
 import { reached, StoreFailure } from '../store-failure.ts';
@@ -43,13 +44,6 @@ export type TokenCall = { readonly json: boolean } & (
 
 const PAGE_TOKENS = 100;
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Where the token of the first start is kept, if it is. */
-  readonly dataDir: string | null;
-}
-
 /**
  * Carries out a call and returns the text to print. A new token is its last word and is kept nowhere. Throws a
  * `CommandFailure` for what cannot be carried out.
@@ -65,7 +59,8 @@ export async function tokenCommand(
       const where = { store: 'PostgreSQL', variable: 'DATABASE_URL', url: connection.url } as const;
       await reached(where, () => pool.ping());
     }
-    return await carriedOut(call, { db: pool.db, clock: systemClock, dataDir });
+    const context = { db: pool.db, clock: systemClock, onRevoked: nothing, onReplaced: nothing };
+    return await carriedOut(call, context, dataDir);
   } catch (error) {
     if (error instanceof Refusal || error instanceof StoreFailure) throw new CommandFailure(error.message);
     throw error;
@@ -74,9 +69,12 @@ export async function tokenCommand(
   }
 }
 
-async function carriedOut(call: TokenCall, deps: Deps): Promise<string> {
+/** Running services learn it from PostgreSQL. */
+const nothing = () => undefined;
+
+async function carriedOut(call: TokenCall, deps: AccessContext, dataDir: string | null): Promise<string> {
   if (call.kind === 'list') return await listing(deps, call.json);
-  if (call.kind === 'rotate') return await rotation(deps, call);
+  if (call.kind === 'rotate') return await rotation(deps, call, dataDir);
   if (call.kind === 'create') {
     const issued = await audited(deps, 'createToken', issuedId, () => issueToken(deps, call));
     return call.json ? issuedJson(issued) : issuedLine('Token', issued);
@@ -93,10 +91,10 @@ async function carriedOut(call: TokenCall, deps: Deps): Promise<string> {
 
 /** The token of the first start is replaced where commands find it. */
 async function rotation(
-  deps: Deps,
+  deps: AccessContext,
   { id, expiresAt, json }: Extract<TokenCall, { kind: 'rotate' }>,
+  dataDir: string | null,
 ): Promise<string> {
-  const { dataDir } = deps;
   let kept = '';
   const onReplaced = (isFormer: (text: string) => boolean, text: string) => {
     if (dataDir === null) return;
@@ -122,7 +120,7 @@ const WHAT_WAS_DONE = {
 
 /** Carries out a change together with its row of the audit log, in one transaction. */
 async function audited<Result>(
-  { db, clock }: Deps,
+  { db, clock }: AccessContext,
   action: keyof typeof WHAT_WAS_DONE,
   resourceIdOf: (result: Result) => string,
   work: () => Promise<Result>,
@@ -172,7 +170,7 @@ function jsonText(value: unknown): string {
 }
 
 /** A line for each token: id, scope, state, last use, name. */
-async function listing({ db, clock }: Deps, json: boolean): Promise<string> {
+async function listing({ db, clock }: AccessContext, json: boolean): Promise<string> {
   const tokens: Token[] = [];
   let after: KeysetPosition | null = null;
   do {

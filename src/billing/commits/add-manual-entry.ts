@@ -1,5 +1,4 @@
 /** Adjusts a balance by hand. */
-import type { Clock } from '../../core/clock.ts';
 import { type Decimal, sum } from '../../core/decimal.ts';
 import { invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -7,11 +6,12 @@ import type { Commit } from '../../core/terms/commits.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import { lockCommit } from '../../store/balances/commits.ts';
 import { insertManualEntry } from '../../store/balances/manual-balance-entries.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import { customerExists } from '../../store/customers/customers.ts';
 import { lockBalances } from '../../store/invoices/balance-deductions.ts';
 import { type DividedCommit, loadDividedCommits } from '../balances/seat-shares.ts';
+import type { RowContext } from '../billing-context.ts';
 
 export interface ManualEntryInput {
   readonly customerId: string;
@@ -34,10 +34,7 @@ export interface ManualEntryInput {
  * Refuses what the customer does not have (`not_found`), and (`invalid`) a commit or credit that is archived, and
  * amounts of seats that do not fit.
  */
-export async function addManualEntry(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
-  input: ManualEntryInput,
-): Promise<void> {
+export async function addManualEntry({ db, clock }: RowContext, input: ManualEntryInput): Promise<void> {
   const { customerId, id, segmentId, reason, createdBy } = input;
   await db.transaction(async (tx) => {
     // An invoice that draws on the balance is issued before, or computed again with the entry.

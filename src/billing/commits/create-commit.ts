@@ -1,11 +1,10 @@
 /** Creates commits and credits of a customer, which belong to none of its contracts. */
-import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit, CommitInput } from '../../core/terms/commits.ts';
 import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
 import { insertCommits } from '../../store/balances/commits.ts';
-import type { Database } from '../../store/base/database.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import type { RowContext } from '../billing-context.ts';
 import { NO_TERMS_INPUT } from '../contracts/terms/build-terms.ts';
 import { buildCommit } from '../contracts/terms/commits.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
@@ -31,10 +30,7 @@ export interface CreateCommitInput {
  * Returns the id. Refuses an unknown customer or contract (`not_found`), the first bad field (`invalid`), a uniqueness
  * key that a commit or credit has used before, and a custom field value that another one has (`conflict`).
  */
-export async function createCommit(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
-  input: CreateCommitInput,
-): Promise<string> {
+export async function createCommit({ db, clock }: RowContext, input: CreateCommitInput): Promise<string> {
   const { customerId, invoiceContractId, uniquenessKey } = input;
   const applicableContractIds = [...new Set(input.applicableContractIds)];
   return db.transaction(async (tx) => {

@@ -3,7 +3,6 @@
  * the contract's overrides, and prices that only overrides set; entitled ones only, page by page. Overrides are
  * resolved as in rating (rating/rates/line-terms.ts).
  */
-import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Override } from '../../core/terms/overrides.ts';
@@ -16,6 +15,7 @@ import { loadOverrides } from '../../store/contracts/load-overrides.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { loadProducts } from '../../store/products/products.ts';
 import { findRateCard, type RateCard } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
 import { isSelected, type RateSelector } from '../rate-cards/rate-selectors.ts';
 import { type RatePosition, readRates } from '../rate-cards/read-rates.ts';
@@ -62,7 +62,7 @@ const BATCH_MAX = 1_000;
 
 /** Refuses a contract that is not there (see `findContractOf`). A contract without a card has no rates. */
 export async function readContractRates(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { db, clock }: RowContext,
   input: RateScheduleInput,
 ): Promise<RateSchedulePage> {
   const contract = await findContractOf(db, input.customerId, input.contractId);

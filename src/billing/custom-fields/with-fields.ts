@@ -4,10 +4,11 @@ import { assert } from '../../core/errors.ts';
 import type { Page } from '../../core/paging.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
+import type { RowContext } from '../billing-context.ts';
 
 /** The fields of objects that an answer only names, such as the products of rates. */
 export function customFieldsOfObjects(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   ids: readonly string[],
 ): Promise<CustomFieldsById> {
   return loadCustomFields(db, ids);

@@ -1,12 +1,12 @@
 /** Settings of customers that say whether and how their invoices are delivered. */
 import type { BillableStatus } from '../../core/billing-providers.ts';
 import { notFound } from '../../core/errors.ts';
-import type { Database } from '../../store/base/database.ts';
 import { leaveInvoicesInDraft, setBillableStatus } from '../../store/customers/customers.ts';
+import type { RowContext } from '../billing-context.ts';
 
 /** Refuses an unknown customer (`not_found`). */
 export async function setCustomerBillableStatus(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   id: string,
   status: BillableStatus,
 ): Promise<void> {
@@ -15,7 +15,7 @@ export async function setCustomerBillableStatus(
 
 /** Whether Stripe's invoices of the customer stay drafts; null: as for all. Refuses an unknown customer (`not_found`). */
 export async function setLeavesInvoicesInDraft(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   id: string,
   leaves: boolean | null,
 ): Promise<void> {

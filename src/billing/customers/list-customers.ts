@@ -1,13 +1,13 @@
 /** Lists customers, all of them or those that a text finds. */
 import { invalid } from '../../core/errors.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
-import type { Database } from '../../store/base/database.ts';
 import { type FoundPosition, searchCustomers } from '../../store/customers/customer-search.ts';
 import {
   type Customer,
   type CustomerFilter,
   listCustomers as listStoredCustomers,
 } from '../../store/customers/customers.ts';
+import type { RowContext } from '../billing-context.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
 /** Pages of a search have a rank, others have none. */
@@ -20,7 +20,7 @@ export interface CustomerPosition extends KeysetPosition {
  * best come first.
  */
 export async function listCustomers(
-  deps: { readonly db: Database },
+  deps: Pick<RowContext, 'db'>,
   { search, ...filter }: CustomerFilter & { readonly search?: string | undefined },
   page: PageRequest<CustomerPosition>,
 ): Promise<Page<WithCustomFields<Customer>, CustomerPosition>> {

@@ -1,5 +1,4 @@
 /** Lists holds, and names the units of what they hold. */
-import type { Clock } from '../../core/clock.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
@@ -9,6 +8,7 @@ import {
   listHolds as listStoredHolds,
   shownStatus,
 } from '../../store/holds/holds.ts';
+import type { RowContext } from '../billing-context.ts';
 
 export interface ListedHold {
   readonly hold: Hold;
@@ -17,7 +17,7 @@ export interface ListedHold {
 
 /** The newest first. Holds that are over and not noticed yet are shown as expired. */
 export async function listHolds(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { db, clock }: RowContext,
   filter: { readonly customerId: string; readonly status: HoldStatus | null },
   page: PageRequest,
 ): Promise<Page<ListedHold, KeysetPosition>> {

@@ -40,7 +40,7 @@ export interface RunContext extends BillingContext {
   /** Absent: a separate one. */
   readonly groupSize?: GroupSize;
   /** Waits before each group while others come first (`core/right-of-way.ts`). */
-  readonly giveWay?: () => Promise<void>;
+  giveWay?(): Promise<void>;
 }
 
 interface ReadGroup {

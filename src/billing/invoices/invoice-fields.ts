@@ -5,12 +5,13 @@
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Invoice, isConversionLine } from '../../core/invoice.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import { loadCustomFields } from '../../store/custom-fields/custom-fields.ts';
 import {
   insertInvoiceCustomFields,
   loadInvoiceCustomFields,
 } from '../../store/invoices/invoice-custom-fields.ts';
+import type { RowContext } from '../billing-context.ts';
 
 type InvoiceObjects = Pick<Invoice, 'id' | 'customerId' | 'contractId' | 'lines'>;
 
@@ -19,7 +20,7 @@ type InvoiceObjects = Pick<Invoice, 'id' | 'customerId' | 'contractId' | 'lines'
  * or windows of invoices.
  */
 export async function customFieldsOfInvoices(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   invoices: readonly (InvoiceObjects & Pick<Invoice, 'status'>)[],
 ): Promise<Map<string, CustomFieldsById>> {
   const drafts = invoices.filter(({ status }) => status === 'DRAFT');

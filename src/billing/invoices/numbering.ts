@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { Invoice } from '../../core/invoice.ts';
 import { invoiceNumber, numberYear } from '../../core/invoice-number.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   type AssignedNumber,
   insertInvoiceNumbers,
@@ -19,7 +19,7 @@ import {
   unnumberedInvoices,
 } from '../../store/invoices/invoice-numbers.ts';
 import type { Job } from '../../store/jobs/jobs.ts';
-import type { BillingContext } from '../billing-context.ts';
+import type { BillingContext, RowContext } from '../billing-context.ts';
 
 const payloadSchema = z.object({ issued_from: z.int() });
 
@@ -55,7 +55,7 @@ export async function numberInvoices(
 
 /** By invoice; drafts and invoices that are not numbered yet are absent. */
 export async function numbersOfInvoices(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   invoices: readonly Pick<Invoice, 'id' | 'status'>[],
 ): Promise<Map<string, string>> {
   const issued = invoices.filter(({ status }) => status !== 'DRAFT');

@@ -1,12 +1,12 @@
 /** Whom invoices are of, and who pays for those of hierarchies. */
 import type { Invoice } from '../../core/invoice.ts';
-import type { Database } from '../../store/base/database.ts';
 import { type HierarchyPayer, hierarchyPayers } from '../../store/contracts/hierarchy-payers.ts';
 import { type CustomerLabel, customerLabels } from '../../store/customers/customers.ts';
+import type { RowContext } from '../billing-context.ts';
 
 /** Of usage invoices, by contract; contracts of no hierarchy are absent. */
 export async function payersOfInvoices(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   invoices: readonly Pick<Invoice, 'type' | 'contractId'>[],
 ): Promise<ReadonlyMap<string, HierarchyPayer>> {
   const usage = invoices.filter(({ type }) => type === 'USAGE');
@@ -15,7 +15,7 @@ export async function payersOfInvoices(
 
 /** By customer, as it is called now. */
 export async function customersOfInvoices(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   invoices: readonly Pick<Invoice, 'customerId'>[],
 ): Promise<ReadonlyMap<string, CustomerLabel>> {
   return customerLabels(db, [...new Set(invoices.map(({ customerId }) => customerId))]);

@@ -1,8 +1,8 @@
 /** Loads the pricing units that invoices and their lines name. */
 import type { CreditType } from '../../core/credit-types.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import type { Database } from '../../store/base/database.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
+import type { RowContext } from '../billing-context.ts';
 import type { ListPriceOf } from './list-prices.ts';
 import type { InvoiceWithUnbilledUsage } from './unbilled-usage.ts';
 
@@ -12,7 +12,7 @@ export interface InvoiceUnits
     Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>> {}
 
 export async function pricingUnitsOf(
-  deps: { readonly db: Database },
+  deps: Pick<RowContext, 'db'>,
   invoices: readonly InvoiceUnits[],
   listPrices: ReadonlyMap<string, ListPriceOf> | null = null,
 ): Promise<ReadonlyMap<string, CreditType>> {
@@ -33,7 +33,7 @@ export async function pricingUnitsOf(
 
 /** By id. */
 export async function pricingUnitsWithIds(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, CreditType>> {
   return loadCreditTypes(db, [...new Set(ids)]);

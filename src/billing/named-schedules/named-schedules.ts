@@ -15,6 +15,7 @@ import {
 } from '../../store/contracts/named-schedules.ts';
 import { customerExists, lockCustomer } from '../../store/customers/customers.ts';
 import { findRateCard, lockRateCard } from '../../store/rate-cards/rate-cards.ts';
+import type { RowContext } from '../billing-context.ts';
 
 /** Of all schedules of one customer, contract or rate card; one call reads and writes those of one schedule. */
 const SEGMENTS_MAX = 1_000;
@@ -34,7 +35,7 @@ export interface NamedSchedule {
 
 /** All segments by start, or the one that covers an instant. Refuses an unknown owner (`not_found`). */
 export async function getNamedSchedule(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   schedule: NamedSchedule,
   coveringDate: Instant | null,
 ): Promise<ScheduleSegment[]> {
@@ -48,7 +49,7 @@ export async function getNamedSchedule(
  * empty interval, a value that is too long, and more segments than an owner may have (`invalid`).
  */
 export async function updateNamedSchedule(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   schedule: NamedSchedule,
   segment: ScheduleSegment,
 ): Promise<void> {

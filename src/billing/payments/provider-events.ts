@@ -3,11 +3,10 @@
  * any order, or never.
  */
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
 import { isUuid } from '../../core/ids.ts';
-import type { Database } from '../../store/base/database.ts';
 import { invoicesOfObjects, noteProviderEvent } from '../../store/invoices/delivery-work.ts';
 import { makeDue } from '../../store/invoices/invoice-deliveries.ts';
+import type { RowContext } from '../billing-context.ts';
 
 /** The members that are read of an event of Stripe, whose signature is checked. */
 export const stripeEvent = z.object({
@@ -29,7 +28,7 @@ const INVOICE_ID = 'tallyhouse_invoice_id';
 
 /** Asks soon for what the event is about. An event that came before, and one of an object that is not ours, change nothing. */
 export async function takeStripeEvent(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { db, clock }: RowContext,
   connectionId: string,
   event: z.output<typeof stripeEvent>,
 ): Promise<void> {

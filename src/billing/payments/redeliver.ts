@@ -1,9 +1,8 @@
 /** Another attempt for invoices that were not delivered, at the request of a person who has corrected the cause. */
-import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   type Delivery,
   loadDeliveries,
@@ -11,6 +10,7 @@ import {
   restartDelivery,
 } from '../../store/invoices/invoice-deliveries.ts';
 import { findInvoiceHead } from '../../store/invoices/invoices.ts';
+import type { RowContext } from '../billing-context.ts';
 
 interface Redelivered {
   readonly invoiceId: string;
@@ -33,7 +33,7 @@ function isToDeliver({ external: { status }, deliveredAt }: Delivery): boolean {
  * finalized or has nowhere to go (`invalid`).
  */
 export async function redeliverInvoices(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { db, clock }: RowContext,
   invoiceIds: readonly string[],
 ): Promise<Redelivered[]> {
   const now = clock.now();

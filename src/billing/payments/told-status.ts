@@ -1,14 +1,13 @@
 /** The report of another system about an invoice that it received (docs/payments.md, "Any other system"). */
-import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { publishExternalStatus } from '../../notifications/invoice-messages.ts';
-import type { Database } from '../../store/base/database.ts';
 import { loadDeliveries, tellExternal } from '../../store/invoices/invoice-deliveries.ts';
+import type { RowContext } from '../billing-context.ts';
 
 /** Only the reported members change. Refuses an invoice that no such system has (`not_found`, `invalid`). */
 export async function tellExternalStatus(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { db, clock }: RowContext,
   invoiceId: string,
   told: Partial<ExternalInvoice>,
 ): Promise<ExternalInvoice> {

@@ -7,7 +7,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BillingContext } from '../../billing/billing-context.ts';
 import { endDelivery } from '../../billing/payments/end-delivery.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Note } from '../../payments/provider.ts';
@@ -21,6 +20,7 @@ import {
   noteStep,
 } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
+import type { JobsContext } from '../jobs-context.ts';
 import { type AttemptResult, attemptDelivery, progressOf } from './attempt.ts';
 
 const POLL_INTERVAL_MS = 500;
@@ -52,9 +52,9 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
-export interface DeliveriesDeps extends BillingContext {
+/** For tests. */
+export interface DeliveryHooks {
   readonly leaseMs?: number;
-  isPaused(): boolean;
   /** Called between two steps; tests throw from here what a kill would do. */
   betweenSteps?(): void;
 }
@@ -65,8 +65,9 @@ class Interrupted extends Error {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { db, log, clock, tracer, leaseMs = LEASE_MS } = deps;
+export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): Deliveries {
+  const { db, log, clock, tracer } = deps;
+  const { leaseMs = LEASE_MS } = hooks;
   const running = new Set<Promise<void>>();
   const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
   let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
@@ -126,9 +127,9 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   async function run(delivery: Delivery, owner: string): Promise<DeliveryOutcome | null> {
     try {
-      deps.betweenSteps?.();
+      hooks.betweenSteps?.();
       const result = await attemptDelivery(deps, delivery, noteOf(delivery, owner));
-      deps.betweenSteps?.();
+      hooks.betweenSteps?.();
       const { problem, ...end } = result;
       const outcome = outcomeOf(result);
       if (await endDelivery(deps, delivery, owner, end)) attempts[outcome] += 1;
@@ -146,7 +147,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   function noteOf({ invoiceId, voidWanted }: Delivery, owner: string): Note {
     return async (step) => {
-      deps.betweenSteps?.();
+      hooks.betweenSteps?.();
       const { external, ...own } = step;
       const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
       if (noted === null) throw new Interrupted('another process has the delivery');
@@ -156,7 +157,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         await freeDelivery(db, invoiceId, owner);
         throw new Interrupted('it was voided meanwhile');
       }
-      deps.betweenSteps?.();
+      hooks.betweenSteps?.();
       return progressOf(noted);
     };
   }

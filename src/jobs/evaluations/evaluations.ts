@@ -8,14 +8,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from 'pino';
 import type { Decimal } from '../../core/decimal.ts';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
 import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
-import type { Database } from '../../store/base/database.ts';
 import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
+import type { JobsContext } from '../jobs-context.ts';
 import { oneAfterAnother } from '../one-after-another.ts';
 import { createChangesFeed } from './changes-feed.ts';
 import {
@@ -59,13 +58,8 @@ interface GrantedHold {
   readonly amount: Decimal;
 }
 
-interface Deps {
-  readonly db: Database;
-  readonly log: Logger;
-  readonly evaluators: readonly CustomerEvaluator[];
-  /** While true, nothing is evaluated. */
-  isPaused?(): boolean;
-  /** Tests have shorter ones. */
+/** Tests have shorter times. */
+interface EvaluationTimes {
   readonly sweepIntervalMs?: number;
 }
 
@@ -98,13 +92,11 @@ const CUSTOMERS_PER_READ = 5_000;
 const NAMES_READ_MS = 5 * SECOND_MS;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createEvaluations({
-  db,
-  log,
-  evaluators,
-  isPaused = () => false,
-  ...options
-}: Deps): Evaluations {
+export function createEvaluations(
+  { db, log, isPaused }: Pick<JobsContext, 'db' | 'log' | 'isPaused'>,
+  evaluators: readonly CustomerEvaluator[],
+  times: EvaluationTimes = {},
+): Evaluations {
   const watchedUsage = createWatchedUsage();
   const { list } = watchedUsage;
   const feed = createChangesFeed(db);
@@ -265,7 +257,7 @@ export function createEvaluations({
     settled,
     figures: () => ({ ...queue.figures(), watched: list.size }),
     start() {
-      const { sweepIntervalMs = SWEEP_INTERVAL_MS } = options;
+      const { sweepIntervalMs = SWEEP_INTERVAL_MS } = times;
       loops.push(repeat(sweep, () => sweepIntervalMs));
       loops.push(repeat(follow, () => LOOK_INTERVAL_MS));
       for (let count = 0; count < URGENT_WORKERS; count += 1) loops.push(worker('urgent'));

@@ -7,11 +7,8 @@
  * killed in between leaves the message queued, and it is sent again with the same id.
  */
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
-import { NO_TRACER, type Span, type Tracer } from '../../core/tracing.ts';
-
-import type { Database } from '../../store/base/database.ts';
+import type { Span } from '../../core/tracing.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
@@ -25,6 +22,7 @@ import {
   releaseEndpoint,
   type WebhookEndpoint,
 } from '../../store/messages/webhook-endpoints.ts';
+import type { NotificationContext } from '../notification-context.ts';
 import { nextAttemptAt } from './retries.ts';
 import { type Attempt, sendWebhook } from './send.ts';
 import { signatureHeaders } from './signature.ts';
@@ -64,22 +62,13 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
-export interface DelivererDeps {
-  readonly db: Database;
-  readonly log: Logger;
-  readonly allowPrivate: boolean;
-  readonly timeoutMs?: number;
-  readonly tracer?: Tracer;
-}
-
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createDeliverer({
   db,
   log,
+  tracer,
   allowPrivate,
-  timeoutMs,
-  tracer = NO_TRACER,
-}: DelivererDeps): Deliverer {
+}: Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate'>): Deliverer {
   const owner = randomUUID();
   const closing = new AbortController();
   const rounds = new Map<string, Promise<void>>();
@@ -158,7 +147,6 @@ export function createDeliverer({
     const options = {
       allowPrivate,
       signal: closing.signal,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     };
     const result = await sendWebhook(endpoint.url, { headers, body }, options);
     if (result.error !== null && closing.signal.aborted) return;

@@ -1,10 +1,9 @@
 /** Endpoints of webhooks: created, listed, archived, given a new secret, tested; and their deliveries, sent again. */
-import type { Clock } from '../../core/clock.ts';
 import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/base/database.ts';
+import type { Transaction } from '../../store/base/database.ts';
 import {
   cancelDeliveries,
   type Delivery,
@@ -26,6 +25,7 @@ import {
   type WebhookEndpoint,
 } from '../../store/messages/webhook-endpoints.ts';
 import { type MessageType, TEST_TYPE } from '../message-types.ts';
+import type { NotificationContext } from '../notification-context.ts';
 import { RETRIES_MS } from './retries.ts';
 import { newSecret } from './signature.ts';
 
@@ -37,13 +37,6 @@ const ENDPOINTS_MAX = 50;
 /** How long the secret before a rotation signs too. */
 const FORMER_SECRET_MS = DAY_MS;
 
-export interface WebhookDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Whether URLs with http, and receivers in private networks, are allowed. */
-  readonly allowPrivate: boolean;
-}
-
 interface NewEndpoint {
   readonly name: string;
   readonly url: string;
@@ -52,7 +45,7 @@ interface NewEndpoint {
 }
 
 /** Creates an endpoint. Refuses a URL that is not allowed (`invalid`), and more than 50 endpoints (`conflict`). */
-export function createEndpoint(deps: WebhookDeps, wanted: NewEndpoint): Promise<WebhookEndpoint> {
+export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): Promise<WebhookEndpoint> {
   const endpoint = {
     ...wanted,
     id: newId(),
@@ -82,20 +75,23 @@ function checkedUrl(text: string, allowPrivate: boolean): string {
 }
 
 /** Refuses an unknown one (`not_found`). */
-export async function getEndpoint({ db }: Pick<WebhookDeps, 'db'>, id: string): Promise<WebhookEndpoint> {
+export async function getEndpoint(
+  { db }: Pick<NotificationContext, 'db'>,
+  id: string,
+): Promise<WebhookEndpoint> {
   return found(await findEndpoint(db, id), id);
 }
 
 /** Archived ones too, in the order in which they were created. */
 export function listEndpoints(
-  { db }: Pick<WebhookDeps, 'db'>,
+  { db }: Pick<NotificationContext, 'db'>,
   page: PageRequest,
 ): Promise<Page<WebhookEndpoint>> {
   return listStoredEndpoints(db, page);
 }
 
 /** Archives an endpoint; what is not delivered yet is cancelled. Doing it again changes nothing. */
-export function archiveEndpoint({ db, clock }: WebhookDeps, id: string): Promise<void> {
+export function archiveEndpoint({ db, clock }: NotificationContext, id: string): Promise<void> {
   return db.transaction(async (tx) => {
     const endpoint = found(await lockEndpoint(tx, id), id);
     if (endpoint.archivedAt !== null) return;
@@ -105,7 +101,7 @@ export function archiveEndpoint({ db, clock }: WebhookDeps, id: string): Promise
 }
 
 /** Gives an endpoint a new secret. For a day, messages are signed with the former one too. */
-export function rotateSecret({ db }: WebhookDeps, id: string): Promise<WebhookEndpoint> {
+export function rotateSecret({ db }: NotificationContext, id: string): Promise<WebhookEndpoint> {
   return db.transaction(async (tx) => {
     const endpoint = await lockActive(tx, id);
     const changes = {
@@ -119,7 +115,7 @@ export function rotateSecret({ db }: WebhookDeps, id: string): Promise<WebhookEn
 }
 
 /** Sends a message of type `webhook.test` to one endpoint. Returns the id of the message. */
-export function sendTestMessage({ db, clock }: WebhookDeps, id: string): Promise<string> {
+export function sendTestMessage({ db, clock }: NotificationContext, id: string): Promise<string> {
   return db.transaction(async (tx) => {
     await lockActive(tx, id);
     const messageId = newId();
@@ -133,7 +129,7 @@ export function sendTestMessage({ db, clock }: WebhookDeps, id: string): Promise
 
 /** The deliveries to an endpoint, the newest first. */
 export async function listDeliveries(
-  { db }: Pick<WebhookDeps, 'db'>,
+  { db }: Pick<NotificationContext, 'db'>,
   id: string,
   page: PageRequest<DeliveryPosition> & { readonly status: DeliveryStatus | null },
 ): Promise<Page<Delivery, DeliveryPosition>> {
@@ -145,7 +141,7 @@ export async function listDeliveries(
 export type Redelivery = { readonly messageId: string } | { readonly failedSince: Instant };
 
 /** Sends messages to an endpoint again, for two days from now. Returns how many. */
-export function redeliver({ db }: WebhookDeps, id: string, what: Redelivery): Promise<number> {
+export function redeliver({ db }: NotificationContext, id: string, what: Redelivery): Promise<number> {
   return db.transaction(async (tx) => {
     await lockActive(tx, id);
     const retryUntil = Date.now() + RETRIES_MS;

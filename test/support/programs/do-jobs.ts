@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createJobRunner } from '../../../src/jobs/job-runner.ts';
 import { createDatabase } from '../../../src/store/base/database.ts';
 import type { Job } from '../../../src/store/jobs/jobs.ts';
+import { jobsContext } from '../billing-context.ts';
 import { recordingKind } from '../recorded-jobs.ts';
 
 const [connection = '', kind = '', dueAt = '', fatalKey = ''] = process.argv.slice(2);
@@ -15,5 +16,5 @@ const onJob = async ({ key }: Job) => {
 };
 const work = recordingKind(kind, 2, { onJob });
 const log = pino({ level: 'silent' });
-const runner = createJobRunner({ db, clock: { now: () => Number(dueAt) }, log, kinds: [work], ping });
+const runner = createJobRunner(jobsContext({ db, clock: { now: () => Number(dueAt) }, log, ping }), [work]);
 await runner.runDue(Number(dueAt));

@@ -4,7 +4,7 @@ import { createJobRunner } from '../../../src/jobs/job-runner.ts';
 import { numberingJobKind } from '../../../src/jobs/number-invoices.ts';
 import { createDatabase } from '../../../src/store/base/database.ts';
 import { afterWrite } from '../after-write.ts';
-import { billingContext } from '../billing-context.ts';
+import { billingContext, jobsContext } from '../billing-context.ts';
 
 const [connection = '', dueAt = '', numberPattern = ''] = process.argv.slice(2);
 const { db, ping } = createDatabase(JSON.parse(connection));
@@ -15,4 +15,4 @@ const kind = afterWrite(numberingJobKind(billingContext({ db, numberPattern })),
 });
 const log = pino({ level: 'silent' });
 const clock = { now: () => Number(dueAt) };
-await createJobRunner({ db, clock, log, kinds: [kind], ping }).runDue(Number(dueAt));
+await createJobRunner(jobsContext({ db, clock, log, ping }), [kind]).runDue(Number(dueAt));

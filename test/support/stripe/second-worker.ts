@@ -3,7 +3,7 @@ import type { ApplicationParts } from '../../../src/app/application.ts';
 import { createPayments } from '../../../src/app/payments.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { STAND_IN_KEY, type StripeStandIn } from '../../../src/demo/stripe/stand-in.ts';
-import { billingContext, WINDOW_DAYS } from '../billing-context.ts';
+import { jobsContext, WINDOW_DAYS } from '../billing-context.ts';
 import type { TestService } from '../service.ts';
 
 export async function startSecondWorker(
@@ -28,11 +28,7 @@ export async function startSecondWorker(
     stripeRates: { account: 100_000, endpoint: 100_000 },
     stripeTimeoutMs: timeoutMs,
   };
-  const deliveries = await createPayments(billingContext({ db, clickhouse, clock }, config), {
-    config,
-    hooks,
-    isPaused: () => false,
-  });
+  const deliveries = await createPayments(jobsContext({ db, clickhouse, clock }, config), config, hooks);
   deliveries.start();
   return deliveries;
 }

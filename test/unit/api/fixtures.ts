@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Authenticate } from '../../../src/access/tokens.ts';
 import type { RouteDefinition } from '../../../src/api/http/route.ts';
-import { type App, type AppDeps, createApp } from '../../../src/app/http-app.ts';
+import { type App, type AppParts, createApp } from '../../../src/app/http-app.ts';
 import type { TokenScope } from '../../../src/core/token-scopes.ts';
 import { type ApiClient, createApiClient } from '../../support/api-client.ts';
 
@@ -20,7 +20,7 @@ export interface TestApp extends App {
   readonly logged: string[];
 }
 
-export function testApp(routes: readonly RouteDefinition[], overrides: Partial<AppDeps> = {}): TestApp {
+export function testApp(routes: readonly RouteDefinition[], overrides: Partial<AppParts> = {}): TestApp {
   const logged: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

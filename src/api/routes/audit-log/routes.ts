@@ -1,9 +1,9 @@
 /** The audit log. */
 import { z } from 'zod';
 import { type AuditEntry, type AuditFilter, listAudit } from '../../../access/audit.ts';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { isUuid } from '../../../core/ids.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp } from '../../wire/fields.ts';
 import { pageQuery, pageToWire } from '../../wire/paging.ts';
@@ -69,7 +69,7 @@ const entry = z
   })
   .meta({ id: 'AuditLog' });
 
-export function auditLogRoute({ db }: { readonly db: Database }): RouteDefinition {
+export function auditLogRoute({ db }: Pick<RowContext, 'db'>): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/auditLogs',

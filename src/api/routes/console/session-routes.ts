@@ -4,8 +4,7 @@
  * These routes read and set a cookie, so they see the HTTP request, which other routes do not.
  */
 import { z } from 'zod';
-import type { ConsoleSessions, OpenSession } from '../../../access/console-sessions.ts';
-import type { Clock } from '../../../core/clock.ts';
+import type { OpenSession } from '../../../access/console-sessions.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { TOKEN_SCOPES } from '../../../core/token-scopes.ts';
@@ -21,11 +20,7 @@ import {
   sessionText,
 } from '../../http/session.ts';
 import { timestamp } from '../../wire/fields.ts';
-
-export interface ConsoleSessionDeps {
-  readonly sessions: ConsoleSessions;
-  readonly clock: Clock;
-}
+import type { RouteContext } from '../route-context.ts';
 
 const session = z
   .object({
@@ -54,7 +49,7 @@ const signInBody = z
 
 const facts = { path: '/console/session', tags: ['Console'], scope: 'public' } as const;
 
-export function consoleSessionRoutes(deps: ConsoleSessionDeps): RouteDefinition[] {
+export function consoleSessionRoutes(deps: RouteContext): RouteDefinition[] {
   return [readRoute(deps), signInRoute(deps), signOutRoute(deps)];
 }
 
@@ -73,7 +68,7 @@ function definitionOf(own: Omit<RouteFacts, keyof typeof facts>, body: z.ZodType
   return definition;
 }
 
-function readRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
+function readRoute({ sessions, clock }: RouteContext): RouteDefinition {
   const own = {
     method: 'get',
     operationId: 'getConsoleSession',
@@ -86,7 +81,7 @@ function readRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
   });
 }
 
-function signInRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
+function signInRoute({ sessions, clock }: RouteContext): RouteDefinition {
   const own = {
     method: 'post',
     operationId: 'signIn',
@@ -113,7 +108,7 @@ function signInRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
   });
 }
 
-function signOutRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
+function signOutRoute({ sessions, clock }: RouteContext): RouteDefinition {
   const own = {
     method: 'delete',
     operationId: 'signOut',

@@ -17,11 +17,12 @@ import type { RouteDefinition } from '../../http/route.ts';
 import { commaList, enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { invoiceToWire } from '../invoices/output.ts';
-import { type InvoicePdfDeps, invoiceFile, printInvoice } from '../invoices/pdf-route.ts';
+import { invoiceFile, printInvoice } from '../invoices/pdf-route.ts';
 import { viewOf } from '../invoices/routes.ts';
 import { metricToWire } from '../metrics/output.ts';
+import type { RouteContext } from '../route-context.ts';
 import { groupToWire, usageGroup } from '../usage/routes.ts';
-import { type DashboardAccess, dashboardRoute, requireShown } from './dashboard-route.ts';
+import { dashboardRoute, requireShown } from './dashboard-route.ts';
 import {
   balance,
   balanceToWire,
@@ -31,18 +32,16 @@ import {
   wholeInvoiceToWire,
 } from './shown.ts';
 
-export type DashboardDataDeps = InvoicePdfDeps & Parameters<typeof usageGroups>[0] & DashboardAccess;
-
 const LISTED_INVOICES = 20;
 const LISTED_BALANCES = 20;
 /** A page shows the metrics that have a price for the customer; more than that nobody looks through. */
 const METRICS_MAX = 100;
 
-export function dashboardDataRoutes(deps: DashboardDataDeps): RouteDefinition[] {
+export function dashboardDataRoutes(deps: RouteContext): RouteDefinition[] {
   return [viewRoute(deps), ...invoiceRoutes(deps), metricsRoute(deps), usageRoute(deps), balancesRoute(deps)];
 }
 
-function viewRoute(deps: DashboardDataDeps): RouteDefinition {
+function viewRoute(deps: RouteContext): RouteDefinition {
   return dashboardRoute(deps, {
     path: '/v1/dashboards/view',
     operationId: 'getDashboardView',
@@ -84,7 +83,7 @@ function viewRoute(deps: DashboardDataDeps): RouteDefinition {
   });
 }
 
-function invoiceRoutes(deps: DashboardDataDeps): RouteDefinition[] {
+function invoiceRoutes(deps: RouteContext): RouteDefinition[] {
   const of = ['invoices'] as const;
   return [
     dashboardRoute(deps, {
@@ -134,7 +133,7 @@ function invoiceRoutes(deps: DashboardDataDeps): RouteDefinition[] {
 
 /** One status is a matter of the list; a row that is not shown says so. */
 async function shownInvoices(
-  deps: DashboardDataDeps,
+  deps: RouteContext,
   { customerId, options }: OpenDashboard,
   query: z.output<ReturnType<typeof pageQuery<typeof keysetPosition>>>,
 ) {
@@ -175,7 +174,7 @@ const metric = z
   .object({ id: uuid, name: z.string(), group_keys: z.array(z.array(z.string())) })
   .meta({ id: 'DashboardMetric' });
 
-function metricsRoute(deps: DashboardDataDeps): RouteDefinition {
+function metricsRoute(deps: RouteContext): RouteDefinition {
   return dashboardRoute(deps, {
     path: '/v1/dashboards/metrics',
     operationId: 'listDashboardMetrics',
@@ -197,12 +196,12 @@ function metricToShown(of: Parameters<typeof metricToWire>[0]): z.input<typeof m
   return { id, name, group_keys: groupKeys };
 }
 
-async function pricedMetrics(deps: DashboardDataDeps, customerId: string) {
+async function pricedMetrics(deps: RouteContext, customerId: string) {
   const filter = { customerId, onCurrentPlan: true, includeArchived: false };
   return (await listCustomerMetrics(deps, filter, { after: null, limit: METRICS_MAX })).rows;
 }
 
-function usageRoute(deps: DashboardDataDeps): RouteDefinition {
+function usageRoute(deps: RouteContext): RouteDefinition {
   return dashboardRoute(deps, {
     path: '/v1/dashboards/usage',
     operationId: 'listDashboardUsage',
@@ -240,7 +239,7 @@ function usageRoute(deps: DashboardDataDeps): RouteDefinition {
   });
 }
 
-function balancesRoute(deps: DashboardDataDeps): RouteDefinition {
+function balancesRoute(deps: RouteContext): RouteDefinition {
   return dashboardRoute(deps, {
     path: '/v1/dashboards/balances',
     operationId: 'listDashboardBalances',

@@ -1,7 +1,6 @@
 /** The signed address of a dashboard, for a frame in a page of the operator. */
 import type { Context } from 'hono';
 import { z } from 'zod';
-import type { DashboardLinks } from '../../../access/dashboard-links.ts';
 import { getCustomer } from '../../../billing/customers/change-customer.ts';
 import {
   DASHBOARD_COLORS,
@@ -17,13 +16,7 @@ import { headerOf } from '../../http/request-body.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { isHttps } from '../../http/session.ts';
 import { uuid } from '../../wire/fields.ts';
-
-export interface DashboardUrlDeps {
-  readonly db: Parameters<typeof getCustomer>[0]['db'];
-  readonly links: DashboardLinks;
-  /** Where others reach the service; null: where the request has reached it. */
-  readonly publicUrl: string | null;
-}
+import type { RouteContext } from '../route-context.ts';
 
 const OPTIONS_MAX = 20;
 const GROUPS_MAX = 50;
@@ -78,7 +71,7 @@ const urlBody = z
 
 type Body = z.output<typeof urlBody>;
 
-export function dashboardUrlRoute({ db, links, publicUrl }: DashboardUrlDeps): RouteDefinition {
+export function dashboardUrlRoute({ db, links, publicUrl }: RouteContext): RouteDefinition {
   const definition = route({
     method: 'post',
     path: '/v1/dashboards/getEmbeddableUrl',

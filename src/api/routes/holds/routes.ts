@@ -1,6 +1,6 @@
 /** Holds: what is about to be used is held of balances and limits before it happens (docs/holds.md). */
 import { z } from 'zod';
-import type { EndAnswer, Holds, SettleAnswer } from '../../../billing/holds/holds.ts';
+import type { EndAnswer, SettleAnswer } from '../../../billing/holds/holds.ts';
 import { type ListedHold, listHolds } from '../../../billing/holds/list-holds.ts';
 import { type HoldAnswer, TTL_SECONDS, TTL_SECONDS_MAX } from '../../../billing/holds/reserve.ts';
 import { ZERO } from '../../../core/decimal.ts';
@@ -9,6 +9,7 @@ import { stringifyJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { creditType, exactNumber, exactValue, timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import type { RouteContext } from '../route-context.ts';
 import { checkRoute } from './check-route.ts';
 import { HOLD_REASONS, properties } from './fields.ts';
 
@@ -124,9 +125,7 @@ const listed = granted
   })
   .meta({ id: 'Hold' });
 
-type Deps = Parameters<typeof listHolds>[0] & { readonly holds: Holds };
-
-export function holdRoutes(deps: Deps): RouteDefinition[] {
+export function holdRoutes(deps: RouteContext): RouteDefinition[] {
   return [
     reserveRoute(deps),
     settleRoute(deps),
@@ -139,7 +138,7 @@ export function holdRoutes(deps: Deps): RouteDefinition[] {
 
 const ingestFacts = { method: 'post', tags: ['Holds'], scope: 'ingest', commitsItself: true } as const;
 
-function reserveRoute({ holds }: Deps): RouteDefinition {
+function reserveRoute({ holds }: RouteContext): RouteDefinition {
   return route({
     ...ingestFacts,
     path: '/v1/holds/reserve',
@@ -190,7 +189,7 @@ function grantToWire({ hold, creditTypeName }: Omit<ListedHold, never>) {
   };
 }
 
-function settleRoute({ holds }: Deps): RouteDefinition {
+function settleRoute({ holds }: RouteContext): RouteDefinition {
   return route({
     ...ingestFacts,
     path: '/v1/holds/settle',
@@ -224,7 +223,7 @@ function settledToWire(answer: SettleAnswer) {
   return { hold_id: hold.id, transaction_id: hold.transactionId, accepted, amount, exceeded };
 }
 
-function releaseRoute({ holds }: Deps): RouteDefinition {
+function releaseRoute({ holds }: RouteContext): RouteDefinition {
   return route({
     ...ingestFacts,
     path: '/v1/holds/release',
@@ -244,7 +243,7 @@ function releaseRoute({ holds }: Deps): RouteDefinition {
   });
 }
 
-function extendRoute({ holds }: Deps): RouteDefinition {
+function extendRoute({ holds }: RouteContext): RouteDefinition {
   return route({
     ...ingestFacts,
     path: '/v1/holds/extend',
@@ -275,7 +274,7 @@ function endedToWire(answer: EndAnswer) {
   return { hold_id: id, transaction_id: transaction, expires_at: formatInstant(expiresAt) };
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/holds',

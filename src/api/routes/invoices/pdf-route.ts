@@ -1,25 +1,17 @@
 /** An invoice as a PDF. */
 import { z } from 'zod';
-import type { BillingContext } from '../../../billing/billing-context.ts';
 import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
 import { resultInChunks } from '../../../core/in-chunks.ts';
 import type { Invoice } from '../../../core/invoice.ts';
-import type { Seller } from '../../../core/seller.ts';
 import { FileAnswer } from '../../http/file-answer.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { invoiceContent } from '../../pdf/invoice-content.ts';
-import type { InvoicePdf } from '../../pdf/invoice-pdf.ts';
 import { uuid } from '../../wire/fields.ts';
-
-export interface InvoicePdfDeps extends BillingContext {
-  readonly seller: Seller;
-  readonly invoiceDecimals?: number | undefined;
-  readonly invoicePdf: InvoicePdf;
-}
+import type { CatalogueRouteContext } from '../route-context.ts';
 
 export const invoiceFile = z.instanceof(FileAnswer).meta({ type: 'string', format: 'binary' });
 
-export function invoicePdfRoute(deps: InvoicePdfDeps): RouteDefinition {
+export function invoicePdfRoute(deps: CatalogueRouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
@@ -40,7 +32,7 @@ export function invoicePdfRoute(deps: InvoicePdfDeps): RouteDefinition {
 
 /** `check` refuses an invoice that the caller may not see. */
 export async function printInvoice(
-  deps: InvoicePdfDeps,
+  deps: CatalogueRouteContext,
   customerId: string,
   invoiceId: string,
   check: (invoice: Invoice) => void = () => {},

@@ -1,5 +1,6 @@
 /** Previews a streaming or SQL metric before it is created. An endpoint of this service only. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { type PreviewedUsage, previewUsage } from '../../../billing/usage/usage-groups.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { pageOf, pageToWire } from '../../wire/paging.ts';
@@ -44,7 +45,7 @@ function evaluationToWire(cost: NonNullable<PreviewedUsage['evaluation']>): z.in
   return { mode, milliseconds, rows_read: events, hourly_rows: hourlyRows, hourly_rows_max: hourlyRowsMax };
 }
 
-export function billableMetricPreviewRoutes(deps: Parameters<typeof previewUsage>[0]): RouteDefinition[] {
+export function billableMetricPreviewRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
       method: 'post',

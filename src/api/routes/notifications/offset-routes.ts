@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { formatInstant } from '../../../core/time.ts';
 import { LIFECYCLE_TYPES } from '../../../notifications/message-types.ts';
+import type { NotificationContext } from '../../../notifications/notification-context.ts';
 import {
   archiveOffset,
   createOffset,
   getOffset,
   listOffsets,
-  type OffsetDeps,
   type OffsetNotification,
 } from '../../../notifications/offset-notifications.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -46,11 +46,11 @@ export const offsetNotification = z
 const answer = z.object({ data: offsetNotification });
 const byId = z.strictObject({ id: uuid });
 
-export function offsetRoutes(deps: OffsetDeps): RouteDefinition[] {
+export function offsetRoutes(deps: NotificationContext): RouteDefinition[] {
   return [createRoute(deps), getRoute(deps), listRoute(deps), archiveRoute(deps)];
 }
 
-function createRoute(deps: OffsetDeps): RouteDefinition {
+function createRoute(deps: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/create',
@@ -78,7 +78,7 @@ function createRoute(deps: OffsetDeps): RouteDefinition {
   });
 }
 
-function getRoute(deps: OffsetDeps): RouteDefinition {
+function getRoute(deps: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/get',
@@ -93,7 +93,7 @@ function getRoute(deps: OffsetDeps): RouteDefinition {
   });
 }
 
-function listRoute(deps: OffsetDeps): RouteDefinition {
+function listRoute(deps: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/offset/list',
@@ -121,7 +121,7 @@ function listRoute(deps: OffsetDeps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: OffsetDeps): RouteDefinition {
+function archiveRoute(deps: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/archive',

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { invalid } from '../../../core/errors.ts';
 import { LIFECYCLE_TYPES } from '../../../notifications/message-types.ts';
-import { editOffset, type OffsetDeps } from '../../../notifications/offset-notifications.ts';
+import type { NotificationContext } from '../../../notifications/notification-context.ts';
+import { editOffset } from '../../../notifications/offset-notifications.ts';
 import {
   editSystemNotification,
   listSystemNotifications,
@@ -22,11 +23,11 @@ const systemNotification = z
   })
   .meta({ id: 'SystemNotification' });
 
-export function notificationRoutes(deps: OffsetDeps): RouteDefinition[] {
+export function notificationRoutes(deps: NotificationContext): RouteDefinition[] {
   return [listRoute(deps), editRoute(deps), ...offsetRoutes(deps)];
 }
 
-function listRoute({ db }: OffsetDeps): RouteDefinition {
+function listRoute({ db }: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/system/list',
@@ -40,7 +41,7 @@ function listRoute({ db }: OffsetDeps): RouteDefinition {
   });
 }
 
-function editRoute(deps: OffsetDeps): RouteDefinition {
+function editRoute(deps: NotificationContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v2/notifications/edit',

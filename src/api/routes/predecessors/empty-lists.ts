@@ -3,8 +3,8 @@
  * that read both generations continue with the other one.
  */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import { getCustomer } from '../../../billing/customers/change-customer.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery } from '../../wire/paging.ts';
@@ -26,7 +26,7 @@ const common = {
 } as const;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-export function emptyListRoutes({ db }: { readonly db: Database }): RouteDefinition[] {
+export function emptyListRoutes({ db }: Pick<RowContext, 'db'>): RouteDefinition[] {
   return [
     route({
       ...common,

@@ -1,5 +1,6 @@
 /** Managed prices of rate cards on the wire (docs/token-billing.md). */
 import { z } from 'zod';
+import type { RowContext } from '../../../billing/billing-context.ts';
 import type { ManagedPricing, ManagedPricingUpdate } from '../../../billing/token-billing/managed-cards.ts';
 import { pendingRepricing } from '../../../billing/token-billing/pending-repricing.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -93,7 +94,7 @@ const pending = z
   })
   .meta({ id: 'PendingRepricing' });
 
-export function pendingRepricingRoute(deps: Parameters<typeof pendingRepricing>[0]): RouteDefinition {
+export function pendingRepricingRoute(deps: RowContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/contract-pricing/rate-cards/{rate_card_id}/pendingRepricing',

@@ -2,21 +2,15 @@
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { ClockJobs, SandboxClock } from '../../../jobs/service-clock.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp } from '../../wire/fields.ts';
-
-export interface SandboxRouteDeps {
-  readonly clock: Clock;
-  readonly sandbox: SandboxClock;
-  readonly jobs: ClockJobs;
-}
+import type { Sandbox } from '../route-context.ts';
 
 const clockAnswer = z
   .object({ data: z.object({ now: timestamp }) })
   .meta({ id: 'SandboxClock', description: 'What the clock of a sandbox shows.' });
 
-export function sandboxRoutes({ clock, sandbox, jobs }: SandboxRouteDeps): RouteDefinition[] {
+export function sandboxRoutes(clock: Clock, sandbox: Sandbox): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -43,7 +37,9 @@ export function sandboxRoutes({ clock, sandbox, jobs }: SandboxRouteDeps): Route
       body: z.object({ now: timestamp }).meta({ id: 'MoveSandboxClock' }),
       response: clockAnswer,
       errors: [400, 503],
-      handler: async ({ body }) => ({ data: { now: formatInstant(await sandbox.advance(body.now, jobs)) } }),
+      handler: async ({ body }) => ({
+        data: { now: formatInstant(await sandbox.clock.advance(body.now, sandbox.jobs)) },
+      }),
     }),
   ];
 }

@@ -17,7 +17,7 @@ export interface Readiness {
   readonly problems?: readonly string[];
 }
 
-export interface ServiceDeps {
+export interface ServiceParts {
   readonly version: string;
   readonly metrics: Metrics;
   readiness(): Promise<Readiness>;
@@ -35,7 +35,7 @@ const notReady = z
   .object({ message: z.string(), checks: checks.optional() })
   .meta({ id: 'NotReady', description: 'A refusal that says what is missing.' });
 
-export function serviceRoutes(deps: ServiceDeps): RouteDefinition[] {
+export function serviceRoutes(deps: ServiceParts): RouteDefinition[] {
   return [
     healthRoute(deps),
     readinessRoute(deps),
@@ -46,7 +46,7 @@ export function serviceRoutes(deps: ServiceDeps): RouteDefinition[] {
   ];
 }
 
-function healthRoute(deps: ServiceDeps): RouteDefinition {
+function healthRoute(deps: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/healthz',
@@ -59,7 +59,7 @@ function healthRoute(deps: ServiceDeps): RouteDefinition {
   });
 }
 
-function readinessRoute(deps: ServiceDeps): RouteDefinition {
+function readinessRoute(deps: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/readyz',
@@ -86,7 +86,7 @@ function readinessRoute(deps: ServiceDeps): RouteDefinition {
   });
 }
 
-function metricsRoute(deps: ServiceDeps): RouteDefinition {
+function metricsRoute(deps: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/metrics',
@@ -100,7 +100,7 @@ function metricsRoute(deps: ServiceDeps): RouteDefinition {
   });
 }
 
-function documentRoute(deps: ServiceDeps): RouteDefinition {
+function documentRoute(deps: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/openapi.json',
@@ -113,7 +113,7 @@ function documentRoute(deps: ServiceDeps): RouteDefinition {
   });
 }
 
-function docsRoute(deps: ServiceDeps): RouteDefinition {
+function docsRoute(deps: ServiceParts): RouteDefinition {
   return route({
     method: 'get',
     path: '/docs',
@@ -131,7 +131,7 @@ function docsRoute(deps: ServiceDeps): RouteDefinition {
   });
 }
 
-function llmsRoute(deps: ServiceDeps): RouteDefinition {
+function llmsRoute(deps: ServiceParts): RouteDefinition {
   let text: string | undefined;
   return route({
     method: 'get',

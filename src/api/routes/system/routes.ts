@@ -1,23 +1,12 @@
 /** The present work of the service: arriving events, jobs that wait or fail. */
 import { z } from 'zod';
 import { recentEvents } from '../../../billing/events/recent-events.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type FailedJob, listFailedJobs, queueFigures, retryJob } from '../../../jobs/queue-state.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-
-export interface SystemRouteDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-  /** How far back events are accepted. */
-  readonly windowDays: number;
-  readonly gracePeriodHours: number;
-}
+import type { RouteContext } from '../route-context.ts';
 
 const count = z.int();
 
@@ -66,11 +55,11 @@ const failedJob = z
 
 const tags = ['Service'];
 
-export function systemRoutes(deps: SystemRouteDeps): RouteDefinition[] {
+export function systemRoutes(deps: RouteContext): RouteDefinition[] {
   return [statusRoute(deps), failedJobsRoute(deps), retryRoute(deps)];
 }
 
-function statusRoute(deps: SystemRouteDeps): RouteDefinition {
+function statusRoute(deps: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/system/status',
@@ -102,7 +91,7 @@ function statusRoute(deps: SystemRouteDeps): RouteDefinition {
   });
 }
 
-function failedJobsRoute(deps: SystemRouteDeps): RouteDefinition {
+function failedJobsRoute(deps: RouteContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/system/failedJobs',
@@ -116,7 +105,7 @@ function failedJobsRoute(deps: SystemRouteDeps): RouteDefinition {
   });
 }
 
-function retryRoute(deps: SystemRouteDeps): RouteDefinition {
+function retryRoute(deps: RouteContext): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/system/retryJob',

@@ -1,5 +1,6 @@
 /** The margin over the costs of AI providers, as JSON and CSV. */
 import { z } from 'zod';
+import type { BillingContext } from '../../../billing/billing-context.ts';
 import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
 import { listMargins, type MarginRow } from '../../../billing/token-billing/margin.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -44,7 +45,7 @@ const COLUMNS: readonly CsvColumn<MarginWire>[] = [
 
 const position = z.object({ customerId: uuid, day: z.int() });
 
-export function marginRoute(deps: Parameters<typeof listMargins>[0]): RouteDefinition {
+export function marginRoute(deps: BillingContext): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/token-billing/margin',

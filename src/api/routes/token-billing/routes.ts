@@ -24,9 +24,7 @@ const unpriced = z
 
 const position = z.object({ prefix: z.string(), key: z.string() });
 
-export function tokenBillingRoutes(
-  deps: BillingContext & Parameters<typeof marginRoute>[0],
-): RouteDefinition[] {
+export function tokenBillingRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     marginRoute(deps),
     route({

@@ -7,23 +7,12 @@ import {
   rotateToken,
   type Token,
 } from '../../../access/manage-tokens.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../core/token-scopes.ts';
-import type { Database } from '../../../store/base/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-
-export interface TokenRouteDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Writes when tokens were used last, so that a list shows it. */
-  flushTokenUses(): Promise<void>;
-  onRevoked(sha256: string): void;
-  /** The token of the first start is kept for commands, which continue with the new one. */
-  onReplaced(isFormer: (text: string) => boolean, text: string): void;
-}
+import type { RouteContext } from '../route-context.ts';
 
 const expiresAt = endTimestamp.nullish().meta({ description: 'The token works before this instant.' });
 
@@ -51,7 +40,7 @@ const issuedAnswer = z.object({
 const tags = ['Tokens'];
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-export function tokenRoutes(deps: TokenRouteDeps): RouteDefinition[] {
+export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
   return [
     route({
       method: 'get',

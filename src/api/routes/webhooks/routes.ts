@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import { MESSAGE_TYPES, TEST_TYPE } from '../../../notifications/message-types.ts';
+import type { NotificationContext } from '../../../notifications/notification-context.ts';
 import {
   archiveEndpoint,
   createEndpoint,
@@ -12,7 +13,6 @@ import {
   redeliver,
   rotateSecret,
   sendTestMessage,
-  type WebhookDeps,
   type WebhookEndpoint,
 } from '../../../notifications/webhooks/endpoints.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -63,12 +63,12 @@ const delivery = z
   })
   .meta({ id: 'WebhookDelivery' });
 
-export function webhookRoutes(deps: WebhookDeps): RouteDefinition[] {
+export function webhookRoutes(deps: NotificationContext): RouteDefinition[] {
   return [...endpointRoutes(deps), ...deliveryRoutes(deps)];
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-function endpointRoutes(deps: WebhookDeps): RouteDefinition[] {
+function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
   return [
     route({
       method: 'get',
@@ -157,7 +157,7 @@ function endpointRoutes(deps: WebhookDeps): RouteDefinition[] {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of routes, one after the other.
-function deliveryRoutes(deps: WebhookDeps): RouteDefinition[] {
+function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
   return [
     route({
       method: 'post',

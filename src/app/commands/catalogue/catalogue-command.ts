@@ -17,14 +17,17 @@ export interface CatalogueImport {
   readonly validFrom: Instant | null;
 }
 
-interface CatalogueCommandDeps {
+interface CatalogueCommandOptions {
   readonly connection: PostgresConnection;
   /** The clock of the service, which may be a sandbox clock. */
   readonly clockOf: (db: Database) => Promise<Clock>;
 }
 
 /** Carries out an import and returns the text to print. Throws a `CommandFailure` for what cannot be. */
-export async function catalogueCommand(call: CatalogueImport, deps: CatalogueCommandDeps): Promise<string> {
+export async function catalogueCommand(
+  call: CatalogueImport,
+  deps: CatalogueCommandOptions,
+): Promise<string> {
   const file = call.file ?? SHIPPED_PRICES;
   const fileText = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandFailure(

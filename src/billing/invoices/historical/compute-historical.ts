@@ -1,5 +1,4 @@
 /** Computes historical invoices from what a client gives and the prices of their time. */
-import type { Clock } from '../../../core/clock.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import { newId } from '../../../core/ids.ts';
@@ -16,6 +15,7 @@ import type { RatedLine, UsageLine } from '../../../rating/lines/types.ts';
 import { versionAt } from '../../../rating/quantities/product-spans.ts';
 import { indexOverrides } from '../../../rating/rates/override-index.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
+import type { RowContext } from '../../billing-context.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
 import type { ComputedInvoice } from '../compute.ts';
 import { cardOf, type InvoiceContext, termsOf } from '../invoice-context.ts';
@@ -31,7 +31,7 @@ type Steps<Result> = Generator<void, Result, undefined>;
  * parts of many lines.
  */
 export async function computeHistorical(
-  { clock }: { readonly clock: Clock },
+  { clock }: Pick<RowContext, 'clock'>,
   inputs: readonly HistoricalInvoiceInput[],
   { targets, context }: PlannedInvoices,
 ): Promise<ComputedInvoice[]> {

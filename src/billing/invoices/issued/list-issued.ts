@@ -1,6 +1,6 @@
 /** The issued invoices of all customers. */
 import { cutPage, type Page } from '../../../core/paging.ts';
-import { type Database, inSnapshot, type Transaction } from '../../../store/base/database.ts';
+import { inSnapshot, type Transaction } from '../../../store/base/database.ts';
 import { findContract } from '../../../store/contracts/contracts.ts';
 import {
   type InvoiceFilter,
@@ -8,6 +8,7 @@ import {
   listInvoiceHeads,
 } from '../../../store/invoices/invoice-lists.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
+import type { RowContext } from '../../billing-context.ts';
 import { type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
 
 /**
@@ -15,7 +16,7 @@ import { type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.
  * contracts are read, and each is computed from usage.
  */
 export async function listIssuedInvoices(
-  { db }: { readonly db: Database },
+  { db }: Pick<RowContext, 'db'>,
   filter: InvoiceFilter,
   page: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {

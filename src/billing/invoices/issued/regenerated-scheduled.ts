@@ -1,6 +1,6 @@
 /** A SCHEDULED invoice that is regenerated, with its items as they are now. */
-import type { Clock } from '../../../core/clock.ts';
 import { takeInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
+import type { RowContext } from '../../billing-context.ts';
 import { drawnDrafts, freezeScheduledDrafts, lockDrawnBy } from '../scheduled/issue.ts';
 import { withFinalShortfalls } from '../scheduled/shortfalls.ts';
 import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
@@ -9,7 +9,7 @@ import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
  * Everything is read when the invoice is issued, in a few queries. Refuses (`invalid`) one none of whose items is left:
  * their charges were archived, or the contract now ends before them.
  */
-export function regenerateScheduled({ clock }: { readonly clock: Clock }): IssueInstead {
+export function regenerateScheduled({ clock }: Pick<RowContext, 'clock'>): IssueInstead {
   return async (tx, original, identity) => {
     const { contract, invoice } = original;
     const { items, prices, invoicedIds } = await itemsOf(tx, original, clock.now());

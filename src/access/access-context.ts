@@ -1,0 +1,12 @@
+/** What the management of tokens works with. `app/` makes one when the service starts. */
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../store/base/database.ts';
+
+export interface AccessContext {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Called when a token is revoked, with its SHA-256: other processes learn it a moment later. */
+  onRevoked(sha256: string): void;
+  /** Called when the text of a token is replaced, with a test of the former text. Must not throw. */
+  onReplaced(isFormer: (text: string) => boolean, text: string): void;
+}

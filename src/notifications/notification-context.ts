@@ -1,0 +1,17 @@
+/** What notifications work with. `app/` makes one when the service starts. */
+import type { Logger } from 'pino';
+import type { Clock } from '../core/clock.ts';
+import type { Tracer } from '../core/tracing.ts';
+import type { Database } from '../store/base/database.ts';
+import type { UpcomingCommits } from './upcoming.ts';
+
+export interface NotificationContext {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tracer: Tracer;
+  /** The commits and credits that recurring terms are yet to create. */
+  readonly upcoming: UpcomingCommits;
+  /** Whether URLs with http, and receivers in private networks, are allowed. */
+  readonly allowPrivate: boolean;
+}
