@@ -57,6 +57,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return step;
   };
   try {
+    const backups = await createBackups({ config, log, env: processEnvironment() });
     const directory = await takeDataDirectory(config.dataDir);
     undo.push(() => directory.release());
     await requireHere(config);
@@ -69,7 +70,6 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ]);
     const closeStores = undoLater(() => stores.close());
     const gate = createWriteGate();
-    const backups = await createBackups({ config, log, env: processEnvironment() });
     const application = await createApplication({
       ...{ config, log, tracer, stores, gate },
       backups: config.backupDir === undefined ? undefined : backups,

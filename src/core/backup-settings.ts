@@ -5,7 +5,7 @@ import { isSchedule } from './backup-schedule.ts';
 import { wholeNumber } from './settings.ts';
 
 export interface BackupConfig {
-  /** Absolute. */
+  /** A directory, absolute, or `s3://bucket/prefix`. */
   readonly backupDir: string | undefined;
   /** Five fields as cron has them, in UTC. */
   readonly backupSchedule: string | undefined;
@@ -23,7 +23,9 @@ export const backupSettings = {
   BACKUP_DIR: z
     .string()
     .optional()
-    .describe('Directory of the backups of BACKUP_SCHEDULE, outside of DATA_DIR.'),
+    .describe(
+      'Place of the backups of BACKUP_SCHEDULE: a directory outside of DATA_DIR, or s3://bucket/prefix.',
+    ),
   BACKUP_KEEP: wholeNumber(1, 10_000)
     .default(14)
     .describe('How many backups stay in BACKUP_DIR after BACKUP_SCHEDULE has added another one.'),
@@ -43,8 +45,17 @@ export function checkBackupSettings(env: BackupEnvironment, context: z.Refinemen
   if (schedule !== undefined && directory === undefined) refuse('BACKUP_SCHEDULE', 'needs BACKUP_DIR');
   if (schedule !== undefined && env.CLICKHOUSE_URL !== undefined)
     refuse('BACKUP_SCHEDULE', 'is for an embedded ClickHouse; a server is backed up by its own means');
-  if (directory !== undefined && isWithin(env.DATA_DIR, directory))
+  if (directory !== undefined && !isStore(directory) && isWithin(env.DATA_DIR, directory))
     refuse('BACKUP_DIR', 'must not be DATA_DIR, nor in it');
+}
+
+/** The place of backups as it is named everywhere: an address of a store, or an absolute path. */
+export function backupPlaceOf(text: string): string {
+  return isStore(text) ? text : resolve(text);
+}
+
+function isStore(text: string): boolean {
+  return text.startsWith('s3://');
 }
 
 function isWithin(directory: string, path: string): boolean {
@@ -55,7 +66,7 @@ function isWithin(directory: string, path: string): boolean {
 export function backupConfig(env: BackupEnvironment & { readonly BACKUP_KEEP: number }): BackupConfig {
   const { BACKUP_DIR: directory, BACKUP_SCHEDULE: backupSchedule, BACKUP_KEEP: backupKeep } = env;
   return {
-    backupDir: directory === undefined ? undefined : resolve(directory),
+    backupDir: directory === undefined ? undefined : backupPlaceOf(directory),
     backupSchedule,
     backupKeep,
   };

@@ -148,7 +148,7 @@ test('the next backup in a directory copies what is new, and the last ones stay'
   const first = await backUp(dataDir, directory);
   expect(first.written_bytes).toBe(first.bytes);
   await sendLoad(1);
-  const second = await backUp(dataDir, directory, '--keep', '1');
+  const second = await backUp(dataDir, directory, ['--keep', '1']);
   // Unless a merge joined parts meanwhile, only the hundred events are new.
   expect(second.event_count).toBe(first.event_count + 100);
   expect(second.removed).toEqual([first.name]);

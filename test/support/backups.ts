@@ -27,9 +27,14 @@ const madeSchema = z.object({
 export type Made = z.output<typeof madeSchema>;
 
 /** Throws unless the backup is created. */
-export async function backUp(dataDir: string, directory: string, ...more: readonly string[]): Promise<Made> {
-  const env = { DATA_DIR: dataDir };
-  const { code, out, err } = await tallyhouse(['backup', directory, '--json', ...more], env);
+export async function backUp(
+  dataDir: string,
+  place: string,
+  more: readonly string[] = [],
+  settings: Record<string, string> = {},
+): Promise<Made> {
+  const env = { ...settings, DATA_DIR: dataDir };
+  const { code, out, err } = await tallyhouse(['backup', place, '--json', ...more], env);
   if (code !== 0) throw new Error(`the backup ended with ${code}: ${err}`);
   return madeSchema.parse(JSON.parse(out));
 }

@@ -5,13 +5,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { Config, Environment } from '../../config.ts';
+import { type Config, ConfigError, type Environment } from '../../config.ts';
 import { nextDue } from '../../core/backup-schedule.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { type Instant, MINUTE_MS } from '../../core/time.ts';
 import type { Logger } from '../../log.ts';
+import { openPlace } from '../commands/backup/open-place.ts';
+import type { BackupPlace } from '../commands/backup/place.ts';
 import { lastBackup } from '../commands/backup/repository.ts';
+import { CommandFailure } from '../commands/command-failure.ts';
 
 interface BackupFigures {
   /** Null: none is known. */
@@ -40,19 +44,28 @@ interface BackupsOptions {
 
 /** A timer of Node reaches 24 days; looking more often also follows a clock that was set. */
 const LOOK_MS_MAX = 10 * MINUTE_MS;
+/** The start of the service waits no longer for a store that does not answer. */
+const LOOKED_MS_MAX = 3_000;
 /** Lines of a process that has failed. */
 const ERROR_BYTES_MAX = 4_096;
 
-/** Looks into BACKUP_DIR for the last one. */
+/** Looks into BACKUP_DIR for the last one. Throws a `ConfigError` where it cannot be used. */
 export async function createBackups({ config, log, env }: BackupsOptions): Promise<Backups> {
   const { backupSchedule: schedule, backupDir: directory, backupKeep: keep } = config;
-  const known = directory === undefined ? null : await lastBackup(directory).catch(() => null);
-  let [lastSuccessAt, bytes, failures] = [known?.moment ?? null, known?.bytes ?? 0, 0];
+  const place = directory === undefined ? null : openedPlace(directory, env);
+  let [lastSuccessAt, bytes, failures]: [Instant | null, number, number] = [null, 0, 0];
   let timer: NodeJS.Timeout | undefined;
   let running: { readonly child: ChildProcess; readonly ended: Promise<void> } | null = null;
   let isClosed = false;
-  // One that was due while no service ran is done at the start.
-  let from = lastSuccessAt ?? Date.now();
+  let from = Date.now();
+  const looked = place === null ? Promise.resolve(null) : lastBackup(place).catch(() => null);
+  const isKnown = looked.then((known) => {
+    if (known === null || lastSuccessAt !== null) return;
+    [lastSuccessAt, bytes] = [known.moment, known.bytes];
+    // One that was due while no service ran is done at the start.
+    from = known.moment;
+  });
+  await Promise.race([isKnown, pause(LOOKED_MS_MAX, undefined, { ref: false })]);
 
   const run = async (target: string) => {
     from = Date.now();
@@ -67,6 +80,7 @@ export async function createBackups({ config, log, env }: BackupsOptions): Promi
     running = null;
   };
   const look = async () => {
+    await isKnown;
     if (schedule === undefined || directory === undefined || isClosed) return;
     const due = nextDue(schedule, from);
     if (due === null) return;
@@ -98,6 +112,15 @@ export async function createBackups({ config, log, env }: BackupsOptions): Promi
       await running?.ended;
     },
   };
+}
+
+function openedPlace(directory: string, env: Environment): BackupPlace {
+  try {
+    return openPlace(directory, env);
+  } catch (error) {
+    if (error instanceof CommandFailure) throw new ConfigError(`BACKUP_DIR: ${error.message}`);
+    throw error;
+  }
 }
 
 function startBackup(directory: string, keep: number, env: Environment): ChildProcess {

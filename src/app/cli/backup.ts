@@ -1,6 +1,6 @@
 /** The command lines of `tallyhouse backup` and `restore` (docs/backups.md). */
-import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { backupPlaceOf } from '../../core/backup-settings.ts';
 import {
   type BackupOptions,
   KEEP_MAX,
@@ -18,21 +18,26 @@ export function defineBackup(program: CommandUnknownOpts, run: Run<BackupOptions
   described(program.command('backup'), {
     summary: 'back up a running service',
     description:
-      'Backs up both stores of the running service, of one moment: everything that was acknowledged before the call is in it. It works beside the service, with the same environment, and the service continues meanwhile. The first backup in a directory copies everything, each later one what is new.',
+      'Backs up both stores of the running service, of one moment: everything that was acknowledged before the call is in it. It works beside the service, with the same environment, and the service continues meanwhile. The first backup in a place copies everything, each later one what is new.',
     examples: [
       ['tallyhouse backup /mnt/backups', 'adds a backup'],
       ['tallyhouse backup /mnt/backups --keep 14', 'and removes all but the last 14'],
       ['tallyhouse backup /mnt/backups --rate 10', 'reads 10 MB in a second, at most'],
+      ['tallyhouse backup s3://bucket/prefix', 'into an S3-compatible store'],
     ],
     notes:
-      'The directory has everything, secrets too: keep it where nobody else reads it, and not on the disk of DATA_DIR.',
+      'The place has everything, secrets too: keep it where nobody else reads it, and not on the disk of DATA_DIR. s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and takes AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL.',
   })
-    .argument('<directory>', 'of backups of these stores; created where there is none', textUpTo(4_096))
+    .argument(
+      '<place>',
+      'of backups of these stores: a directory, created where there is none, or s3://bucket/prefix',
+      textUpTo(4_096),
+    )
     .option('--rate <MB>', 'most megabytes in a second', countUpTo(RATE_MB_MAX), RATE_MB_DEFAULT)
     .option('--keep <number>', 'how many backups stay; all by default', countUpTo(KEEP_MAX))
     .option('--json', 'one JSON document instead of lines')
-    .action((directory, { rate: rateMb, keep, json = false }) =>
-      run({ directory: resolve(directory), rateMb, keep: keep ?? null, json }),
+    .action((place, { rate: rateMb, keep, json = false }) =>
+      run({ place: backupPlaceOf(place), rateMb, keep: keep ?? null, json }),
     );
 }
 
@@ -50,10 +55,10 @@ export function defineRestore(program: CommandUnknownOpts, run: Run<RestoreOptio
       'Do not start a restored service beside the one that was backed up: both would issue the same invoices.',
     exitCodes: '0 restored and everything agrees, 1 refused, failed, or differences were found, 2 wrong call',
   })
-    .argument('<directory>', 'of backups', textUpTo(4_096))
+    .argument('<place>', 'of backups: a directory, or s3://bucket/prefix', textUpTo(4_096))
     .option('--name <name>', 'which one; the last one by default', textUpTo(NAME_LENGTH_MAX))
     .option('--check', 'write nothing')
-    .action((directory, { name, check = false }) =>
-      run({ directory: resolve(directory), name: name ?? null, isCheck: check }),
+    .action((place, { name, check = false }) =>
+      run({ place: backupPlaceOf(place), name: name ?? null, isCheck: check }),
     );
 }

@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { type Config, ConfigError } from '../../../config.ts';
+import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { tokenFileOf } from '../../../embedded/api-token.ts';
 import { DEFINITIONS_FILE } from '../../../embedded/kept-definitions.ts';
 import { createDatabase } from '../../../store/base/database.ts';
@@ -31,7 +31,9 @@ import { databaseOfService } from '../token-command.ts';
 import { bytesToCopy, copyParts, findParts } from './copy-parts.ts';
 import { copyRows } from './copy-rows.ts';
 import { bytesOf, type Manifest } from './manifest.ts';
+import { openPlace } from './open-place.ts';
 import type { BackupOptions } from './options.ts';
+import type { BackupPlace } from './place.ts';
 import { type MadeBackup, reportBackup } from './report.ts';
 import { BackupWriter, backupName, lastManifest } from './repository.ts';
 import { createThrottle } from './throttle.ts';
@@ -52,13 +54,14 @@ export function backupCommand(options: BackupOptions): Promise<number> {
 async function backUp(config: Config, options: BackupOptions, terminal: Terminal): Promise<MadeBackup> {
   if (config.clickhouseUrl !== undefined)
     throw new CommandFailure('a ClickHouse server is backed up by itself (docs/backups.md)');
+  const place = openPlace(options.place, processEnvironment());
   const connection = await databaseOfService(config);
   const service = await askedService(config.dataDir);
   try {
     const migrations = await appliedMigrations(connection);
     return await withDatabaseSnapshot(connection, LOCKS.backup, async (snapshot) => {
       const frozen = await frozenNow(service);
-      const made = await copied({ config, options, terminal, migrations, snapshot, frozen });
+      const made = await copied({ config, options, place, terminal, migrations, snapshot, frozen });
       const bytes = bytesOf(made.manifest);
       // The backup is there also where the service has ended meanwhile.
       await service.ask({ ask: 'note', moment: made.manifest.moment, bytes }).catch(() => undefined);
@@ -99,6 +102,7 @@ async function frozenNow(service: AskedService): Promise<FrozenTables> {
 interface Copying {
   readonly config: Config;
   readonly options: BackupOptions;
+  readonly place: BackupPlace;
   readonly terminal: Terminal;
   readonly migrations: Manifest['postgres']['migrations'];
   readonly snapshot: DatabaseSnapshot;
@@ -106,12 +110,23 @@ interface Copying {
 }
 
 async function copied(of: Copying): Promise<MadeBackup> {
-  const { config, options, terminal, snapshot, frozen } = of;
-  const { directory } = options;
+  const { options, place, terminal, frozen } = of;
   const throttle = createThrottle(options.rateMb * 1_000_000);
   const stores = frozen.tables.find(({ name }) => name === 'usage_events')?.id ?? '';
-  const writer = await BackupWriter.open(directory, stores, throttle);
-  const found = await findParts(frozen, await lastManifest(directory), writer);
+  const writer = await BackupWriter.open(place, stores, throttle);
+  try {
+    if (writer.warning !== null) terminal.line(`Warning: ${writer.warning}`);
+    const manifest = await written(of, writer);
+    const removed = await writer.removeOld(options.keep);
+    return { place: place.name, manifest, writtenBytes: writer.writtenBytes(), removed };
+  } finally {
+    await writer.close();
+  }
+}
+
+async function written(of: Copying, writer: BackupWriter): Promise<Manifest> {
+  const { config, place, terminal, snapshot, frozen } = of;
+  const found = await findParts(frozen, await lastManifest(place), writer);
   // PostgreSQL first, so that its snapshot is short.
   const bar = progressOf(terminal, 'PostgreSQL', null);
   const tables = await copyRows(snapshot, writer, (bytes) => bar.advance(bytes / 1_000_000));
@@ -137,8 +152,7 @@ async function copied(of: Copying): Promise<MadeBackup> {
   };
   await snapshot.check();
   await writer.end(manifest);
-  const removed = await writer.removeOld(options.keep);
-  return { directory, manifest, writtenBytes: writer.writtenBytes(), removed };
+  return manifest;
 }
 
 /** Where nothing is copied there is nothing to show. */

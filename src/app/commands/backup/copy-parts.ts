@@ -102,7 +102,7 @@ export async function copyParts(
     const parts: TablePart[] = [];
     for (const part of found) {
       const { name: partName, rows, content, files } = part;
-      const piece = part.piece ?? (await writer.piece(bytesOf(part)));
+      const piece = part.piece ?? (await writer.piece(() => bytesOf(part)));
       if (piece.bytes !== part.bytes) throw new CommandFailure(`${part.directory} changed while it was read`);
       if (part.piece === null) onBytes(part.bytes);
       parts.push({ name: partName, rows, content, files, piece });

@@ -1,10 +1,11 @@
 /** The options of `tallyhouse backup` and `restore`. */
 
 export interface BackupOptions {
-  readonly directory: string;
+  /** A directory, absolute, or `s3://bucket/prefix`. */
+  readonly place: string;
   /** How many megabytes are read in a second, at most. */
   readonly rateMb: number;
-  /** How many backups stay in the directory; null: all. */
+  /** How many backups stay in the place; null: all. */
   readonly keep: number | null;
   readonly json: boolean;
 }
@@ -15,7 +16,7 @@ export const RATE_MB_MAX = 10_000;
 export const KEEP_MAX = 10_000;
 
 export interface RestoreOptions {
-  readonly directory: string;
+  readonly place: string;
   /** Null: the last one. */
   readonly name: string | null;
   /** Whether the backup is only read and checked. */

@@ -5,7 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { bytesOf, type Manifest, rowsOfTable, storedRows } from './manifest.ts';
 
 export interface MadeBackup {
-  readonly directory: string;
+  /** In which it is. */
+  readonly place: string;
   readonly manifest: Manifest;
   /** Of pieces that no backup had before. */
   readonly writtenBytes: number;
@@ -57,13 +58,13 @@ interface Shown {
 }
 
 export function reportBackup(made: MadeBackup, { seconds, json, terminal }: Shown): void {
-  const { manifest, writtenBytes, removed, directory } = made;
+  const { manifest, writtenBytes, removed, place } = made;
   const counts = countsOf(manifest);
   if (json) {
     const { events, customers, contracts, invoices, ledgerEntries } = counts;
     const document = {
       name: manifest.name,
-      directory,
+      directory: place,
       moment: formatInstant(manifest.moment),
       bytes: bytesOf(manifest),
       written_bytes: writtenBytes,
@@ -79,7 +80,7 @@ export function reportBackup(made: MadeBackup, { seconds, json, terminal }: Show
     return;
   }
   terminal.line(
-    `Backup ${manifest.name} in ${directory}: everything acknowledged before ${formatInstant(manifest.moment)}.`,
+    `Backup ${manifest.name} in ${place}: everything acknowledged before ${formatInstant(manifest.moment)}.`,
   );
   terminal.line(`  ${countsText(counts)}`);
   const sizes = `${sizeText(bytesOf(manifest))}, of which ${sizeText(writtenBytes)} are new`;

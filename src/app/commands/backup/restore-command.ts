@@ -6,7 +6,7 @@
  */
 import { mkdir, open, readdir, realpath, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Config, ConfigError } from '../../../config.ts';
+import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { MigrationError } from '../../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
 import {
@@ -23,9 +23,11 @@ import { commandConfig } from '../command-config.ts';
 import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { bytesOf, type Manifest, type Piece, piecesOf, type TablePart } from './manifest.ts';
+import { openPlace } from './open-place.ts';
 import type { RestoreOptions } from './options.ts';
+import { type BackupPlace, manifestFile } from './place.ts';
 import { countsOf, countsText, sizeText } from './report.ts';
-import { listBackups, loadManifest, manifestPath, readPiece } from './repository.ts';
+import { listBackups, loadManifest, readPiece } from './repository.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 const EXPECTED = [
@@ -40,37 +42,38 @@ const EXPECTED = [
 export function restoreCommand(options: RestoreOptions): Promise<number> {
   return failingWith(EXPECTED, async () => {
     const terminal = createTerminal(process.stdout);
-    const manifest = await chosen(options);
+    const place = openPlace(options.place, processEnvironment());
+    const manifest = await chosen(place, options.name);
     if (options.isCheck) {
-      await checkPieces(options.directory, manifest);
+      await checkPieces(place, manifest);
       terminal.line(`Backup ${manifest.name} is whole: ${sizeText(bytesOf(manifest))}.`);
       terminal.line(`  ${countsText(countsOf(manifest))}`);
       return EXIT.done;
     }
-    return await restored(commandConfig(), options.directory, manifest, terminal);
+    return await restored(commandConfig(), place, manifest, terminal);
   });
 }
 
-async function chosen({ directory, name }: RestoreOptions): Promise<Manifest> {
-  const names = await listBackups(directory);
+async function chosen(place: BackupPlace, name: string | null): Promise<Manifest> {
+  const names = await listBackups(place);
   const wanted = name ?? names.at(-1);
-  if (wanted === undefined) throw new CommandFailure(`there is no backup in ${directory}`);
+  if (wanted === undefined) throw new CommandFailure(`there is no backup in ${place.name}`);
   if (!names.includes(wanted)) {
     const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
-    throw new CommandFailure(`${directory} has no backup ${wanted}: ${known}`);
+    throw new CommandFailure(`${place.name} has no backup ${wanted}: ${known}`);
   }
-  return await loadManifest(directory, wanted);
+  return await loadManifest(place, wanted);
 }
 
-async function checkPieces(directory: string, manifest: Manifest): Promise<void> {
+async function checkPieces(from: BackupPlace, manifest: Manifest): Promise<void> {
   for (const piece of piecesOf(manifest)) {
-    for await (const _ of readPiece(directory, piece));
+    for await (const _ of readPiece(from, piece));
   }
 }
 
 async function restored(
   config: Config,
-  directory: string,
+  from: BackupPlace,
   manifest: Manifest,
   terminal: Terminal,
 ): Promise<number> {
@@ -82,13 +85,13 @@ async function restored(
   await requireEmpty(dataDir);
   // Before anything is written: whether this version knows what it is, and whether every byte is there.
   const migrations = await migrationsOf(manifest.postgres.migrations);
-  await checkPieces(directory, manifest);
+  await checkPieces(from, manifest);
   const taken = await takeDataDirectory(dataDir);
   try {
     await requireRoom(dataDir, manifest);
     await markUnfinished(dataDir);
-    await placeFiles(dataDir, directory, manifest);
-    await loadPostgres(dataDir, directory, manifest, migrations);
+    await placeFiles(dataDir, from, manifest);
+    await loadPostgres(dataDir, from, manifest, migrations);
     await rm(unfinishedRestore(dataDir));
   } catch (error) {
     await taken.release();
@@ -96,7 +99,9 @@ async function restored(
     throw error;
   }
   try {
-    terminal.line(`Restored ${manifest.name} of ${manifestPath(directory, manifest.name)} into ${dataDir}.`);
+    terminal.line(
+      `Restored ${manifest.name} of ${from.pathOf(manifestFile(manifest.name))} into ${dataDir}.`,
+    );
     return (await verifyRestored(config, manifest, terminal)) ? EXIT.done : EXIT.failed;
   } finally {
     await taken.release();
@@ -148,15 +153,15 @@ async function removeContents(dataDir: string): Promise<void> {
   }
 }
 
-async function placeFiles(dataDir: string, directory: string, manifest: Manifest): Promise<void> {
+async function placeFiles(dataDir: string, from: BackupPlace, manifest: Manifest): Promise<void> {
   const engine = join(dataDir, 'clickhouse');
-  await placeFile(join(engine, DEFINITIONS_FILE), readPiece(directory, manifest.clickhouse.definitions));
+  await placeFile(join(engine, DEFINITIONS_FILE), readPiece(from, manifest.clickhouse.definitions));
   for (const { id, parts } of manifest.clickhouse.tables) {
     const table = join(engine, 'data', 'store', id.slice(0, 3), id);
-    for (const part of parts) await placePart(join(table, part.name), directory, part);
+    for (const part of parts) await placePart(join(table, part.name), from, part);
   }
   for (const { path, piece } of manifest.files) {
-    await placeFile(join(dataDir, path), readPiece(directory, piece));
+    await placeFile(join(dataDir, path), readPiece(from, piece));
   }
 }
 
@@ -172,8 +177,8 @@ async function placeFile(path: string, chunks: AsyncIterable<Buffer>): Promise<v
 }
 
 /** Cuts the piece of a part into its files. */
-async function placePart(place: string, directory: string, { files, piece }: TablePart): Promise<void> {
-  const reader = createReader(readPiece(directory, piece));
+async function placePart(place: string, from: BackupPlace, { files, piece }: TablePart): Promise<void> {
+  const reader = createReader(readPiece(from, piece));
   for (const { path, bytes } of files) await placeFile(join(place, path), reader.take(bytes));
   // Its checksum is known at the end only.
   if (!(await reader.isAtEnd())) throw new CommandFailure(`a part of ${place} has bytes that are no file`);
@@ -203,7 +208,7 @@ function createReader(chunks: AsyncGenerator<Buffer>) {
 
 async function loadPostgres(
   dataDir: string,
-  directory: string,
+  from: BackupPlace,
   { postgres }: Manifest,
   migrations: Awaited<ReturnType<typeof migrationsOf>>,
 ): Promise<void> {
@@ -214,7 +219,7 @@ async function loadPostgres(
       postgres.tables.map((table) => [`${table.schema}.${table.name}`, table.pieces]),
     );
     const counts = await loadDatabase(server.connection, postgres, ({ schema, name }) =>
-      bytesOfPieces(directory, piecesOfTable.get(`${schema}.${name}`) ?? []),
+      bytesOfPieces(from, piecesOfTable.get(`${schema}.${name}`) ?? []),
     );
     const wrong = postgres.tables.find(({ rows }, index) => counts[index] !== rows);
     if (wrong !== undefined)
@@ -226,6 +231,6 @@ async function loadPostgres(
   }
 }
 
-async function* bytesOfPieces(directory: string, pieces: readonly Piece[]): AsyncGenerator<Buffer> {
-  for (const piece of pieces) yield* readPiece(directory, piece);
+async function* bytesOfPieces(from: BackupPlace, pieces: readonly Piece[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) yield* readPiece(from, piece);
 }

@@ -1,8 +1,10 @@
 /** Whether there is a backup, and whether it is the last one that was due. */
-import type { Config } from '../../../config.ts';
+import { type Config, processEnvironment } from '../../../config.ts';
 import { nextDue } from '../../../core/backup-schedule.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
+import { openPlace } from '../backup/open-place.ts';
 import { lastBackup } from '../backup/repository.ts';
+import { CommandFailure } from '../command-failure.ts';
 import { type Finding, fine, wrong } from './finding.ts';
 
 export async function checkBackups(
@@ -11,7 +13,8 @@ export async function checkBackups(
 ): Promise<readonly Finding[]> {
   if (backupDir === undefined)
     return [fine('backup', 'BACKUP_DIR is not set, so it is not known when the last one was created')];
-  const last = await lastBackup(backupDir);
+  const last = await foundIn(backupDir);
+  if (last instanceof CommandFailure) return [wrong('backup', `BACKUP_DIR: ${last.message}`)];
   if (last === null) {
     const none = `there is none in BACKUP_DIR ${backupDir}`;
     const hint = backupSchedule === undefined ? ': make one with tallyhouse backup' : ' yet';
@@ -25,4 +28,14 @@ export async function checkBackups(
   return [
     wrong('backup', `${text}, and BACKUP_SCHEDULE has passed since: the log of the service has the reason`),
   ];
+}
+
+/** A store that does not answer is found out by its failure. */
+async function foundIn(backupDir: string): Promise<Awaited<ReturnType<typeof lastBackup>> | CommandFailure> {
+  try {
+    return await lastBackup(openPlace(backupDir, processEnvironment()));
+  } catch (error) {
+    if (error instanceof CommandFailure) return error;
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createBackups } from '../../../../src/app/backups/backups.ts';
+import { directoryPlace } from '../../../../src/app/commands/backup/directory-place.ts';
 import { BackupWriter, backupName } from '../../../../src/app/commands/backup/repository.ts';
 import { checkBackups } from '../../../../src/app/commands/doctor/backups.ts';
 import { nextDue } from '../../../../src/core/backup-schedule.ts';
@@ -19,7 +20,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** A backup without anything in it. */
 async function backupOf(place: string, moment: number): Promise<void> {
-  const writer = await BackupWriter.open(place, 'stores', async () => {});
+  const writer = await BackupWriter.open(directoryPlace(place), 'stores', async () => {});
   await writer.end({
     ...{ format: 1, name: backupName(moment), version: '0', moment, files: [] },
     postgres: { migrations: [], tables: [], sequences: [] },

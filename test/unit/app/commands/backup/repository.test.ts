@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { copyParts, findParts } from '../../../../../src/app/commands/backup/copy-parts.ts';
+import { directoryPlace } from '../../../../../src/app/commands/backup/directory-place.ts';
 import type { Manifest } from '../../../../../src/app/commands/backup/manifest.ts';
+import { manifestFile } from '../../../../../src/app/commands/backup/place.ts';
 import {
   BackupWriter,
   backupName,
   lastManifest,
   listBackups,
-  manifestPath,
   momentOf,
 } from '../../../../../src/app/commands/backup/repository.ts';
 
@@ -41,7 +42,7 @@ async function part(table: string, name: string, content: string): Promise<void>
   await writeFile(join(place, 'count.txt'), '7');
 }
 
-const open = () => BackupWriter.open(directory, STORES, async () => {});
+const open = () => BackupWriter.open(directoryPlace(directory), STORES, async () => {});
 let moment = Date.UTC(2026, 10, 27);
 
 /** A backup of the frozen parts. Returns how many bytes were copied. */
@@ -52,7 +53,11 @@ async function backUp(keep: number | null = null) {
     { name: 'usage_events', id: EVENTS },
   ];
   let bytes = 0;
-  const found = await findParts({ directory: frozen, tables }, await lastManifest(directory), writer);
+  const found = await findParts(
+    { directory: frozen, tables },
+    await lastManifest(directoryPlace(directory)),
+    writer,
+  );
   const copied = await copyParts(found, writer, (more) => {
     bytes += more;
   });
@@ -101,17 +106,17 @@ test('what only removed backups need goes, and what the others need stays', asyn
   expect(await pieceCount()).toBe(3);
   const second = await backUp(1);
   expect(second.removed).toEqual([first.manifest.name]);
-  expect(await listBackups(directory)).toEqual([second.manifest.name]);
+  expect(await listBackups(directoryPlace(directory))).toEqual([second.manifest.name]);
   expect(await pieceCount()).toBe(3);
 });
 
 test('nothing is removed where it is not known what a backup needs', async () => {
   const first = await backUp();
   await backUp();
-  await writeFile(manifestPath(directory, first.manifest.name), 'damaged');
+  await writeFile(join(directory, manifestFile(first.manifest.name)), 'damaged');
   await part(EVENTS, '202611_1_1_0', 'events');
   await backUp();
-  await (await open()).piece([Buffer.from('of a backup that was killed')]);
+  await (await open()).piece(() => [Buffer.from('of a backup that was killed')]);
   const before = await pieceCount();
   await backUp();
   expect(await pieceCount()).toBe(before);
