@@ -104,7 +104,7 @@ test('a full backup and two incremental ones in a store can each be restored, an
   expect([first, second, third].map(({ made }) => made.invoice_count)).toEqual([0, 0, 1]);
   expect(third.events).toBe(first.events + 100);
   for (const { made, events } of [first, third]) await restored(made, events);
-  // What has come since is not there, and what was there before is.
+  // Nothing that has come since is there, and everything that was there before.
   const again = await start(await restored(second.made, second.events));
   expect(await everyAnswer(again)).toEqual(second.answers);
   await again.kill();

@@ -36,7 +36,7 @@ export interface AddedPiece {
 
 /** A place that one backup writes into. */
 export interface TakenPlace {
-  /** What the operator should know, or null. */
+  /** For the operator, or null. */
   readonly warning: string | null;
   /** Whether the piece is there, by its size. */
   has(piece: Piece): Promise<boolean>;

@@ -93,7 +93,7 @@ export class BackupWriter {
     return new BackupWriter(place, await place.take(stores), throttle);
   }
 
-  /** What the operator should know of the place, or null. */
+  /** Of the place, for the operator; null: none. */
   get warning(): string | null {
     return this.#taken.warning;
   }

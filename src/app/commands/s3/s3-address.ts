@@ -10,7 +10,7 @@ export interface S3Address {
 export function parseS3Address(text: string): S3Address | null {
   if (!text.startsWith('s3://')) return null;
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(text) ?? [];
-  // What else stands there may be a password.
+  // Other text in its place may be a password.
   if (!/^[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}$/.test(bucket))
     throw new WrongCall('there must be a bucket after s3://, and nothing else in its place');
   return { bucket, prefix };

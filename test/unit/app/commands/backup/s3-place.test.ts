@@ -185,7 +185,7 @@ test('a backup that runs keeps the place while it needs it', async () => {
   expect(store.objects.has('lease')).toBe(false);
 });
 
-test('a store without conditions is used, and the operator is told', async () => {
+test('a store without conditions is used, and the operator is warned', async () => {
   store.onRequest(() => 'ignores-conditions');
   const writer = await open();
   expect(writer.warning).toContain('does not know If-None-Match');
