@@ -37,7 +37,7 @@ export interface S3Answer {
 
 export interface S3Requests {
   readonly bucket: string;
-  /** Throws an `S3Failure`. A change may have been made by a try whose answer was lost. */
+  /** Throws an `S3Failure`. A try whose answer was lost may have changed something. */
   send(request: S3Request): Promise<S3Answer>;
 }
 
