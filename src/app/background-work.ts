@@ -2,15 +2,16 @@
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
-import { alertEvaluator } from '../jobs/evaluations/evaluate-alerts.ts';
-import { thresholdEvaluator } from '../jobs/evaluations/evaluate-thresholds.ts';
 import { createEvaluations, type Evaluations } from '../jobs/evaluations/evaluations.ts';
-import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
-import { consolidatedInvoicesJobKind } from '../jobs/issue-consolidated-invoices.ts';
-import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
+import { alertEvaluator, thresholdEvaluator } from '../jobs/evaluations/evaluators.ts';
+import {
+  consolidatedInvoicesJobKind,
+  finalizationJobKind,
+  numberingJobKind,
+  scheduledInvoicesJobKind,
+} from '../jobs/invoice-jobs.ts';
 import { createJobRunner, type JobRunner } from '../jobs/job-runner.ts';
 import type { JobsContext } from '../jobs/jobs-context.ts';
-import { numberingJobKind } from '../jobs/number-invoices.ts';
 import { createBalancePublishing } from '../jobs/publish-balances.ts';
 import type { SandboxClock } from '../jobs/service-clock.ts';
 import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';

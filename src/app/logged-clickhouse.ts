@@ -5,9 +5,10 @@
  * A log from which acknowledged events are missing is left as it is, and nothing is appended, until the loss is accepted
  * (parts-watch.ts).
  */
+import { codeOf } from '../core/failures.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import { openEventLog, type StoredEventLog } from '../embedded/event-log/event-log.ts';
-import { codeOf, EventLogError } from '../embedded/event-log/files.ts';
+import { EventLogError } from '../embedded/event-log/files.ts';
 import {
   type FoundLog,
   findEventLog,

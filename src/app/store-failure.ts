@@ -1,5 +1,6 @@
 /** Says in one line why a store does not answer at the start: which variable names it, where it is, and the reason. */
 import { ClickHouseError } from '@clickhouse/client';
+import { codeOf } from '../core/failures.ts';
 
 /** A store that cannot be used. The message is one line for the operator, without passwords. */
 export class StoreFailure extends Error {
@@ -67,10 +68,6 @@ function reasonOf(error: unknown): string {
 function innermostOf(error: unknown): unknown {
   const isKnown = REASONS[codeOf(error) ?? ''] !== undefined;
   return !isKnown && error instanceof Error && error.cause !== undefined ? innermostOf(error.cause) : error;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function withoutSecrets(text: string, url: string): string {

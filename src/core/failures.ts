@@ -43,6 +43,16 @@ function factsOf(error: unknown, depth: number): FailureFacts {
   };
 }
 
+/** The message of whatever was thrown, as it is. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` of an error of Node.js, PostgreSQL or ClickHouse; undefined where it has none. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
 /** The message of an error, without parameters of statements and without values that it quotes. */
 export function failureMessage(error: Error): string {
   const query = textOf(error, 'query');

@@ -2,6 +2,7 @@
  * Determines the pending migrations of a store, and refuses a store that this version does not know. The same rules
  * hold for PostgreSQL and ClickHouse: files are applied once, in order, and never change afterwards.
  */
+import { messageOf } from './failures.ts';
 
 export interface Migration {
   readonly name: string;
@@ -68,5 +69,5 @@ function changedMigration(store: string, name: string): MigrationError {
 /** The reason of a failure on one line, without the driver's additions. */
 export function failureReason(error: unknown): string {
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return (reason instanceof Error ? reason.message : String(reason)).replace(/\s+/g, ' ').trim();
+  return messageOf(reason).replace(/\s+/g, ' ').trim();
 }

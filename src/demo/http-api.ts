@@ -5,6 +5,7 @@
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import { Decimal } from '../core/decimal.ts';
+import { messageOf } from '../core/failures.ts';
 import { DemoFailure } from './failure.ts';
 
 interface HttpAnswer {
@@ -143,6 +144,6 @@ function connectionFailure(base: string, error: unknown): ConnectionLost {
       `no server answers at ${base} (${code}). Start one with "npm start", or leave out --url to use one of the demo's own.`,
     );
   }
-  const what = cause instanceof Error ? cause.message : String(cause);
+  const what = messageOf(cause);
   return new ConnectionLost(`no answer from ${base}: ${what}`);
 }

@@ -5,6 +5,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { parseUsageDecimal, ZERO } from '../core/decimal.ts';
+import { messageOf } from '../core/failures.ts';
 import { type Instant, parseRfc3339 } from '../core/time.ts';
 import { DemoFailure } from './failure.ts';
 
@@ -62,9 +63,7 @@ async function openFile(file: string): Promise<FileHandle> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       throw new DemoFailure(`there is no file ${file}`);
     }
-    throw new DemoFailure(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new DemoFailure(`${file} cannot be read: ${messageOf(error)}`);
   }
   throw new DemoFailure(`${file} is not a file`);
 }

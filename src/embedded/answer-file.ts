@@ -2,13 +2,12 @@
  * Passes the answer of a query on while it is written. The engine's own streams plan a query, and compute its
  * subqueries, on the event loop; so it writes the answer to a file in the background, which is read as it grows.
  */
-import { open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { BackendSelect, BackendStream } from '../metering/client/clickhouse-client.ts';
 import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
-import { growingFile } from './growing-file.ts';
 
 export interface AnswerFile {
   /** A new one, which is removed again. */
@@ -49,5 +48,32 @@ export async function writeAnswer({ path, query, run, endQueries }: AnswerFile, 
     await settled;
     await file.close();
     await rm(path, { force: true });
+  }
+}
+
+const PIECE_BYTES = 64 * 1024;
+/** How long what was written may lie there before it is seen. */
+const LOOK_AGAIN_MS = 10;
+
+/** The bytes of `file`, until `written` resolves and all of them are read. Throws what `written` rejects with. */
+async function* growingFile(
+  file: FileHandle,
+  written: Promise<unknown>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let isWritten = false;
+  const end = written.then(() => {
+    isWritten = true;
+  });
+  // Whoever stops reading early does not hear of a failure.
+  end.catch(() => {});
+  for (let position = 0; ; ) {
+    // Asked before reading: what is written in between is found by the next read.
+    const isWhole = isWritten;
+    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, position);
+    position += bytesRead;
+    if (bytesRead > 0) yield buffer.subarray(0, bytesRead);
+    else if (isWhole) return;
+    else await Promise.race([end, setTimeout(LOOK_AGAIN_MS)]);
   }
 }

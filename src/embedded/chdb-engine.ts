@@ -11,6 +11,7 @@ import {
   createClient,
 } from '@clickhouse/client';
 import type { ChdbConnection } from 'chdb/connection';
+import { messageOf } from '../core/failures.ts';
 import { memoryOfProcess } from '../core/process-memory.ts';
 
 /** Below the engine's directory: the only files that its function `file` may read. */
@@ -106,5 +107,5 @@ function escapeXml(text: string): string {
 }
 
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
+  return messageOf(error).split('\n', 1).join('');
 }

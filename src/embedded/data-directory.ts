@@ -15,6 +15,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../core/failures.ts';
 import { withShortPath } from './local-socket.ts';
 
 /** A data directory that cannot be used. The message is one line for the operator. */
@@ -52,7 +53,7 @@ export async function takeDataDirectory(path: string): Promise<DataDirectory> {
     await createDirectory(path);
     await createDirectory(lockDir);
   } catch (error) {
-    throw new DataDirectoryError(`cannot create DATA_DIR ${path}: ${reason(error)}`);
+    throw new DataDirectoryError(`cannot create DATA_DIR ${path}: ${messageOf(error)}`);
   }
   return await withShortPath(lockDir, LOCK_NAME_BYTES_MAX, async (shortLockDir) => {
     const name = `in-use-by-${process.pid}-${randomUUID()}`;
@@ -110,7 +111,7 @@ async function listen(shortLockDir: string, name: string, path: string): Promise
   server.unref();
   await new Promise<void>((done, fail) => {
     server.once('error', (error) =>
-      fail(new DataDirectoryError(`cannot lock DATA_DIR ${path}: ${reason(error)}`)),
+      fail(new DataDirectoryError(`cannot lock DATA_DIR ${path}: ${messageOf(error)}`)),
     );
     server.listen(join(shortLockDir, name), done);
   });
@@ -126,8 +127,4 @@ function answers(socketPath: string): Promise<boolean> {
     });
     socket.once('error', () => done(false));
   });
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

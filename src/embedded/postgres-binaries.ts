@@ -7,6 +7,7 @@ import { constants } from 'node:fs';
 import { access, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../core/failures.ts';
 import { type Account, canReach } from './postgres-account.ts';
 
 /** The embedded PostgreSQL cannot run. The message is one line for the operator. */
@@ -78,7 +79,7 @@ async function copyWithinReach(native: string): Promise<string> {
     return copy;
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `PostgreSQL does not run as root and no other account can enter ${native} (${error instanceof Error ? error.message : error}); move the checkout or set DATABASE_URL`,
+      `PostgreSQL does not run as root and no other account can enter ${native} (${messageOf(error)}); move the checkout or set DATABASE_URL`,
     );
   }
 }

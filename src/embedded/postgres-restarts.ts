@@ -2,6 +2,7 @@
  * Starts an ended PostgreSQL again on its data directory: its write-ahead log has every committed transaction.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../core/failures.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 /**
@@ -93,7 +94,7 @@ export function restartWhenEnded(
       running = await start(signal);
       return null;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log?.error({ reason, attempts }, 'the embedded PostgreSQL could not be started again');
       return reason;
     }

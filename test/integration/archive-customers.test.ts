@@ -1,6 +1,6 @@
 /** Archiving customers with their contracts and invoices. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { finalizationJobKind } from '../../src/jobs/invoice-jobs.ts';
 import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { loadContracts } from '../../src/store/contracts/contracts.ts';

@@ -2,7 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sum } from '../../src/core/decimal.ts';
-import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { finalizationJobKind } from '../../src/jobs/invoice-jobs.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { commits } from '../../src/store/balances/commits.tables.ts';
 import { balanceDeductions, invoices } from '../../src/store/invoices/invoices.tables.ts';

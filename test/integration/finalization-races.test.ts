@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { finalizationJobKind } from '../../src/jobs/invoice-jobs.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/base/database.ts';

@@ -1,6 +1,6 @@
 /** An invoice run of many customers reads the usage of some of them together. Whichever these are, invoices are the same. */
 import { expect, test } from 'vitest';
-import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { finalizationJobKind } from '../../src/jobs/invoice-jobs.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
 import { jobsContext } from '../support/billing-context.ts';

@@ -5,8 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal, sum } from '../../src/core/decimal.ts';
-import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
-import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
+import { finalizationJobKind, scheduledInvoicesJobKind } from '../../src/jobs/invoice-jobs.ts';
 import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { afterWrite } from '../support/after-write.ts';

@@ -3,8 +3,7 @@
  * invoice.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
-import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
+import { finalizationJobKind, scheduledInvoicesJobKind } from '../../src/jobs/invoice-jobs.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { invoices } from '../../src/store/invoices/invoices.tables.ts';
 import type { ApiAnswer } from '../support/api-client.ts';

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import { Refusal } from '../../core/errors.ts';
+import { messageOf } from '../../core/failures.ts';
 import { connectLocally, listenLocally } from '../../embedded/local-socket.ts';
 import type { Logger } from '../../log.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -76,7 +77,7 @@ async function serve(parts: BackupChannelParts, socket: Socket): Promise<void> {
     for await (const asked of messages(socket, request)) {
       const said = await answer(asked).catch((error: unknown): BackupReply => {
         parts.log.warn({ err: error }, 'a backup was refused');
-        return { refused: error instanceof Error ? error.message : String(error) };
+        return { refused: messageOf(error) };
       });
       send(socket, said);
     }

@@ -15,6 +15,7 @@ import {
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
+import { messageOf } from '../../core/failures.ts';
 import type { KeysetPosition } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { TokenScope } from '../../core/token-scopes.ts';
@@ -102,7 +103,7 @@ async function rotation(
     try {
       if (replaceKeptToken(dataDir, isFormer, text)) kept = `, kept in ${path}`;
     } catch (error) {
-      kept = `, NOT kept in ${path}, which cannot be written (${error instanceof Error ? error.message : error})`;
+      kept = `, NOT kept in ${path}, which cannot be written (${messageOf(error)})`;
     }
   };
   const work = () => rotateToken({ ...deps, onReplaced }, id, { expiresAt });

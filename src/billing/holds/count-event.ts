@@ -3,6 +3,7 @@ import { type Decimal, ONE, parseUsageDecimal } from '../../core/decimal.ts';
 import type { BillableMetric, StreamingMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
+import { leadsInto } from '../../metering/events/nested-properties.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
 import type { CountedUsage, MatchNeed } from '../../rating/holds/price-event.ts';
 import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
@@ -115,9 +116,4 @@ function amountOf(
     case 'LATEST':
       return 'not_priceable';
   }
-}
-
-function leadsInto({ properties }: HeldEvent, name: string): boolean {
-  const dot = name.indexOf('.');
-  return dot >= 0 && !properties.has(name) && properties.has(name.slice(0, dot));
 }

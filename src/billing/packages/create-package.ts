@@ -1,9 +1,10 @@
 /** Creates packages (docs/packages.md). */
+import type { ObjectFields } from '../../core/custom-fields.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { invalid, keyUsed, namesNothing, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
-import type { HeaderTemplate, Package } from '../../core/terms/packages.ts';
+import type { HeaderTemplate, Package, TermTemplates } from '../../core/terms/packages.ts';
 import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/base/database.ts';
@@ -13,6 +14,7 @@ import type { BillingContext } from '../billing-context.ts';
 import { resolveRateCard } from '../contracts/rate-card-of-contract.ts';
 import { checkSpendLimitUnit, spendLimitOf } from '../contracts/spend-limit.ts';
 import { type BuiltTerms, buildNewTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
+import { located } from '../contracts/terms/fields-of-terms.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
 import {
   type CardFacts,
@@ -21,7 +23,7 @@ import {
   subscriptionRateKey,
 } from '../contracts/terms/terms-context.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
-import { fieldsOfTemplates } from './fields-of-templates.ts';
+import { checkAliases } from '../rate-cards/rate-cards.ts';
 import { type RelativeTerms, resolveTerms } from './relative-terms.ts';
 import { termTemplatesOf } from './term-templates.ts';
 
@@ -69,14 +71,6 @@ export async function createPackage(
     await storeCustomFields(tx, fieldsOfTemplates(input.terms, created.terms));
     return created;
   });
-}
-
-function checkAliases(aliases: readonly NewPackageAlias[]): void {
-  for (const [index, { startingAt, endingBefore }] of aliases.entries()) {
-    if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
-      throw invalid(['aliases', index, 'endingBefore'], words`must be after ${['startingAt']}`);
-    }
-  }
 }
 
 /** The contract's own rules would say the same of dates that a package does not have. */
@@ -159,4 +153,17 @@ function cardOfAnyKind(terms: TermsInput, { products, creditTypes }: LoadedConte
     productIds: new Set(products.keys()),
     subscriptionRates: new Set(subscribed),
   };
+}
+
+/** The fields of the templates of a package, which were created from `given` in its order. */
+function fieldsOfTemplates(given: RelativeTerms, made: TermTemplates): ObjectFields[] {
+  return [
+    ...located('package_commit', given.commits, made.commits, ['terms', 'commits']),
+    ...located('package_credit', given.credits, made.credits, ['terms', 'credits']),
+    ...located('package_scheduled_charge', given.scheduledCharges, made.scheduledCharges, [
+      'terms',
+      'scheduledCharges',
+    ]),
+    ...located('package_subscription', given.subscriptions, made.subscriptions, ['terms', 'subscriptions']),
+  ];
 }

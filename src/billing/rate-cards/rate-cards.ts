@@ -147,7 +147,8 @@ export async function listRateCards(
   return { rows: await viewsOf(deps.db, rows), next };
 }
 
-function checkAliases(aliases: readonly NewAlias[]): void {
+/** Refuses (`invalid`) an alias that ends before it begins. */
+export function checkAliases(aliases: readonly Pick<NewAlias, 'startingAt' | 'endingBefore'>[]): void {
   for (const [index, { startingAt, endingBefore }] of aliases.entries()) {
     if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
       throw invalid(['aliases', index, 'endingBefore'], words`must be after ${['startingAt']}`);

@@ -13,12 +13,13 @@ import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 import { type EvaluationCost, evaluationCost } from '../../metering/sql/run/evaluation-cost.ts';
 import { groupKeyProblem, readMetricGroups } from '../../metering/usage/metric-usage.ts';
+import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import type { Database } from '../../store/base/database.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
 import { findMetric } from '../../store/metrics/billable-metrics.ts';
-import type { BillingContext } from '../billing-context.ts';
+import type { BillingContext, RowContext } from '../billing-context.ts';
 import { checkDefinition, type MetricDefinition } from '../metrics/metric-definition.ts';
-import { currentUsagePeriod } from './current-period.ts';
 import { checkUsageRange } from './usage-range.ts';
 
 /** The options of a request and the place where its next page continues, for readers of requests. */
@@ -210,4 +211,28 @@ function viewOf(row: UsageGroupRow, key: Grouping['key']): UsageGroupView {
     single: isSimple ? { key: name, value: row.group[name] ?? null } : null,
     value: row.value,
   };
+}
+
+/**
+ * The current usage period of the customer's contracts. Refuses (`invalid`) a customer without a contract
+ * in force, and one whose contracts are in different periods.
+ */
+async function currentUsagePeriod(deps: RowContext, customerId: string): Promise<Interval> {
+  const now = deps.clock.now();
+  const contracts = await loadContracts(deps.db, { customerIds: [customerId], coveringDate: now });
+  const periods = contracts.flatMap((contract) => {
+    const { statementSchedule: schedule, startingAt: start, endingBefore: end } = contract;
+    return periodContaining({ schedule, contract: { start, end } }, now) ?? [];
+  });
+  const [period] = periods;
+  if (period === undefined) {
+    throw invalid(['currentPeriod'], `customer ${customerId} has no contract in force`);
+  }
+  if (periods.some(({ start, end }) => start !== period.start || end !== period.end)) {
+    throw invalid(
+      ['currentPeriod'],
+      words`the contracts of customer ${customerId} are in different billing periods: give ${['startingOn']} and ${['endingBefore']}`,
+    );
+  }
+  return period;
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../core/failures.ts';
 
 /** The log cannot be used. The message is one line for the operator. */
 export class EventLogError extends Error {
@@ -65,8 +66,4 @@ export function readSegment(path: string): Buffer {
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   await handle.sync().finally(() => handle.close());
-}
-
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -7,7 +7,8 @@
  * taken for what it should be.
  */
 import { readFile } from 'node:fs/promises';
-import { codeOf, EventLogError, type LogPaths, logPaths, readSegment, segmentPaths } from './files.ts';
+import { codeOf } from '../../core/failures.ts';
+import { EventLogError, type LogPaths, logPaths, readSegment, segmentPaths } from './files.ts';
 import { readOlderLog } from './older-log.ts';
 import { type LogPosition, readPosition, START } from './position-file.ts';
 import { type LogRecord, wholeRecords } from './record-format.ts';

@@ -9,7 +9,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { codeOf } from './files.ts';
+import { codeOf } from '../../core/failures.ts';
 
 /** Numbers of records, and how many rows those up to them have. */
 export interface LogPosition {

@@ -53,7 +53,7 @@ export async function readProperties(
 }
 
 /** Whether the name is not one of the event's own but leads into one of its values. */
-function leadsInto({ properties }: StoredEvent, name: string): boolean {
+export function leadsInto({ properties }: Pick<StoredEvent, 'properties'>, name: string): boolean {
   const dot = name.indexOf('.');
   return dot >= 0 && !properties.has(name) && properties.has(name.slice(0, dot));
 }

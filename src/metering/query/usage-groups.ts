@@ -210,7 +210,12 @@ async function readWindows(clickhouse: ClickHouse, request: UsageGroupsRequest):
 }
 
 /** Starts of the windows of a page, not yet cut to the range. */
-function pageOfWindows({ range, windowSize, limit, cursor }: UsageGroupsRequest): Instant[] {
+export function pageOfWindows({
+  range,
+  windowSize,
+  limit,
+  cursor,
+}: Pick<UsageGroupsRequest, 'range' | 'windowSize' | 'limit' | 'cursor'>): Instant[] {
   const length = windowLength(windowSize);
   if (length === null) return cursor === null ? [range.start] : [];
   const first = cursor === null ? windowStartOf(windowSize, range, range.start) : cursor.windowStart + length;

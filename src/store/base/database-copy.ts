@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type postgres from 'postgres';
 import { z } from 'zod';
+import { messageOf } from '../../core/failures.ts';
 import type { Instant } from '../../core/time.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
 
@@ -157,7 +158,7 @@ async function asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
 }
 
 function unanswered(error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new DatabaseCopyError(`PostgreSQL does not answer: ${reason}`);
 }
 

@@ -25,15 +25,7 @@ export async function insertConnection(
 ): Promise<string | null> {
   const { billingProvider, deliveryMethod, configuration } = connection;
   const key = derivedId('billing-connection', billingProvider, deliveryMethod, canonicalJson(configuration));
-  await db
-    .insert(billingConnections)
-    .values({ ...connection, key })
-    .onConflictDoNothing({ target: billingConnections.key });
-  const [row] = await db
-    .select({ id: billingConnections.id })
-    .from(billingConnections)
-    .where(eq(billingConnections.key, key));
-  return row?.id ?? null;
+  return await insertNamedConnection(db, connection, key);
 }
 
 /** The connections by id; unknown ids are absent. */
@@ -107,7 +99,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Stores a connection whose key is its name. Returns the id of the one that has it: another one if there was one. */
 export async function insertNamedConnection(
-  db: Database,
+  db: Database | Transaction,
   connection: BillingConnection,
   key: string,
 ): Promise<string | null> {

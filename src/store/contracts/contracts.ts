@@ -155,7 +155,8 @@ export async function customersOfRateCard(
   return rows.map(({ customerId }) => customerId);
 }
 
-function inForceAt(at: Instant) {
+/** Of contracts. */
+export function inForceAt(at: Instant) {
   return and(
     lte(contracts.startingAt, at),
     or(isNull(contracts.endingBefore), gt(contracts.endingBefore, at)),

@@ -1,5 +1,5 @@
 /** Packages, the assignments of their aliases, and the contracts created from them. */
-import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, isNotNull, isNull } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Package } from '../../core/terms/packages.ts';
@@ -9,6 +9,7 @@ import { behind, keysetPage } from '../base/keyset.ts';
 import { packageHeaderDocument, packageTermsDocument } from '../stored-documents/document-kinds.ts';
 import { jsonbInParts } from '../stored-documents/jsonb-in-parts.ts';
 import { contracts } from './contracts.tables.ts';
+import { inForceAt } from './contracts.ts';
 import { packageAliases, packages } from './packages.tables.ts';
 
 /** The assignment of an alias to a package, as it was submitted. */
@@ -167,13 +168,6 @@ export async function listContractsOfPackage(
     rows: cut.map(({ id, createdAt, ...rest }) => ({ ...rest, contractId: id, startingAt: createdAt })),
     next,
   };
-}
-
-function inForceAt(at: Instant) {
-  return and(
-    lte(contracts.startingAt, at),
-    or(isNull(contracts.endingBefore), gt(contracts.endingBefore, at)),
-  );
 }
 
 async function toRow(from: Package) {

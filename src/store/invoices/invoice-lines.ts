@@ -124,17 +124,7 @@ function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineR
     ...NOTHING_ELSE,
     ...{ invoiceId, position, startingAt: interval.start, endingBefore: interval.end },
   };
-  if (isUsageLine(line)) {
-    const { interval: _, tier, productTags, payer, ...rest } = line;
-    return {
-      ...place,
-      ...rest,
-      ...payerToColumns(payer),
-      productTags: [...productTags],
-      tier: tier === null ? null : tierToColumn(tier),
-    };
-  }
-  if (isSubscriptionLine(line)) {
+  if (isUsageLine(line) || isSubscriptionLine(line)) {
     const { interval: _, tier, productTags, payer, ...rest } = line;
     return {
       ...place,

@@ -1,7 +1,7 @@
 /** Numbers invoices on the database of its argument, and waits to be killed before the transaction ends. */
 import { pino } from 'pino';
+import { numberingJobKind } from '../../../src/jobs/invoice-jobs.ts';
 import { createJobRunner } from '../../../src/jobs/job-runner.ts';
-import { numberingJobKind } from '../../../src/jobs/number-invoices.ts';
 import { createDatabase } from '../../../src/store/base/database.ts';
 import { afterWrite } from '../after-write.ts';
 import { billingContext, jobsContext } from '../billing-context.ts';

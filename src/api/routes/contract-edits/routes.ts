@@ -6,8 +6,11 @@ import { amendContract } from '../../../billing/contracts/edits/amend-contract.t
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
 import type { WireWords } from '../../base/names.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { described } from '../../wire/description.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
-import { amendContractBody } from './amendment.ts';
+import { customFields, hour, id } from '../../wire/kinds.ts';
+import { beside, record } from '../../wire/record.ts';
+import { contractTerms } from '../../wire/terms/contract-terms.ts';
 import { contractEditOutput, editContractBody, editFromWire, editToWire } from './edit.ts';
 
 const common = { method: 'post', tags: ['Contracts'] } as const;
@@ -108,3 +111,18 @@ function amendRoute(deps: BillingContext): RouteDefinition {
     },
   });
 }
+
+const { commits, credits, overrides, scheduledCharges, discounts, professionalServices } = contractTerms;
+
+const amendment = record(
+  {
+    customerId: id,
+    contractId: id,
+    startingAt: described('None of the added terms may begin earlier.', hour),
+    terms: beside({ commits, credits, overrides, scheduledCharges, discounts, professionalServices }),
+    customFields,
+  },
+  { id: { sent: 'AmendContract' } },
+);
+
+const amendContractBody = amendment.input.tolerant;

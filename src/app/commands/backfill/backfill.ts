@@ -3,8 +3,9 @@
  * is stored the next is read and checked. Does not print, start stores or end the process, nor forget how far it is.
  */
 import type { Clock } from '../../../core/clock.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
-import { BackfillFailure, EXIT, InputFailure, reasonOf } from './failure.ts';
+import { BackfillFailure, EXIT, InputFailure } from './failure.ts';
 import type { InputFile } from './files/input-file.ts';
 import type { InvalidReport } from './invalid-report.ts';
 import type { ProgressFile, SavedProgress } from './progress-file.ts';
@@ -80,7 +81,7 @@ async function storeBatch(
   if (last === undefined) return progress;
   const outcome = await backfill.store.store(batch.events, backfill.clock.now()).catch((error: unknown) => {
     throw new BackfillFailure(
-      `the events after ${unitOf(backfill.file)} ${progress.line} could not be stored: ${reasonOf(error)}\n` +
+      `the events after ${unitOf(backfill.file)} ${progress.line} could not be stored: ${messageOf(error)}\n` +
         'Run the same again to continue from there',
     );
   });

@@ -21,8 +21,3 @@ export class BackfillFailure extends CommandFailure {
 
 /** The file cannot be read any further than the batches that came before. */
 export class InputFailure extends BackfillFailure {}
-
-/** The known facts of an unexpected error, in one line. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -2,8 +2,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '../../../core/failures.ts';
 import type { InvalidLine } from './check-lines.ts';
-import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
+import { BackfillFailure, EXIT } from './failure.ts';
 import type { SavedProgress } from './progress-file.ts';
 
 /** Which report, and how long it is. */
@@ -27,7 +28,7 @@ export async function openInvalidReport(
   const path = resolve(file);
   const isGoneOnWith = earlier?.path === path;
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT).catch((error: unknown) => {
-    throw refusal(path, reasonOf(error));
+    throw refusal(path, messageOf(error));
   });
   const { size } = await handle.stat();
   if (!isGoneOnWith && size > 0) {

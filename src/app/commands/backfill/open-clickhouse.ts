@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { DataDirectoryError, takeDataDirectory } from '../../../embedded/data-directory.ts';
 import { restoreDefinitions, whileDefinitionsChange } from '../../../embedded/kept-definitions.ts';
 import { requireNotMoved } from '../../../embedded/move-record.ts';
@@ -13,7 +14,7 @@ import { USAGE_EVENTS_TABLE } from '../../../metering/ingest/encode-events.ts';
 import { applySchema } from '../../../metering/schema/schema.ts';
 import { withTakenUpEvents } from '../../logged-clickhouse.ts';
 import { createEmbeddedClickHouse } from '../../stores.ts';
-import { BackfillFailure, reasonOf } from './failure.ts';
+import { BackfillFailure } from './failure.ts';
 
 export interface OpenClickHouse {
   readonly clickhouse: ClickHouse;
@@ -85,7 +86,7 @@ async function openRemote(config: BackfillConfig, url: string): Promise<OpenClic
   try {
     await createRemoteDatabase(server);
   } catch (error) {
-    throw new BackfillFailure(`the ClickHouse at ${target} does not answer: ${reasonOf(error)}`);
+    throw new BackfillFailure(`the ClickHouse at ${target} does not answer: ${messageOf(error)}`);
   }
   const clickhouse = createRemoteClickHouse(server);
   return await withTables({ clickhouse, target, close: () => clickhouse.close() }, config.clickhouseCluster);

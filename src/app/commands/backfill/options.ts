@@ -1,6 +1,7 @@
 /** The options of a backfill, and the combinations that are refused. */
 import { readFile } from 'node:fs/promises';
-import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
+import { messageOf } from '../../../core/failures.ts';
+import { BackfillFailure, EXIT } from './failure.ts';
 import type { Format } from './files/input-file.ts';
 import { type Mapping, MappingProblem, mappingOfArguments, mappingOfFile } from './rows/mapping.ts';
 
@@ -49,7 +50,7 @@ export function backfillOptions(source: string, given: BackfillArguments): Backf
 export async function readMapping({ mapping }: BackfillOptions): Promise<Mapping | null> {
   if (mapping === null || !('file' in mapping)) return mapping;
   const text = await readFile(mapping.file, 'utf8').catch((error: unknown) => {
-    throw new BackfillFailure(`cannot read ${mapping.file}: ${reasonOf(error)}`, EXIT.usage);
+    throw new BackfillFailure(`cannot read ${mapping.file}: ${messageOf(error)}`, EXIT.usage);
   });
   try {
     return mappingOfFile(text);

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../../core/failures.ts';
 import type { FrozenTables } from '../../backups/messages.ts';
 import { CommandFailure } from '../command-failure.ts';
 import type { Manifest, TablePart } from './manifest.ts';
@@ -120,7 +121,7 @@ async function* bytesOf({ directory, files }: FoundPart): AsyncGenerator<Buffer>
       yield* createReadStream(join(directory, path), { highWaterMark: READ_BYTES });
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CommandFailure(`frozen parts cannot be read, perhaps because the service has ended: ${reason}`);
   }
 }

@@ -4,6 +4,7 @@ import { importPrices } from '../../../billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../../../billing/token-billing/price-files.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { Refusal } from '../../../core/errors.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { floorToHour, type Instant } from '../../../core/time.ts';
 import { createDatabase, type Database } from '../../../store/base/database.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
@@ -30,9 +31,7 @@ export async function catalogueCommand(
 ): Promise<string> {
   const file = call.file ?? SHIPPED_PRICES;
   const fileText = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CommandFailure(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CommandFailure(`${file} cannot be read: ${messageOf(error)}`);
   });
   const pool = createDatabase(deps.connection);
   try {

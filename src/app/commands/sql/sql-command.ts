@@ -3,10 +3,12 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { JsonNumber, parseJson } from '../../../api/base/json.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { ask, findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';
-import { tableOf } from './answer-table.ts';
 import type { SqlOptions } from './options.ts';
 
 /** Returns the exit code. Throws a `CommandFailure` where there is no answer. */
@@ -31,6 +33,36 @@ async function write({ body }: Response, path: string): Promise<void> {
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });
-    throw new CommandFailure(`${path} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw new CommandFailure(`${path} cannot be written: ${messageOf(error)}`);
   }
+}
+
+const cell = z.union([z.string(), z.number(), z.boolean(), z.instanceof(JsonNumber), z.null()]);
+const answer = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  data: z.array(z.record(z.string(), cell)),
+});
+
+/** Columns are aligned, numbers to the right. Numbers have all their digits. */
+function tableOf(text: string): string[] {
+  const { columns, data } = answer.parse(parseJson(text));
+  const rows = data.map((row) => columns.map(({ name }) => shown(row[name] ?? null)));
+  const header = columns.map(({ name }) => name);
+  const widths = header.map((name, index) =>
+    [name, ...rows.map((row) => row[index] ?? '')].reduce((width, one) => Math.max(width, one.length), 0),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((text, index) =>
+        columns[index]?.type === 'number'
+          ? text.padStart(widths[index] ?? 0)
+          : text.padEnd(widths[index] ?? 0),
+      )
+      .join('  ')
+      .trimEnd();
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
+}
+
+function shown(value: z.output<typeof cell>): string {
+  return value === null ? 'NULL' : String(value).replaceAll(/\s/g, ' ');
 }

@@ -3,12 +3,15 @@ import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
 import type { Updates } from '../../../core/terms/contract-edits.ts';
+import type { ScheduledChargePatch } from '../../../core/terms/patches.ts';
+import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
+import { given } from '../../../core/terms/values.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { LoadedContext, TermsContext } from '../terms/terms-context.ts';
 import { namedByUpdates } from './named-by-updates.ts';
 import { patchedCommit } from './patch-commit.ts';
 import { patchedRecurringCommit } from './patch-recurring-commit.ts';
-import { patchedScheduledCharge } from './patch-scheduled-charge.ts';
+import { patchedItems } from './patch-schedules.ts';
 import { patchedSubscription } from './patch-subscription.ts';
 import { patchedPrepaidBalanceThreshold, patchedSpendThreshold } from './patch-thresholds.ts';
 
@@ -146,5 +149,22 @@ function contextOf({ contract, loaded }: UpdateContext, updates: Updates): Terms
     commitIds: nothing,
     recurringCommitIds: nothing,
     balanceIds: nothing,
+  };
+}
+
+/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+function patchedScheduledCharge(
+  charge: ScheduledCharge,
+  { invoiceSchedule, ...plain }: ScheduledChargePatch,
+  path: FieldPath,
+): ScheduledCharge {
+  const { schedule } = charge;
+  return {
+    ...charge,
+    ...given(plain),
+    schedule:
+      invoiceSchedule === undefined
+        ? schedule
+        : { ...schedule, items: patchedItems(schedule.items, invoiceSchedule, [...path, 'invoiceSchedule']) },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { readSync } from 'node:fs';
 import { assert } from '../../../core/errors.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { isSlotOf, unpackSlot } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { PAGE_BYTES, pageOffset, requireWhole, WORDS_PER_SLOT } from './run-layout.ts';
@@ -57,7 +58,7 @@ export function readPages({ files, reads, lookups, hashes }: PageReads): PagesRe
       }
     } catch (error) {
       unread.push(at / WORDS_PER_READ);
-      problem ??= error instanceof Error ? error.message : String(error);
+      problem ??= messageOf(error);
     }
     lookup = end;
   }

@@ -20,6 +20,7 @@ import { compileWatermark } from '../../query/groups-sql.ts';
 import { ANALYSIS_LIMITS, type QueryLimits } from '../../query/query-limits.ts';
 import type { RowPlace } from '../../query/row-order-sql.ts';
 import type { UsageGroupRow, UsageGroupsPage, UsageGroupsRequest } from '../../query/usage-groups.ts';
+import { pageOfWindows } from '../../query/usage-groups.ts';
 import { windowAt, windowLength, windowStartOf } from '../../query/usage-windows.ts';
 import { compileWindows, type EventScope, type LeftOutEvents } from '../generate/statement-sql.ts';
 import type { CheckedSqlMetric } from '../read/read-metric.ts';
@@ -135,7 +136,7 @@ async function readWindows(
   evaluate: Evaluate,
 ): Promise<UsageGroupsPage> {
   const { range, windowSize, limit } = request;
-  const starts = startsOfPage(request);
+  const starts = pageOfWindows(request);
   const windows = starts.map((start) => windowAt(windowSize, range, start));
   const stretch = { start: windows[0]?.start ?? range.end, end: windows.at(-1)?.end ?? range.end };
   const lastStart = starts.at(-1);
@@ -146,14 +147,6 @@ async function readWindows(
     rows: starts.map((start) => usageRow(byStart.get(start), windowAt(windowSize, range, start), {})),
     next: stretch.end < range.end ? { windowStart: lastStart, group: [], ingestedUpTo } : null,
   };
-}
-
-function startsOfPage({ range, windowSize, limit, cursor }: SqlUsageRequest): Instant[] {
-  const length = windowLength(windowSize);
-  if (length === null) return cursor === null ? [range.start] : [];
-  const first = cursor === null ? windowStartOf(windowSize, range, range.start) : cursor.windowStart + length;
-  const count = Math.min(limit, Math.max(0, Math.ceil((range.end - first) / length)));
-  return Array.from({ length: count }, (_, index) => first + index * length);
 }
 
 /** Start of a row's window, before it is cut to the range. */

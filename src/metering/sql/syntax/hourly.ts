@@ -1,6 +1,13 @@
 /** Whether a query can be carried along the hours: each hour changes it by what happened in it. */
 import { findAggregate } from '../functions/table.ts';
-import { type Expression, partsOf, queriesIn, type SelectQuery, type Source } from './query-syntax.ts';
+import {
+  type Expression,
+  listsIn,
+  partsOf,
+  queriesIn,
+  type SelectQuery,
+  type Source,
+} from './query-syntax.ts';
 
 /** False where rows are joined, ordered or compared with each other, or where all values of a group are needed. */
 export function isHourly(query: SelectQuery): boolean {
@@ -18,10 +25,6 @@ export function isHourly(query: SelectQuery): boolean {
 
 function hasUnion(source: Source): boolean {
   return source.kind === 'union' || (source.kind === 'unnest' && hasUnion(source.source));
-}
-
-function listsIn(source: Source): Expression[] {
-  return source.kind === 'unnest' ? [source.list, ...listsIn(source.source)] : [];
 }
 
 function isHourlyExpression(expression: Expression): boolean {

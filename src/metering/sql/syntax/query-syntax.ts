@@ -217,7 +217,8 @@ export function expressionsOf({
   ];
 }
 
-function listsIn(source: Source): Expression[] {
+/** The lists that a source is made from. */
+export function listsIn(source: Source): Expression[] {
   return source.kind === 'unnest' ? [source.list, ...listsIn(source.source)] : [];
 }
 

@@ -1,7 +1,8 @@
 /** The files of a folder and the folders in it, in the order of their names. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BackfillFailure, EXIT, reasonOf } from '../failure.ts';
+import { messageOf } from '../../../../core/failures.ts';
+import { BackfillFailure, EXIT } from '../failure.ts';
 
 /** More would be a wrong folder. */
 const FILES_MAX = 1_000_000;
@@ -12,7 +13,7 @@ export async function filesOfFolder(folder: string): Promise<string[]> {
   const folders = [folder];
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
     const entries = await readdir(next, { withFileTypes: true }).catch((error: unknown) => {
-      throw new BackfillFailure(`cannot read ${next}: ${reasonOf(error)}`, EXIT.usage);
+      throw new BackfillFailure(`cannot read ${next}: ${messageOf(error)}`, EXIT.usage);
     });
     for (const entry of entries) {
       if (isMarker(entry.name)) continue;

@@ -1,7 +1,8 @@
 /** A file of rows, wherever it lies: what all places of files have in common, and the files of this machine. */
 import { createReadStream } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
-import { BackfillFailure, EXIT, InputFailure, reasonOf } from '../failure.ts';
+import { messageOf } from '../../../../core/failures.ts';
+import { BackfillFailure, EXIT, InputFailure } from '../failure.ts';
 
 export type Format = 'json' | 'csv' | 'parquet';
 
@@ -68,7 +69,7 @@ export async function openLocalFile(path: string): Promise<StoredFile> {
       await file.close();
     }
   } catch (error) {
-    throw new BackfillFailure(`cannot read ${path}: ${reasonOf(error)}`, EXIT.usage);
+    throw new BackfillFailure(`cannot read ${path}: ${messageOf(error)}`, EXIT.usage);
   }
 }
 
@@ -99,7 +100,7 @@ function localFile(name: string, bytes: number, modifiedMs: number): StoredFile 
     },
     async unchanged() {
       const now = await stat(name).catch((error: unknown) => {
-        throw new InputFailure(`${name}: ${reasonOf(error)}`);
+        throw new InputFailure(`${name}: ${messageOf(error)}`);
       });
       if (now.size !== bytes || now.mtimeMs !== modifiedMs) throw changed(name);
     },

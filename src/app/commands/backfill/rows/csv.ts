@@ -6,7 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Options, parse } from 'csv-parse';
-import { EXIT, InputFailure, reasonOf } from '../failure.ts';
+import { messageOf } from '../../../../core/failures.ts';
+import { EXIT, InputFailure } from '../failure.ts';
 import { bytesOf } from './bytes.ts';
 import { checkColumns } from './columns.ts';
 import type { EventWriter } from './event-of-row.ts';
@@ -119,7 +120,7 @@ async function* recordsOf(bytes: AsyncIterable<Buffer>, delimiter: string): Asyn
   } catch (error) {
     if (failure === null && last !== null) yield last;
     if (failure === null)
-      throw error instanceof CsvError ? new Error(`it is no CSV: ${reasonOf(error)}`) : error;
+      throw error instanceof CsvError ? new Error(`it is no CSV: ${messageOf(error)}`) : error;
   }
   if (failure !== null) throw failureOf(failure);
   if (last !== null) yield last;

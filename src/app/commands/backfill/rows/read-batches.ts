@@ -1,6 +1,7 @@
 /** Reads a file as batches of lines, from any place where a line or row begins, whatever its format. */
 
-import { InputFailure, reasonOf } from '../failure.ts';
+import { messageOf } from '../../../../core/failures.ts';
+import { InputFailure } from '../failure.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { readCsv } from './csv.ts';
 import { createEventWriter } from './event-of-row.ts';
@@ -75,7 +76,7 @@ export async function* readBatches(
     if (batch.length > 0) yield { lines: batch, fraction };
     if (error instanceof InputFailure) throw error;
     const problem = file.isGzip ? 'its gzip data is damaged or cut off' : 'it cannot be read any further';
-    throw new InputFailure(`${file.name}: ${problem} after ${unitOf(file)} ${lastLine}: ${reasonOf(error)}`);
+    throw new InputFailure(`${file.name}: ${problem} after ${unitOf(file)} ${lastLine}: ${messageOf(error)}`);
   }
   if (batch.length > 0) yield { lines: batch, fraction };
 }

@@ -13,7 +13,8 @@ import {
   type SchemaTree,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { EXIT, InputFailure, reasonOf } from '../../failure.ts';
+import { messageOf } from '../../../../../core/failures.ts';
+import { EXIT, InputFailure } from '../../failure.ts';
 import type { InputFile } from '../../files/input-file.ts';
 import { checkColumns, columnsOf } from '../columns.ts';
 import type { EventWriter } from '../event-of-row.ts';
@@ -60,7 +61,7 @@ async function openParquet(file: InputFile, mapping: Mapping): Promise<ParquetFi
   const metadata = await parquetMetadataAsync(bufferOf(file), { geoparquet: false }).catch(
     (error: unknown) => {
       if (error instanceof InputFailure) throw error;
-      throw refusal(file, `its Parquet footer is damaged: ${reasonOf(error)}`);
+      throw refusal(file, `its Parquet footer is damaged: ${messageOf(error)}`);
     },
   );
   const { children } = parquetSchema(metadata);
@@ -182,7 +183,7 @@ async function rowsOf(
       );
       if (failure === null) continue;
       throw new InputFailure(
-        `${file.name}: column ${JSON.stringify(column)} cannot be read any further after row ${range.rowStart}: ${reasonOf(failure.reason)}`,
+        `${file.name}: column ${JSON.stringify(column)} cannot be read any further after row ${range.rowStart}: ${messageOf(failure.reason)}`,
       );
     }
     throw error;

@@ -1,0 +1,56 @@
+/** Evaluates the alerts and the thresholds of customers. The work is in `billing/alerts/` and `billing/thresholds/`. */
+import { evaluateAlerts } from '../../billing/alerts/evaluate-alerts.ts';
+import type { BillingContext } from '../../billing/billing-context.ts';
+import {
+  createEvaluationPace,
+  type EvaluationPace,
+  type PaceLimits,
+} from '../../billing/pace/evaluation-pace.ts';
+import { evaluateThresholds, watchedCustomers } from '../../billing/thresholds/evaluate-thresholds.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { customersWithAlerts } from '../../store/alerts/alerts.ts';
+import type { CustomerEvaluator } from './evaluation-queue.ts';
+
+/** Alerts may be of all customers: ten thousand of them with new usage are 33 evaluations a second. */
+const ALERT_LIMITS: PaceLimits = {
+  waitMaxMs: 5 * MINUTE_MS,
+  learnWaitMs: SECOND_MS / 2,
+};
+
+/**
+ * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest.
+ * Usage of unknown effect waits for half a second, so that customers who are all busy after a start follow those that
+ * come near their lines.
+ */
+const THRESHOLD_LIMITS: PaceLimits = {
+  waitMaxMs: 30 * SECOND_MS,
+  learnWaitMs: SECOND_MS / 2,
+};
+
+export function alertEvaluator(deps: BillingContext): CustomerEvaluator {
+  return paced(ALERT_LIMITS, (pace) => ({
+    name: 'alerts',
+    watched: (customerIds) => customersWithAlerts(deps.db, customerIds),
+    evaluate: (customerIds) => evaluateAlerts(deps, customerIds, pace),
+  }));
+}
+
+export function thresholdEvaluator(deps: BillingContext): CustomerEvaluator {
+  return paced(THRESHOLD_LIMITS, (pace) => ({
+    name: 'thresholds',
+    watched: (customerIds) => watchedCustomers(deps, customerIds),
+    evaluate: (customerIds) => evaluateThresholds(deps, customerIds, pace),
+  }));
+}
+
+function paced(
+  limits: PaceLimits,
+  evaluatorAt: (pace: EvaluationPace) => Pick<CustomerEvaluator, 'name' | 'watched' | 'evaluate'>,
+): CustomerEvaluator {
+  const pace = createEvaluationPace(limits);
+  return {
+    ...evaluatorAt(pace),
+    meterOf: (customerId) => pace.meterOf(customerId),
+    waitAgainMs: (customerId) => pace.waitAgainMs(customerId),
+  };
+}

@@ -1,0 +1,72 @@
+/** The jobs of invoices: to finalize, to issue and to number them. Their work is in `billing/invoices/`. */
+import type { BillingContext } from '../billing/billing-context.ts';
+import { issued, numbered } from '../billing/invoice-log/system-changes.ts';
+import { FINALIZATION_JOB } from '../billing/invoice-queue/finalization.ts';
+import { SCHEDULED_JOB } from '../billing/invoice-queue/scheduled-jobs.ts';
+import { firstGroupSize } from '../billing/invoices/compute-run.ts';
+import { issueConsolidatedInvoices } from '../billing/invoices/consolidated/issue.ts';
+import { prepareInvoices } from '../billing/invoices/finalize.ts';
+import { numberInvoices } from '../billing/invoices/numbering.ts';
+import { issueScheduledInvoices } from '../billing/invoices/scheduled/issue.ts';
+import { NUMBERING_JOB } from '../store/invoices/invoice-numbers.ts';
+import { CONSOLIDATION_JOB } from '../store/jobs/consolidation-jobs.ts';
+import { type JobKind, shortJobKind } from './job-kind.ts';
+import type { JobsContext } from './jobs-context.ts';
+
+/** Invoices per transaction: enough to share queries, few enough for a transaction of seconds. */
+const FINALIZED_MAX = 250;
+/** One is written to PostgreSQL, one rated, and the terms of one are read meanwhile. */
+const BATCHES_AT_ONCE = 3;
+
+/** Finalizes usage invoices. */
+export function finalizationJobKind(deps: JobsContext): JobKind {
+  const groupSize = firstGroupSize();
+  return {
+    kind: FINALIZATION_JOB,
+    batchMax: FINALIZED_MAX,
+    batchesAtOnce: BATCHES_AT_ONCE,
+    prepare: (batch, inTurn) => prepareInvoices({ ...deps, groupSize }, batch, inTurn),
+  };
+}
+
+/** Contracts per transaction. */
+const SCHEDULED_MAX = 250;
+
+export function scheduledInvoicesJobKind(deps: BillingContext): JobKind {
+  return shortJobKind({
+    kind: SCHEDULED_JOB,
+    batchMax: SCHEDULED_MAX,
+    run: (tx, jobs) => issueScheduledInvoices(deps, tx, jobs),
+    changes: (invoices) => invoices.map(issued),
+    committed(invoices) {
+      deps.invoiceLog.finalized(invoices.filter(({ status }) => status === 'FINALIZED'));
+      for (const invoice of invoices) if (invoice.status === 'VOID') deps.invoiceLog.voided(invoice);
+    },
+  });
+}
+
+/** Consolidated invoices per transaction. Each reads the lines of up to ten invoices. */
+const CONSOLIDATED_MAX = 25;
+
+export function consolidatedInvoicesJobKind(deps: BillingContext): JobKind {
+  return shortJobKind({
+    kind: CONSOLIDATION_JOB,
+    batchMax: CONSOLIDATED_MAX,
+    run: (tx, jobs) => issueConsolidatedInvoices(deps, tx, jobs),
+    changes: (invoices) => invoices.map(issued),
+    committed: (invoices) => deps.invoiceLog.finalized(invoices),
+  });
+}
+
+/** Jobs per transaction. Each invoice run queues one per batch, and the first of them numbers all invoices. */
+const NUMBERING_MAX = 1_000;
+
+export function numberingJobKind(deps: BillingContext): JobKind {
+  return shortJobKind({
+    kind: NUMBERING_JOB,
+    batchMax: NUMBERING_MAX,
+    run: (tx, batch) => numberInvoices(deps, tx, batch),
+    changes: (numbers) => numbers.map(numbered),
+    committed: (numbers) => deps.invoiceLog.numbered(numbers),
+  });
+}
