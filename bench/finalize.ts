@@ -11,6 +11,7 @@ import { type CpuSplit, measureCpu } from './cpu-split.ts';
 import { table } from './report.ts';
 import { mergeStoredEvents } from './stored-events.ts';
 import { startTemporaryService, type TemporaryService, withTemporaryDirectory } from './temporary-service.ts';
+import { created } from './watched-customers.ts';
 
 /** `BENCH_CUSTOMERS`: fewer, to try it. */
 const CUSTOMERS = Number(process.env.BENCH_CUSTOMERS ?? 10_000);
@@ -176,12 +177,12 @@ async function createCustomers(
   termsOf: (productId: string) => object,
 ): Promise<void> {
   const rateCardId = await createCard(service);
-  const fee = await create(service, '/v1/contract-pricing/products/create', { name: 'Fee', type: 'FIXED' });
+  const fee = await created(service, '/v1/contract-pricing/products/create', { name: 'Fee', type: 'FIXED' });
   const terms = termsOf(fee);
   await inParallel(customers, async (index) => {
     const name = `customer-${index}`;
-    const customer_id = await create(service, '/v1/customers', { name, ingest_aliases: [name] });
-    await create(service, '/v1/contracts/create', {
+    const customer_id = await created(service, '/v1/customers', { name, ingest_aliases: [name] });
+    await created(service, '/v1/contracts/create', {
       customer_id,
       rate_card_id: rateCardId,
       starting_at: index < earlierOf(customers) ? EARLIER_START : START,
@@ -190,29 +191,24 @@ async function createCustomers(
   });
 }
 
-/** Creates and returns the id. */
-async function create(service: TemporaryService, path: string, body: unknown): Promise<string> {
-  return ((await service.post(path, body)).body as { data: { id: string } }).data.id;
-}
-
 async function createCard(service: TemporaryService): Promise<string> {
   const rates: object[] = [];
   for (const [index, [aggregation_type, aggregation_key]] of METRICS.entries()) {
-    const billable_metric_id = await create(service, '/v1/billable-metrics/create', {
+    const billable_metric_id = await created(service, '/v1/billable-metrics/create', {
       name: aggregation_type,
       aggregation_type,
       ...(aggregation_key === undefined ? {} : { aggregation_key }),
       event_type_filter: { in_values: [`kind-${index}`] },
       property_filters: [{ name: 'tokens', exists: true }],
     });
-    const product_id = await create(service, '/v1/contract-pricing/products/create', {
+    const product_id = await created(service, '/v1/contract-pricing/products/create', {
       name: aggregation_type,
       type: 'USAGE',
       billable_metric_id,
     });
     rates.push({ product_id, starting_at: EARLIER_START, entitled: true, rate_type: 'FLAT', price: 0.25 });
   }
-  const rate_card_id = await create(service, '/v1/contract-pricing/rate-cards/create', { name: 'Card' });
+  const rate_card_id = await created(service, '/v1/contract-pricing/rate-cards/create', { name: 'Card' });
   await service.post('/v1/contract-pricing/rate-cards/addRates', { rate_card_id, rates });
   return rate_card_id;
 }

@@ -6,7 +6,7 @@
 import { sql } from 'drizzle-orm';
 import { REPORT_LIMITS } from '../src/metering/sql/reports/run-report.ts';
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
-import { quantile, table } from './report.ts';
+import { millisecondsOf, quantile, table } from './report.ts';
 
 const EVENTS = 10_000_000;
 const ROWS_PER_INSERT = 1_000_000;
@@ -54,20 +54,14 @@ async function inTurns({ call, clickhouse }: InProcessService): Promise<[ours: n
   const ours: number[] = [];
   const others: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
-    ours.push(await timed(() => call('POST', '/v1/sql', { sql: QUESTION })));
+    ours.push(await millisecondsOf(() => call('POST', '/v1/sql', { sql: QUESTION })));
     others.push(
-      await timed(() =>
+      await millisecondsOf(() =>
         clickhouse.queryBytes({ sql: BY_HAND, settings: { max_threads: REPORT_LIMITS.threads ?? 1 } }),
       ),
     );
   }
   return [quantile(ours, 0.5), quantile(others, 0.5)];
-}
-
-async function timed(call: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await call();
-  return performance.now() - start;
 }
 
 /** Customers that begin at `from`, each with an alias under which its events come. */

@@ -2,6 +2,7 @@
  * A contract with as many overrides as it can have: how fast it is read and rated, and for how long that holds the event
  * loop. Prints a Markdown table.
  */
+import { type MeasuredRequest, timed } from './measured-request.ts';
 import { quantile, table } from './report.ts';
 import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
 
@@ -42,7 +43,7 @@ export async function benchOverrides(): Promise<string> {
       ['the same after an override was added', schedule, add],
       ['draft invoice', () => service.get(`/v1/customers/${customer_id}/invoices?status=DRAFT&limit=1`)],
     ];
-    const requests = writes.map(([name, write]): [string, readonly Measured[]] => [name, [write]]);
+    const requests = writes.map(([name, write]): [string, readonly MeasuredRequest[]] => [name, [write]]);
     for (const [name, read, change] of reads) requests.push([name, await measured(service, read, change)]);
     return report(requests);
   } finally {
@@ -55,7 +56,7 @@ async function measured(
   service: TemporaryService,
   read: () => Promise<unknown>,
   change: () => Promise<unknown> = async () => undefined,
-): Promise<Measured[]> {
+): Promise<MeasuredRequest[]> {
   const once = async () => {
     await change();
     return await timed(service, read);
@@ -67,27 +68,9 @@ async function measured(
   return runs;
 }
 
-async function timed(service: TemporaryService, work: () => Promise<unknown>): Promise<Measured> {
-  await service.longestHoldMs();
-  const [start, cpuSeconds] = [performance.now(), await service.cpuSeconds()];
-  await work();
-  return {
-    passed: performance.now() - start,
-    cpu: ((await service.cpuSeconds()) - cpuSeconds) * 1_000,
-    hold: await service.longestHoldMs(),
-  };
-}
-
-/** Milliseconds of one request. */
-interface Measured {
-  readonly passed: number;
-  readonly cpu: number;
-  readonly hold: number;
-}
-
 interface Created {
   readonly reference: Reference;
-  readonly writes: readonly (readonly [string, Measured])[];
+  readonly writes: readonly (readonly [string, MeasuredRequest])[];
 }
 
 async function createContract(service: TemporaryService): Promise<Created> {
@@ -199,7 +182,7 @@ async function use(service: TemporaryService): Promise<void> {
   await service.post('/v1/ingest', events);
 }
 
-function report(requests: readonly (readonly [string, readonly Measured[]])[]): string {
+function report(requests: readonly (readonly [string, readonly MeasuredRequest[]])[]): string {
   const header = [
     'request',
     'first, ms',
@@ -216,8 +199,8 @@ function report(requests: readonly (readonly [string, readonly Measured[]])[]): 
 }
 
 /** The first run, then the others; writes have no others. */
-function cells([first, ...runs]: readonly Measured[]): string[] {
-  const of = (name: keyof Measured, share: number) =>
+function cells([first, ...runs]: readonly MeasuredRequest[]): string[] {
+  const of = (name: keyof MeasuredRequest, share: number) =>
     quantile(
       runs.map((one) => one[name]),
       share,

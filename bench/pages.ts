@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
-import { table } from './report.ts';
+import { millisecondsOf, table } from './report.ts';
 
 const EVENTS = 1_000_000;
 const PAGE = 100;
@@ -22,7 +22,7 @@ export async function benchPages(): Promise<string> {
     for (const groups of GROUPS) {
       const asked = await askedOf(service, groups);
       const { ms, pages } = await paged(service, asked);
-      const byHand = await timed(() =>
+      const byHand = await millisecondsOf(() =>
         service.clickhouse.queryBytes({
           sql: `SELECT properties['user'] AS u, sum(toDecimal128(properties['tokens'], 12)) FROM usage_events FINAL
             WHERE customer_ref = 'of-${groups}' GROUP BY u ORDER BY u FORMAT TSV`,
@@ -91,10 +91,4 @@ async function paged({ call }: InProcessService, asked: object): Promise<{ ms: n
     pages += 1;
   } while (cursor !== null);
   return { ms: performance.now() - start, pages };
-}
-
-async function timed(call: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await call();
-  return performance.now() - start;
 }

@@ -52,7 +52,8 @@ export async function timedBeside(runs: number, call: () => Promise<unknown>, fl
   return { measured, beside, ratio: measured / beside };
 }
 
-async function millisecondsOf(call: () => Promise<unknown>): Promise<number> {
+/** How long the call takes. */
+export async function millisecondsOf(call: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await call();
   return performance.now() - start;

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { type MeasuredRequest, timed } from './measured-request.ts';
 import { quantile, table } from './report.ts';
 import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
 
@@ -18,20 +19,13 @@ const RUNS = 7;
 const COMMAND = fileURLToPath(new URL('../dist/tallyhouse.cjs', import.meta.url));
 const CARDS = '/v1/contract-pricing/rate-cards';
 
-/** Milliseconds that passed, of CPU time of the service, and for which the event loop was held at most. */
-interface Measured {
-  readonly passed: number;
-  readonly cpu: number;
-  readonly hold: number;
-}
-
 /** Runs against a new service and returns the report. */
 export async function benchTokenCards(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
   // Its clock is moved to the end of the month, when the invoice is issued.
   const service = await startTemporaryService(dataDir, { SANDBOX_NOW: new Date().toISOString() });
   try {
-    const rows: [string, readonly Measured[]][] = [
+    const rows: [string, readonly MeasuredRequest[]][] = [
       ['import of the catalogue', [await imported(service, dataDir)]],
     ];
     let cardId = '';
@@ -51,7 +45,7 @@ export async function benchTokenCards(): Promise<string> {
       );
     rows.push(['first draft', [await draft()]]);
     rows.push(['later drafts', await repeated(draft)]);
-    const [changes, drafts]: [Measured[], Measured[]] = [[], []];
+    const [changes, drafts]: [MeasuredRequest[], MeasuredRequest[]] = [[], []];
     for (let run = 0; run < RUNS; run += 1) {
       changes.push(await change(run));
       drafts.push(await draft());
@@ -83,7 +77,7 @@ export async function benchTokenCards(): Promise<string> {
 }
 
 /** The command beside the running service, as an operator does it. */
-async function imported(service: TemporaryService, dataDir: string): Promise<Measured> {
+async function imported(service: TemporaryService, dataDir: string): Promise<MeasuredRequest> {
   const file = join(dataDir, 'litellm.json');
   await writeFile(file, JSON.stringify(catalogue()));
   return await timed(service, () =>
@@ -145,27 +139,16 @@ function idOf({ body }: { readonly body: unknown }): string {
   return (body as { data: { id: string } }).data.id;
 }
 
-async function timed(service: TemporaryService, work: () => Promise<unknown>): Promise<Measured> {
-  await service.longestHoldMs();
-  const [start, cpuSeconds] = [performance.now(), await service.cpuSeconds()];
-  await work();
-  return {
-    passed: performance.now() - start,
-    cpu: ((await service.cpuSeconds()) - cpuSeconds) * 1_000,
-    hold: await service.longestHoldMs(),
-  };
-}
-
-async function repeated(work: () => Promise<Measured>): Promise<Measured[]> {
-  const runs: Measured[] = [];
+async function repeated(work: () => Promise<MeasuredRequest>): Promise<MeasuredRequest[]> {
+  const runs: MeasuredRequest[] = [];
   for (let run = 0; run < RUNS; run += 1) runs.push(await work());
   return runs;
 }
 
-function report(rows: readonly (readonly [string, readonly Measured[]])[]): string {
+function report(rows: readonly (readonly [string, readonly MeasuredRequest[]])[]): string {
   const header = ['what', 'p50 ms', 'max ms', 'CPU p50 ms', 'holds the loop, p50 ms', 'max ms'];
   const cells = rows.map(([name, runs]) => {
-    const of = (figure: keyof Measured, share: number) =>
+    const of = (figure: keyof MeasuredRequest, share: number) =>
       quantile(
         runs.map((run) => run[figure]),
         share,

@@ -15,6 +15,7 @@
  */
 import Metronome, { BadRequestError, ConflictError, NotFoundError } from '@metronome/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../support/collect.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -26,12 +27,6 @@ let client: Metronome;
 beforeAll(async () => {
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
 });
-
-async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const row of pages) rows.push(row);
-  return rows;
-}
 
 async function createUnit(name: string): Promise<string> {
   const created = await client.post<{ data: { id: string } }>('/v1/credit-types/create', { body: { name } });

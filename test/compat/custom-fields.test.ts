@@ -13,6 +13,7 @@ import Metronome, {
 } from '@metronome/sdk';
 import { beforeAll, expect, it } from 'vitest';
 import { issueToken } from '../../src/access/manage-tokens.ts';
+import { collect } from '../support/collect.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 
@@ -24,12 +25,6 @@ let client: Metronome;
 beforeAll(async () => {
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
 });
-
-async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const row of pages) rows.push(row);
-  return rows;
-}
 
 it('declares keys, lists them page after page, withdraws them', async () => {
   const key = { entity: 'discount', key: 'x_account_id', enforce_uniqueness: true } as const;

@@ -9,6 +9,7 @@
  */
 import Metronome from '@metronome/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../support/collect.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const MARCH = '2026-03-01T00:00:00.000Z';
@@ -77,12 +78,6 @@ function completion(id: string, customer: string, timestamp: string, model: stri
     timestamp,
     properties: { model, tokens },
   };
-}
-
-async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const row of pages) rows.push(row);
-  return rows;
 }
 
 const moveClock = (now: string) => client.post('/v1/sandbox/clock', { body: { now } });

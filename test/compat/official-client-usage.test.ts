@@ -6,6 +6,7 @@
  */
 import Metronome from '@metronome/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../support/collect.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-03-20T12:00:00Z' });
@@ -34,12 +35,6 @@ beforeAll(async () => {
   };
   await client.v1.usage.ingest({ usage: [event, { ...event, event_type: 'again' }] });
 });
-
-async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const row of pages) rows.push(row);
-  return rows;
-}
 
 describe('the official client', () => {
   it('the official client lists usage of customers and metrics, by day and group', async () => {

@@ -19,6 +19,7 @@ import Metronome, {
   NotFoundError,
 } from '@metronome/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { collect } from '../support/collect.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -32,12 +33,6 @@ beforeAll(async () => {
 
 function createClient(options: ClientOptions): Metronome {
   return new Metronome({ baseURL: service.url, bearerToken: service.token, ...options });
-}
-
-async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const row of pages) rows.push(row);
-  return rows;
 }
 
 /** The refusal of a call. Fails the test where it is not refused. */

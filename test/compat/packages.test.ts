@@ -8,6 +8,7 @@
 import Metronome, { BadRequestError, ConflictError, NotFoundError } from '@metronome/sdk';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
+import { collect } from '../support/collect.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
@@ -102,12 +103,6 @@ function terms(): Metronome.V1.PackageCreateParams {
       },
     ],
   };
-}
-
-async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const row of pages) rows.push(row);
-  return rows;
 }
 
 describe('packages with the official client', () => {

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { moneyText } from '../../console/src/format/money.ts';
 import { DESKTOP, isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
 import { DEMO_NOW, fillWithDemo } from '../support/console-data.ts';
+import { drawnPixels } from '../support/console-page.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 type Dashboard = Metronome.V1.DashboardGetEmbeddableURLParams['dashboard'];
@@ -219,12 +220,3 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
     },
   );
 });
-
-function drawnPixels(page: Page): Promise<number> {
-  return page.evaluate(`(() => {
-    const canvas = document.querySelector('canvas');
-    if (canvas === null) return 0;
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    return data.filter((value, index) => index % 4 === 3 && value > 0).length;
-  })()`) as Promise<number>;
-}

@@ -8,6 +8,7 @@ import { billingConnections } from '../../src/store/billing-providers/billing-co
 import { customerBillingConfigurations, customers } from '../../src/store/customers/customers.tables.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
+import { refusalOf } from '../support/refusal.ts';
 
 const { pool, api } = await catalogueForFile();
 
@@ -34,12 +35,6 @@ async function connect(body: object): Promise<string> {
 async function add(customer_id: string, ...configurations: object[]): Promise<string[]> {
   const answer = await api.post(SET, { data: configurations.map((one) => ({ customer_id, ...one })) });
   return answer.list('data').map((_, index) => answer.text(`data[${index}].id`));
-}
-
-async function refusalOf(path: string, body: object, status = 400): Promise<string> {
-  const answer = await api.send('POST', path, body);
-  expect(answer.status).toBe(status);
-  return answer.text('message');
 }
 
 describe('connections of the service', () => {
@@ -85,16 +80,18 @@ describe('connections of the service', () => {
     };
     const first = await connect(body);
     const same = { ...body, configuration: { b_id: '2', a_id: '1' } };
-    expect(await refusalOf(CONNECT, same, 409)).toMatch(/already/);
+    expect(await refusalOf(api, CONNECT, same, 409)).toMatch(/already/);
     expect(await connect({ ...body, configuration: { a_id: '1' } })).not.toBe(first);
   });
 
   test('connections of the service are only taken for marketplaces and known delivery methods', async () => {
     const configuration = {};
-    expect(await refusalOf(CONNECT, { ...stripe, configuration })).toMatch(/^billing_provider: /);
+    expect(await refusalOf(api, CONNECT, { ...stripe, configuration })).toMatch(/^billing_provider: /);
     const body = { billing_provider: 'aws_marketplace', delivery_method: 'tackle' };
-    expect(await refusalOf(CONNECT, { ...body, configuration })).toMatch(/^delivery_method: /);
-    expect(await refusalOf(CONNECT, { ...body, delivery_method: 'aws_sqs' })).toMatch(/^configuration: /);
+    expect(await refusalOf(api, CONNECT, { ...body, configuration })).toMatch(/^delivery_method: /);
+    expect(await refusalOf(api, CONNECT, { ...body, delivery_method: 'aws_sqs' })).toMatch(
+      /^configuration: /,
+    );
   });
 
   test('connections of the service come page after page', async () => {
@@ -117,7 +114,7 @@ describe('connections of the service', () => {
     expect(new Set(ids.slice(0, connected.length))).toEqual(new Set(connected));
     expect(ids.length).toBeGreaterThan(connected.length);
     expect(ids).toHaveLength(new Set(ids).size);
-    expect(await refusalOf(LIST, { next_page: UNKNOWN })).toMatch(/^next_page: /);
+    expect(await refusalOf(api, LIST, { next_page: UNKNOWN })).toMatch(/^next_page: /);
   });
 });
 
@@ -166,7 +163,7 @@ describe('billing configurations of a customer', () => {
     const first = await connect({ ...aws, configuration: { aws_region: 'eu-1', aws_secret: 'S3CRET' } });
     await add(customer_id, { ...aws, configuration: { aws_customer_id: 'a' } });
     const second = await connect({ ...aws, configuration: { aws_region: 'us-1' } });
-    expect(await refusalOf(SET, { data: [{ customer_id, ...aws }] })).toMatch(
+    expect(await refusalOf(api, SET, { data: [{ customer_id, ...aws }] })).toMatch(
       /^data\[0\]\.delivery_method_id: is required: 2 connections/,
     );
     await add(customer_id, { billing_provider: 'aws_marketplace', delivery_method_id: second });
@@ -237,9 +234,9 @@ describe('billing configurations of a customer', () => {
         { customer_id, ...stripe },
         { customer_id, ...stripe, ...change },
       ];
-      expect(await refusalOf(SET, { data })).toMatch(pathed('data\\[1\\]'));
+      expect(await refusalOf(api, SET, { data })).toMatch(pathed('data\\[1\\]'));
       const created = { name: 'New', customer_billing_provider_configurations: [{ ...stripe, ...change }] };
-      expect(await refusalOf('/v1/customers', created)).toMatch(
+      expect(await refusalOf(api, '/v1/customers', created)).toMatch(
         pathed('customer_billing_provider_configurations\\[0\\]'),
       );
       expect(await counts()).toEqual(before);
@@ -252,12 +249,12 @@ describe('billing configurations of a customer', () => {
       { customer_id: id, ...stripe },
       { customer_id: UNKNOWN, ...stripe },
     ];
-    expect(await refusalOf(SET, { data }, 404)).toMatch(/^data\[1\]\.customer_id: /);
+    expect(await refusalOf(api, SET, { data }, 404)).toMatch(/^data\[1\]\.customer_id: /);
     expect((await api.post(GET, { customer_id: id })).list('data')).toEqual([]);
-    expect(await refusalOf(GET, { customer_id: UNKNOWN }, 404)).toMatch(/not found/);
+    expect(await refusalOf(api, GET, { customer_id: UNKNOWN }, 404)).toMatch(/not found/);
     const ids = [UNKNOWN];
     const archive = { customer_id: UNKNOWN, customer_billing_provider_configuration_ids: ids };
-    expect(await refusalOf(ARCHIVE, archive, 404)).toMatch(/not found/);
+    expect(await refusalOf(api, ARCHIVE, archive, 404)).toMatch(/not found/);
   });
 
   test('billing configurations of a customer are archived all or none, and shown on request only', async () => {
@@ -266,7 +263,7 @@ describe('billing configurations of a customer', () => {
     const [first = '', second = ''] = await add(customer_id, stripe, account);
     const [foreign = ''] = await add(other, stripe);
     const archive = (...ids: string[]) => ({ customer_id, customer_billing_provider_configuration_ids: ids });
-    expect(await refusalOf(ARCHIVE, archive(first, foreign))).toMatch(
+    expect(await refusalOf(api, ARCHIVE, archive(first, foreign))).toMatch(
       /^customer_billing_provider_configuration_ids\[1\]: /,
     );
     expect((await api.post(GET, { customer_id })).list('data')).toHaveLength(2);

@@ -4,6 +4,7 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { refusalOf } from '../support/refusal.ts';
 import { type Body, START, termFixtures } from '../support/term-fixtures.ts';
 
 const { api } = await serviceForFile({ sandboxNow: '2026-11-20T12:00:00Z' });
@@ -28,12 +29,6 @@ const contract = (fields: Body = {}) => ({
   ...fields,
 });
 
-async function refusal(path: string, body: Body): Promise<string> {
-  const answer = await api.send('POST', path, body);
-  expect(answer.status).toBe(400);
-  return answer.text('message');
-}
-
 describe('custom_field_filters over several entities', () => {
   const filter = (entity: string, key: string, value: string) => ({ entity, key, value });
   const gift = (entity: string) => filter(entity, 'kind', 'gift');
@@ -56,14 +51,14 @@ describe('custom_field_filters over several entities', () => {
     const reference = { customer_id, contract_id };
     const refused = threshold(filters);
     const { threshold_balance_specifiers } = refused;
-    expect(await refusal(CONTRACTS, contract({ [NAME]: refused }))).toBe(`${FIELD}: ${SAME}`);
+    expect(await refusalOf(api, CONTRACTS, contract({ [NAME]: refused }))).toBe(`${FIELD}: ${SAME}`);
     const packaged = { name: 'Package', rate_card_id: ids.card, [NAME]: refused };
-    expect(await refusal(PACKAGES, packaged)).toBe(`${FIELD}: ${SAME}`);
+    expect(await refusalOf(api, PACKAGES, packaged)).toBe(`${FIELD}: ${SAME}`);
     const update = { ...reference, [`update_${NAME}`]: { threshold_balance_specifiers } };
-    expect(await refusal(EDIT, update)).toBe(`update_${FIELD}: ${SAME}`);
+    expect(await refusalOf(api, EDIT, update)).toBe(`update_${FIELD}: ${SAME}`);
     const other = await createdId(api, CONTRACTS, contract());
     const addition = { customer_id, contract_id: other, [`add_${NAME}`]: refused };
-    expect(await refusal(EDIT, addition)).toBe(`add_${FIELD}: ${SAME}`);
+    expect(await refusalOf(api, EDIT, addition)).toBe(`add_${FIELD}: ${SAME}`);
   });
 
   test('custom_field_filters over several entities are accepted with the same keys and values in any order', async () => {
@@ -95,17 +90,17 @@ describe('filters of alerts over several entities', () => {
   test('filters of alerts over several entities are refused unless each has the same keys and values', async () => {
     const specified = (custom_field_filters: Body[], exclude: Body[] = []) =>
       alert({ alert_specifiers: [{ custom_field_filters, exclude }] });
-    expect(await refusal(ALERT, alert({ custom_field_filters: different }))).toBe(
+    expect(await refusalOf(api, ALERT, alert({ custom_field_filters: different }))).toBe(
       `custom_field_filters: ${SAME}`,
     );
-    expect(await refusal(ALERT, specified(different))).toBe(
+    expect(await refusalOf(api, ALERT, specified(different))).toBe(
       `alert_specifiers[0].custom_field_filters: ${SAME}`,
     );
-    expect(await refusal(ALERT, specified(same, [{ custom_field_filters: different }]))).toBe(
+    expect(await refusalOf(api, ALERT, specified(same, [{ custom_field_filters: different }]))).toBe(
       `alert_specifiers[0].exclude[0].custom_field_filters: ${SAME}`,
     );
     const two = [...open, filter('Commit', 'team'), filter('ContractCredit', 'team')];
-    expect(await refusal(ALERT, specified(two))).toBe(
+    expect(await refusalOf(api, ALERT, specified(two))).toBe(
       'alert_specifiers: must have at most one key without a value',
     );
     await createdId(api, ALERT, alert({ custom_field_filters: same }));
@@ -134,11 +129,11 @@ describe('a recurring term', () => {
     const { contract_id, config, id } = await withSubscription();
     const both = terms.recurring({ subscription_config: config });
     const reference = { customer_id, contract_id };
-    expect(await refusal(EDIT, { ...reference, add_recurring_credits: [both] })).toBe(
+    expect(await refusalOf(api, EDIT, { ...reference, add_recurring_credits: [both] })).toBe(
       'add_recurring_credits[0].access_amount.quantity: cannot be combined with subscription_config',
     );
     const update = { recurring_credit_id: id, access_amount: { quantity: 2 } };
-    expect(await refusal(EDIT, { ...reference, update_recurring_credits: [update] })).toBe(
+    expect(await refusalOf(api, EDIT, { ...reference, update_recurring_credits: [update] })).toBe(
       'update_recurring_credits[0].access_amount.quantity: is that of the subscription',
     );
   });
@@ -146,7 +141,7 @@ describe('a recurring term', () => {
   test('a recurring term does not start before its contract, in an edit neither', async () => {
     const contract_id = await createdId(api, CONTRACTS, contract());
     const early = terms.recurring({ starting_at: '2026-09-30T23:00:00Z' });
-    expect(await refusal(EDIT, { customer_id, contract_id, add_recurring_commits: [early] })).toBe(
+    expect(await refusalOf(api, EDIT, { customer_id, contract_id, add_recurring_commits: [early] })).toBe(
       'add_recurring_commits[0].starting_at: must not be before the contract starts',
     );
   });
@@ -187,11 +182,11 @@ test('a flat overwrite of a subscription product names the billing frequency', a
     overwrite_rate: { rate_type: 'FLAT', price: 1 },
     override_specifiers: [{ product_id: ids.seats, ...specifier }],
   });
-  expect(await refusal(CONTRACTS, contract({ overrides: [overwrite({})] }))).toBe(
+  expect(await refusalOf(api, CONTRACTS, contract({ overrides: [overwrite({})] }))).toBe(
     'overrides[0].override_specifiers[0].billing_frequency: is required for SUBSCRIPTION products',
   );
   const direct = { ...overwrite({}), override_specifiers: undefined, product_id: ids.seats };
-  expect(await refusal(CONTRACTS, contract({ overrides: [direct] }))).toMatch(
+  expect(await refusalOf(api, CONTRACTS, contract({ overrides: [direct] }))).toMatch(
     /^overrides\[0\]\.product_id: .*billing_frequency/,
   );
   const named = overwrite({ billing_frequency: 'MONTHLY' });

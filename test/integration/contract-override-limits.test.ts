@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { ADD_RATE, CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
+import { refusalOf } from '../support/refusal.ts';
 import { type Body, START, termFixtures } from '../support/term-fixtures.ts';
 
 const { api } = await catalogueForFile();
@@ -25,23 +26,17 @@ const contract = (overrides: readonly Body[], fields: Body = {}) =>
     ...fields,
   });
 
-async function refusal(path: string, body: Body): Promise<string> {
-  const answer = await api.send('POST', path, body);
-  expect(answer.status).toBe(400);
-  return answer.text('message');
-}
-
 test('a contract takes 10,000 overrides, also by edits, and not one more', async () => {
   const multiplier = termFixtures(ids).multiplier();
   const contract_id = await contract(many(5_000, multiplier));
   const edit = (count: number) => ({ customer_id, contract_id, add_overrides: many(count, multiplier) });
   await api.post(EDIT, edit(4_999));
   const refused = 'add_overrides[1]: a contract has at most 10,000 overrides';
-  expect(await refusal(EDIT, edit(2))).toBe(refused);
+  expect(await refusalOf(api, EDIT, edit(2))).toBe(refused);
   await api.post(EDIT, edit(1));
   const read = await api.post('/v2/contracts/get', { customer_id, contract_id });
   expect(read.list('data.overrides')).toHaveLength(10_000);
-  expect(await refusal(EDIT, edit(1))).toBe(refused.replace('[1]', '[0]'));
+  expect(await refusalOf(api, EDIT, edit(1))).toBe(refused.replace('[1]', '[0]'));
 });
 
 test('a contract takes 10,000 specifiers in all its overrides', async () => {
@@ -50,7 +45,7 @@ test('a contract takes 10,000 specifiers in all its overrides', async () => {
   const full = many(10, multiplier({ override_specifiers }));
   const one = multiplier({ override_specifiers: [{ product_id: ids.tokens }] });
   const base = { customer_id, rate_card_id: ids.card, starting_at: START };
-  expect(await refusal(CONTRACTS, { ...base, overrides: [...full, one] })).toBe(
+  expect(await refusalOf(api, CONTRACTS, { ...base, overrides: [...full, one] })).toBe(
     'overrides[10].override_specifiers: a contract has at most 10,000 specifiers of overrides',
   );
   expect(await contract([...full, multiplier()])).toBeDefined();
@@ -66,7 +61,7 @@ test('a contract takes 1,000 tiers in all its TIERED overrides', async () => {
   const fields = { multiplier_override_prioritization: 'EXPLICIT' };
   const contract_id = await contract([tiered(600), tiered(400)], fields);
   const edit = { customer_id, contract_id, add_overrides: [tiered(1)] };
-  expect(await refusal(EDIT, edit)).toBe(
+  expect(await refusalOf(api, EDIT, edit)).toBe(
     'add_overrides[0].tiers: a contract has at most 1,000 tiers of overrides',
   );
 });
@@ -83,11 +78,11 @@ test('a rate takes 1,000 tiers, on a card and in an override', async () => {
     entitled: true,
     ...price(count),
   });
-  expect(await refusal(ADD_RATE, rate(1_001))).toBe('tiers: a rate has at most 1,000 tiers');
+  expect(await refusalOf(api, ADD_RATE, rate(1_001))).toBe('tiers: a rate has at most 1,000 tiers');
   expect((await api.send('POST', ADD_RATE, rate(1_000))).status).toBe(200);
   const body = { customer_id, rate_card_id: ids.card, starting_at: START };
   const overrides = [termFixtures(ids).overwrite({ overwrite_rate: price(1_001) })];
-  expect(await refusal(CONTRACTS, { ...body, overrides })).toMatch(
+  expect(await refusalOf(api, CONTRACTS, { ...body, overrides })).toMatch(
     /^overrides\[0\]\.overwrite_rate\.tiers: .*1,?000/,
   );
 });

@@ -10,6 +10,7 @@ import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { commits } from '../../src/store/balances/commits.tables.ts';
 import { createDatabase, type Database, type DatabasePool } from '../../src/store/base/database.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
+import { isPlainObject } from '../support/contract.ts';
 import { asDecided, comparable } from '../support/decided-changes.ts';
 import { undoChanges } from '../support/frozen-changes.ts';
 import { type FrozenFacts, frozenStates, readFrozenAnswers } from '../support/frozen-state.ts';
@@ -73,7 +74,7 @@ function differences(then: unknown, now: unknown, path = '$'): string[] {
   if (Array.isArray(then) && Array.isArray(now) && then.length === now.length) {
     return then.flatMap((item, index) => differences(item, now[index], `${path}[${index}]`));
   }
-  if (isObject(then) && isObject(now)) {
+  if (isPlainObject(then) && isPlainObject(now)) {
     return Object.entries(then).flatMap(([name, value]) =>
       name === CURSOR && typeof value === 'string' && typeof now[name] === 'string'
         ? []
@@ -82,12 +83,6 @@ function differences(then: unknown, now: unknown, path = '$'): string[] {
   }
   const [was, is] = [stringifyJson(then), now === undefined ? 'missing' : stringifyJson(now)];
   return was === is ? [] : [`${path}: was ${was}, is ${is}`];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
-  );
 }
 
 describe('the comparison of answers', () => {

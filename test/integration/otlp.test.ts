@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { importPrices } from '../../src/billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../../src/billing/token-billing/price-files.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
+import { linesOf } from '../support/draft-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { modelCall, requestJson, requestOf, requestProtobuf, type SentSpan } from '../support/otlp.ts';
 import { importModels, LARGE, SMALL } from '../support/token-prices.ts';
@@ -40,18 +41,6 @@ async function newCustomer() {
     starting_at: '2026-11-01T00:00:00Z',
   });
   return { alias, customerId };
-}
-
-/** Name, quantity in million tokens, price of a million and total of each usage line of the draft. */
-async function linesOf(customerId: string) {
-  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
-  return answer
-    .list('data[0].line_items')
-    .map((_, index) => `data[0].line_items[${index}]`)
-    .filter((line) => answer.at(`${line}.type`) === 'usage')
-    .map((line) =>
-      ['name', 'quantity', 'unit_price', 'total'].map((name) => String(answer.at(`${line}.${name}`))),
-    );
 }
 
 async function exportSpans(spans: readonly SentSpan[], token = service.token) {
@@ -95,7 +84,7 @@ test('the tokens of spans are priced lines of the draft, each kind of tokens onc
     ]),
   ).toEqual({ status: 200, text: '' });
   // 2.5 USD × 1.2 = 300 cents a million, and so on.
-  expect(await linesOf(customerId)).toEqual([
+  expect(await linesOf(api, customerId)).toEqual([
     ['acme/large input tokens', '1', '300', '300'],
     ['acme/large cached input tokens', '0.3', '30', '9'],
     ['acme/large output tokens', '0.123457', '1200', '148.1484'],
@@ -109,7 +98,7 @@ test('the tokens of a free model are a line of nothing, and no warning', async (
   const attributes = [['gen_ai.response.model', { string: 'free' }]] as const;
   const tokens = { input_tokens: 100, 'cache_read.input_tokens': 60, output_tokens: 10 };
   await exportSpans([modelCall(AT, { customer: alias, tokens, attributes })]);
-  const lines = await linesOf(customerId);
+  const lines = await linesOf(api, customerId);
   expect(lines.map(([name, , , total]) => [name, total])).toEqual([
     ['acme/free input tokens', '0'],
     ['acme/free cached input tokens', '0'],
@@ -135,7 +124,7 @@ test('spans that are exported again, in either encoding and also as events, are 
   const event = { customer_id: alias, event_type: 'token-billing', timestamp: AT };
   const answer = await api.post('/v1/ingest', [{ ...event, transaction_id: id }]);
   expect(answer.body).toEqual({ accepted: 0, duplicates: 1 });
-  expect(await linesOf(customerId)).toEqual([['acme/large output tokens', '2.3', '1200', '2760']]);
+  expect(await linesOf(api, customerId)).toEqual([['acme/large output tokens', '2.3', '1200', '2760']]);
   const after = await spanCounts();
   expect([after.accepted, after.duplicate].map(Number)).toEqual([
     Number(before.accepted) + 230,
@@ -163,7 +152,7 @@ test('the spans of a call by an SDK, a gateway and a retry are one line, over ei
       expect(sent.body).toEqual({});
     }
   }
-  expect(await linesOf(customerId)).toEqual([
+  expect(await linesOf(api, customerId)).toEqual([
     ['acme/large input tokens', '0.02', '300', '6'],
     ['acme/large output tokens', '0.02', '1200', '24'],
   ]);
@@ -191,7 +180,7 @@ test('spans beyond the limits of events are refused with the reason of ingestion
   ]) {
     expect(message).toContain(reason);
   }
-  expect(await linesOf(customerId)).toEqual([['acme/large output tokens', '1', '1200', '1200']]);
+  expect(await linesOf(api, customerId)).toEqual([['acme/large output tokens', '1', '1200', '1200']]);
 });
 
 test('a token of ingestion exports spans, and one that only reads does not', async () => {
@@ -200,9 +189,9 @@ test('a token of ingestion exports spans, and one that only reads does not', asy
   const tokenOf = async (scope: string) =>
     (await api.post('/v1/tokens/create', { name: `exporter ${scope}`, scope })).text('data.token');
   expect((await exportSpans(spans, await tokenOf('read'))).status).toBe(403);
-  expect(await linesOf(customerId)).toEqual([]);
+  expect(await linesOf(api, customerId)).toEqual([]);
   expect((await exportSpans(spans, await tokenOf('ingest'))).status).toBe(200);
-  expect(await linesOf(customerId)).toHaveLength(1);
+  expect(await linesOf(api, customerId)).toHaveLength(1);
 });
 
 test('the example of the documentation is answered as it says', async () => {

@@ -10,6 +10,7 @@ import {
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
+import { refusalOf } from '../support/refusal.ts';
 
 const { pool, api } = await catalogueForFile();
 let metricId: string;
@@ -28,12 +29,6 @@ const CREATED = { created_at: '2026-11-20T12:34:56.789Z', created_by: ACTOR_NAME
 const usage = (terms: object = {}) =>
   createdId(api, PRODUCTS, { name: 'Usage', type: 'USAGE', billable_metric_id: metricId, ...terms });
 const composite = (terms: object) => createdId(api, PRODUCTS, { name: 'Whole', type: 'COMPOSITE', ...terms });
-
-async function refusalOf(path: string, body: object): Promise<string> {
-  const answer = await api.send('POST', path, body);
-  expect(answer.status).toBe(400);
-  return answer.text('message');
-}
 
 describe('updating a product', () => {
   test('updating a product shows the state at creation, the state now, and only what each update changed', async () => {
@@ -124,14 +119,14 @@ describe('updating a product', () => {
     const id = await usage();
     const before = await pool.db.$count(productVersions);
     const body = { product_id: id, starting_at: '2026-05-01T00:00:00Z', ...change };
-    expect(await refusalOf(UPDATE, body)).toMatch(message);
+    expect(await refusalOf(api, UPDATE, body)).toMatch(message);
     expect(await pool.db.$count(productVersions)).toBe(before);
   });
 
   test('usage terms on a FIXED product answer 400, an unknown product 404', async () => {
     const id = await createdId(api, PRODUCTS, { name: 'Fee', type: 'FIXED' });
     const body = { product_id: id, starting_at: '2026-05-01T00:00:00Z', billable_metric_id: metricId };
-    expect(await refusalOf(UPDATE, body)).toMatch(/^billable_metric_id: is for USAGE products/);
+    expect(await refusalOf(api, UPDATE, body)).toMatch(/^billable_metric_id: is for USAGE products/);
     expect((await api.send('POST', UPDATE, { ...body, product_id: UNKNOWN })).status).toBe(404);
   });
 
@@ -144,10 +139,10 @@ describe('updating a product', () => {
       billable_metric_id: plainMetric,
     });
     const keys = { product_id: id, starting_at: '2026-05-01T00:00:00Z', pricing_group_key: ['model'] };
-    expect(await refusalOf(UPDATE, keys)).toMatch(/^pricing_group_key: .*no group key/);
+    expect(await refusalOf(api, UPDATE, keys)).toMatch(/^pricing_group_key: .*no group key/);
     const keyed = await usage({ pricing_group_key: ['model'] });
     const swap = { product_id: keyed, starting_at: '2027-01-01T00:00:00Z', billable_metric_id: plainMetric };
-    expect(await refusalOf(UPDATE, swap)).toMatch(/^billable_metric_id: .*no group key/);
+    expect(await refusalOf(api, UPDATE, swap)).toMatch(/^billable_metric_id: .*no group key/);
     await api.post(UPDATE, { ...swap, pricing_group_key: [] });
   });
 
@@ -158,7 +153,11 @@ describe('updating a product', () => {
     const starting_at = '2026-05-01T00:00:00Z';
     await api.post(UPDATE, { product_id: id, starting_at, name: 'Renamed' });
     const other = await usage();
-    const message = await refusalOf(UPDATE, { product_id: other, starting_at, billable_metric_id: archived });
+    const message = await refusalOf(api, UPDATE, {
+      product_id: other,
+      starting_at,
+      billable_metric_id: archived,
+    });
     expect(message).toMatch(/^billable_metric_id: .*archived/);
   });
 });
@@ -169,19 +168,23 @@ describe('composite products', () => {
   test('composite products cannot be part of their base through ids or tags, at creation or by an update', async () => {
     const self = { name: 'Self', type: 'COMPOSITE', tags: ['t-self'], composite_tags: ['t-self'] };
     const before = await pool.db.$count(products);
-    expect(await refusalOf(PRODUCTS, { ...self, ...nested })).toMatch(/^composite_tags: .*part of its base/);
+    expect(await refusalOf(api, PRODUCTS, { ...self, ...nested })).toMatch(
+      /^composite_tags: .*part of its base/,
+    );
     expect(await pool.db.$count(products)).toBe(before);
 
     const inner = await composite({ composite_tags: ['t-leaf'], ...nested });
     const middle = await composite({ composite_product_ids: [inner], tags: ['t-middle'], ...nested });
     const starting_at = '2026-05-01T00:00:00Z';
     const byId = { product_id: inner, starting_at, composite_product_ids: [middle] };
-    expect(await refusalOf(UPDATE, byId)).toMatch(
+    expect(await refusalOf(api, UPDATE, byId)).toMatch(
       new RegExp(`^composite_product_ids: .*part of its base, through ${middle}`),
     );
     const byTag = { product_id: inner, starting_at, composite_tags: ['t-middle'] };
-    expect(await refusalOf(UPDATE, byTag)).toMatch(/^composite_tags: /);
-    expect(await refusalOf(UPDATE, { product_id: middle, starting_at, tags: ['t-leaf'] })).toMatch(/^tags: /);
+    expect(await refusalOf(api, UPDATE, byTag)).toMatch(/^composite_tags: /);
+    expect(await refusalOf(api, UPDATE, { product_id: middle, starting_at, tags: ['t-leaf'] })).toMatch(
+      /^tags: /,
+    );
   });
 
   test('composite products may name composites whose spend they do not count', async () => {
@@ -193,7 +196,7 @@ describe('composite products', () => {
       composite_scope: 'CONTRACT',
     });
     const optIn = { product_id: inner, starting_at: '2026-05-01T00:00:00Z', ...nested };
-    expect(await refusalOf(UPDATE, optIn)).toMatch(/^include_composite_spend: /);
+    expect(await refusalOf(api, UPDATE, optIn)).toMatch(/^include_composite_spend: /);
   });
 
   test('two updates that would close a cycle together are not both taken', async () => {
@@ -209,10 +212,10 @@ describe('composite products', () => {
 
   test('count the spend of their contract; no other scope is taken, nor a scope elsewhere', async () => {
     const body = { name: 'Whole', type: 'COMPOSITE', composite_tags: ['w'], composite_scope: 'CUSTOMER' };
-    expect(await refusalOf(PRODUCTS, body)).toMatch(/^composite_scope: /);
-    expect(await refusalOf(PRODUCTS, { name: 'Fee', type: 'FIXED', composite_scope: 'contract' })).toMatch(
-      /^composite_scope: is for COMPOSITE/,
-    );
+    expect(await refusalOf(api, PRODUCTS, body)).toMatch(/^composite_scope: /);
+    expect(
+      await refusalOf(api, PRODUCTS, { name: 'Fee', type: 'FIXED', composite_scope: 'contract' }),
+    ).toMatch(/^composite_scope: is for COMPOSITE/);
   });
 });
 
@@ -231,10 +234,10 @@ describe('archiving a product', () => {
     await api.post(ADD_RATE, rate);
     expect((await api.post(ARCHIVE, { product_id: id })).text('data.id')).toBe(id);
     expect((await api.post(GET, { id })).text('data.archived_at')).toBe('2026-11-20T12:34:56.789Z');
-    expect(await refusalOf(ARCHIVE, { product_id: id })).toMatch(/^product_id: .*archived/);
-    expect(await refusalOf(ADD_RATE, rate)).toMatch(/^product_id: .*archived/);
+    expect(await refusalOf(api, ARCHIVE, { product_id: id })).toMatch(/^product_id: .*archived/);
+    expect(await refusalOf(api, ADD_RATE, rate)).toMatch(/^product_id: .*archived/);
     const update = { product_id: id, starting_at: '2026-05-01T00:00:00Z', name: 'Late' };
-    expect(await refusalOf(UPDATE, update)).toMatch(/^product_id: .*archived/);
+    expect(await refusalOf(api, UPDATE, update)).toMatch(/^product_id: .*archived/);
     const rates = await api.post('/v1/contract-pricing/rate-cards/getRates', {
       rate_card_id: card,
       at: '2026-02-01T00:00:00Z',

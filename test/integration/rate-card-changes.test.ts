@@ -12,6 +12,7 @@ import {
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
+import { refusalOf } from '../support/refusal.ts';
 
 const { pool, api } = await catalogueForFile();
 let products: string[];
@@ -33,12 +34,6 @@ const flat = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: '
 
 const newCard = (terms: object = {}) => createdId(api, RATE_CARDS, { name: 'Card', ...terms });
 const getCard = (id: string) => api.post(`${BASE}/get`, { id });
-
-async function refusalOf(path: string, body: object, status = 400): Promise<string> {
-  const answer = await api.send('POST', path, body);
-  expect(answer.status).toBe(status);
-  return answer.text('message');
-}
 
 /** All pricing units, in pages of a length. */
 async function everyUnit(limit: number): Promise<unknown[]> {
@@ -89,7 +84,7 @@ describe('pricing units', () => {
     }
     const racing = await Promise.all([1, 2, 3].map(() => api.send('POST', UNITS, { name: 'Raced' })));
     expect(racing.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    expect(await refusalOf(UNITS, { name: '' })).toMatch(/^name: /);
+    expect(await refusalOf(api, UNITS, { name: '' })).toMatch(/^name: /);
   });
 });
 
@@ -205,9 +200,9 @@ describe('updating a rate card', () => {
       credit_type_conversions: [{ custom_credit_type_id: units[0], fiat_per_custom_credit: 2 }],
     });
     const before = (await getCard(id)).body;
-    expect(await refusalOf(`${BASE}/update`, { rate_card_id: id, name: 'Changed', ...change() })).toMatch(
-      message,
-    );
+    expect(
+      await refusalOf(api, `${BASE}/update`, { rate_card_id: id, name: 'Changed', ...change() }),
+    ).toMatch(message);
     expect((await getCard(id)).body).toEqual(before);
   });
 
@@ -218,7 +213,7 @@ describe('updating a rate card', () => {
       ['setRateCardProductsOrder', { rate_card_id: UNKNOWN, product_order: [] }],
       ['moveRateCardProducts', { rate_card_id: UNKNOWN, product_moves: [] }],
     ] as const) {
-      expect(await refusalOf(`${BASE}/${path}`, body, 404)).toMatch(/not found/);
+      expect(await refusalOf(api, `${BASE}/${path}`, body, 404)).toMatch(/not found/);
     }
   });
 });
@@ -235,7 +230,7 @@ describe('archiving a rate card', () => {
     await api.post(CONTRACTS, contract);
     expect((await api.post(`${BASE}/archive`, { id })).text('data.id')).toBe(id);
     await api.post(`${BASE}/archive`, { id });
-    expect(await refusalOf(CONTRACTS, contract)).toMatch(/^rate_card_id: .*archived/);
+    expect(await refusalOf(api, CONTRACTS, contract)).toMatch(/^rate_card_id: .*archived/);
     const listed = await api.post(`${BASE}/list`, {});
     expect(JSON.stringify(listed.body)).not.toContain(id);
     expect((await getCard(id)).text('data.id')).toBe(id);
@@ -311,12 +306,12 @@ describe('the order of products', () => {
       rates: ids('ab').map((product_id) => ({ ...flat, product_id })),
     });
     const set = (product_order: unknown[]) =>
-      refusalOf(`${BASE}/setRateCardProductsOrder`, { rate_card_id: id, product_order });
+      refusalOf(api, `${BASE}/setRateCardProductsOrder`, { rate_card_id: id, product_order });
     expect(await set([...ids('a'), UNKNOWN])).toMatch(/^product_order\[1\]: .*no rates/);
     expect(await set(ids('bc'))).toMatch(/^product_order\[1\]: .*no rates/);
     expect(await set(ids('bb'))).toMatch(/^product_order\[1\]: repeats/);
     const move = (...moves: [string | undefined, number][]) =>
-      refusalOf(`${BASE}/moveRateCardProducts`, {
+      refusalOf(api, `${BASE}/moveRateCardProducts`, {
         rate_card_id: id,
         product_moves: moves.map(([product_id, position]) => ({ product_id, position })),
       });

@@ -1,6 +1,7 @@
 /** Managed rate cards: one call creates what prices the tokens of AI models, and the catalogue keeps it up. */
 import { beforeAll, expect, test } from 'vitest';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
+import { linesOf } from '../support/draft-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { importModels, LARGE, SMALL } from '../support/token-prices.ts';
 
@@ -41,18 +42,6 @@ async function use(alias: string, properties: object, at = '2026-11-02T10:00:00Z
   return event.transaction_id;
 }
 
-/** Name, quantity in million tokens, price of a million and total of each usage line of the draft. */
-async function linesOf(customerId: string) {
-  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
-  return answer
-    .list('data[0].line_items')
-    .map((_, index) => `data[0].line_items[${index}]`)
-    .filter((line) => answer.at(`${line}.type`) === 'usage')
-    .map((line) =>
-      ['name', 'quantity', 'unit_price', 'total'].map((name) => String(answer.at(`${line}.${name}`))),
-    );
-}
-
 /** All items of a list, one by one. */
 async function allPages(path: string): Promise<unknown[]> {
   const items: unknown[] = [];
@@ -85,7 +74,7 @@ test('every kind of tokens costs the price of the provider with the markup of it
   });
   await use(alias, { model: 'small', input_tokens: 7, output_tokens: 1_000 });
   // 2.5 USD × 1.2 = 300 cents a million, and so on.
-  expect(await linesOf(customerId)).toEqual([
+  expect(await linesOf(api, customerId)).toEqual([
     ['acme/large input tokens', '1', '300', '300'],
     ['acme/large cached input tokens', '0.3', '30', '9'],
     ['acme/large output tokens', '0.123457', '1200', '148.1484'],
@@ -109,7 +98,7 @@ test('rates in a custom unit are converted, and products and card are marked', a
   const { alias, customerId } = await customerOn(card);
   await use(alias, { model: 'small', input_tokens: 2_000_000 });
   // 0.15 USD × 2 = 30 cents = 10 units a million.
-  expect(await linesOf(customerId)).toEqual([['acme/small input tokens', '2', '10', '20']]);
+  expect(await linesOf(api, customerId)).toEqual([['acme/small input tokens', '2', '10', '20']]);
   const answer = await api.post('/v1/contract-pricing/rate-cards/get', { id: card });
   expect(answer.at('data.custom_fields')).toEqual({
     ai_managed: 'true',
@@ -127,7 +116,7 @@ test('a markup changes from its date on, and what was used before keeps the old 
     rate_card_id: card,
     managed_pricing: { starting_at: '2026-11-04T00:00:00Z', markups: [{ model: 'small', markup: 1 }] },
   });
-  expect(await linesOf(customerId)).toEqual([
+  expect(await linesOf(api, customerId)).toEqual([
     ['acme/small input tokens', '1', '15', '15'],
     ['acme/small input tokens', '1', '30', '30'],
   ]);
@@ -135,7 +124,7 @@ test('a markup changes from its date on, and what was used before keeps the old 
     rate_card_id: card,
     managed_pricing: { starting_at: '2026-11-05T00:00:00Z', remove_models: ['small'] },
   });
-  expect(await linesOf(customerId)).toEqual([['acme/small input tokens', '1', '15', '15']]);
+  expect(await linesOf(api, customerId)).toEqual([['acme/small input tokens', '1', '15', '15']]);
 });
 
 test('a model is added later with its markup, and a call that is repeated with its key makes one card', async () => {
@@ -145,12 +134,12 @@ test('a model is added later with its markup, and a call that is repeated with i
   expect((await api.post(RATE_CARDS, body, options)).text('data.id')).toBe(card);
   const { alias, customerId } = await customerOn(card);
   await use(alias, { model: 'large-2026-01-01', input_tokens: 1_000_000 });
-  expect(await linesOf(customerId)).toEqual([]);
+  expect(await linesOf(api, customerId)).toEqual([]);
   await api.post(UPDATE, {
     rate_card_id: card,
     managed_pricing: { add_models: [{ model: 'large', markup: 1 }] },
   });
-  expect(await linesOf(customerId)).toEqual([['acme/large input tokens', '1', '500', '500']]);
+  expect(await linesOf(api, customerId)).toEqual([['acme/large input tokens', '1', '500', '500']]);
 });
 
 test('a prepaid wallet pays for tokens of every model, and each line says which rate it is of', async () => {
@@ -195,7 +184,7 @@ test('a later model joins once at the default markup and prices the open period'
   const { alias, customerId } = await customerOn(card);
   const other = await customerOn(chosen);
   for (const one of [alias, other.alias]) await use(one, { model: 'next', input_tokens: 1_000_000 });
-  expect(await linesOf(customerId)).toEqual([]);
+  expect(await linesOf(api, customerId)).toEqual([]);
   const unheard = await use(alias, { model: 'unheard', input_tokens: 5 });
   const reasons = async () =>
     (await api.get('/v1/token-billing/unpriced'))
@@ -217,8 +206,8 @@ test('a later model joins once at the default markup and prices the open period'
   const next = { ...SMALL, model: 'acme/next', aliases: ['next'] };
   expect(await importModels({ db, now: NOW + 1 }, [next])).toMatchObject({ addedPrices: 2, addedAliases: 1 });
   expect(await importModels({ db, now: NOW + 2 }, [next])).toMatchObject({ addedPrices: 0, addedAliases: 0 });
-  expect(await linesOf(customerId)).toEqual([['acme/next input tokens', '1', '16.5', '16.5']]);
-  expect(await linesOf(other.customerId)).toEqual([]);
+  expect(await linesOf(api, customerId)).toEqual([['acme/next input tokens', '1', '16.5', '16.5']]);
+  expect(await linesOf(api, other.customerId)).toEqual([]);
   expect((await reasons()).map(([model]) => model)).toEqual(['unheard']);
 });
 
@@ -238,7 +227,7 @@ test('a price change of a provider changes no rate by itself; it is listed, adop
   await importModels({ db, now: NOW + 4 }, [{ ...model, prices: [...model.prices, cheaper] }]);
   await Promise.all(
     customers.map(async ({ customerId }) =>
-      expect(await linesOf(customerId)).toEqual([['acme/moving input tokens', '1', '15', '15']]),
+      expect(await linesOf(api, customerId)).toEqual([['acme/moving input tokens', '1', '15', '15']]),
     ),
   );
   const pending = `/v1/contract-pricing/rate-cards/${notify}/pendingRepricing`;
@@ -254,7 +243,7 @@ test('a price change of a provider changes no rate by itself; it is listed, adop
     managed_pricing: { adopt_prices: true, starting_at: '2026-11-09T00:00:00Z' },
   });
   expect((await api.get(pending)).list('data')).toEqual([]);
-  expect(await linesOf(customers[1]?.customerId ?? '')).toEqual([
+  expect(await linesOf(api, customers[1]?.customerId ?? '')).toEqual([
     ['acme/moving input tokens', '1', '10', '10'],
   ]);
   const rates = await api.post('/v1/contract-pricing/rate-cards/getRates', {

@@ -10,6 +10,7 @@ import {
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { refusalOf } from '../support/refusal.ts';
 
 const { api } = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 const START = '2026-11-01T00:00:00.000Z';
@@ -47,15 +48,9 @@ const filtered = (fields: object = {}) =>
     ...fields,
   });
 
-async function refusal(path: string, body: object): Promise<string> {
-  const answer = await api.send('POST', path, body);
-  expect(answer.status).toBe(400);
-  return answer.text('message');
-}
-
 test('a rate for a product whose metric lacks the key of a contract’s filter is refused', async () => {
   const contract = await filtered();
-  expect(await refusal(ADD_RATE, rate(await product(ungrouped)))).toMatch(
+  expect(await refusalOf(api, ADD_RATE, rate(await product(ungrouped)))).toMatch(
     new RegExp(`^product_id: contract ${contract} filters usage by model, but .* no group key`),
   );
   expect((await api.send('POST', ADD_RATE, rate(await product(grouped)))).status).toBe(200);
@@ -66,7 +61,9 @@ test('a metric that lacks the key is no update of a product on the card', async 
   await api.post(ADD_RATE, rate(product_id));
   const swap = { product_id, starting_at: '2026-12-01T00:00:00Z', billable_metric_id: ungrouped };
   const contract = await filtered();
-  expect(await refusal(UPDATE, swap)).toMatch(new RegExp(`^billable_metric_id: contract ${contract} `));
+  expect(await refusalOf(api, UPDATE, swap)).toMatch(
+    new RegExp(`^billable_metric_id: contract ${contract} `),
+  );
   await api.post(UPDATE, { product_id, starting_at: swap.starting_at, name: 'Renamed' });
   await api.post('/v1/contracts/archive', { customer_id, contract_id: contract, void_invoices: false });
   await api.post(UPDATE, swap);
@@ -79,7 +76,7 @@ test('a filter is checked against versions of a product that begin later', async
   await api.post(UPDATE, { product_id, starting_at: '2026-12-01T00:00:00Z', billable_metric_id: grouped });
   const body = { customer_id, rate_card_id, starting_at: START };
   const usage_filter = { group_key: 'model', group_values: ['a'] };
-  expect(await refusal(CONTRACTS, { ...body, usage_filter })).toMatch(/^usage_filter\.group_key: /);
+  expect(await refusalOf(api, CONTRACTS, { ...body, usage_filter })).toMatch(/^usage_filter\.group_key: /);
   await filtered({ starting_at: '2026-12-01T00:00:00Z' });
 });
 

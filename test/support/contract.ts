@@ -110,7 +110,8 @@ function undeclaredMembers(sent: unknown, parsed: unknown, path: string): string
   });
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+/** Whether JSON has members, and is no number. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
   );

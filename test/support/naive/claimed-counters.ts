@@ -5,7 +5,7 @@ import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts'
 import type { BookedBucket } from '../../../src/rating/balances/balance-book.ts';
 import { type Fraction, isPositive, less, minus, NOTHING, negated, plus, ratio, times } from './fractions.ts';
 import { type Band, cutByBands, type NaivePrices, pricesAt, pricesText } from './payer-prices.ts';
-import { naivePairs } from './rates.ts';
+import { naivePairs, versionAt } from './rates.ts';
 
 export interface NaiveDrawdownInput {
   readonly period: Interval;
@@ -252,16 +252,4 @@ export function mayPay({ applicability }: BookedBucket, who: Subject): boolean {
       Object.entries(one.pricingGroupValues).every(([name, value]) => who.pricing[name] === value) &&
       Object.entries(one.presentationGroupValues).every(([name, value]) => who.presentation[name] === value),
   );
-}
-
-/** The last one that has started. */
-function versionAt<Version extends Product['versions'][number]>(
-  product: { readonly versions: readonly Version[] },
-  at: Instant,
-): Version {
-  let current = product.versions[0];
-  for (const version of product.versions)
-    if (version.startingAt !== null && version.startingAt <= at) current = version;
-  if (current === undefined) throw new Error('a product has a version');
-  return current;
 }

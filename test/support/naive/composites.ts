@@ -8,7 +8,7 @@ import { HOUR_MS, type Instant } from '../../../src/core/time.ts';
 import type { Charge } from './charges.ts';
 import { hundredths } from './numbers.ts';
 import { type NaiveSubject, naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
-import { naiveListPrice, naiveRateAt } from './rates.ts';
+import { boundsOf, naiveListPrice, naiveRateAt, versionAt } from './rates.ts';
 import type { NaiveInput } from './rating.ts';
 
 export interface NaiveCompositeInput extends NaiveInput {
@@ -177,15 +177,6 @@ function owedUntil(
   return owed;
 }
 
-function boundsOf(tiers: readonly { readonly size: { toString(): string } | null }[]): number[] {
-  let bound = 0;
-  return tiers.flatMap(({ size }) => {
-    if (size === null) return [];
-    bound += hundredths(String(size));
-    return [bound];
-  });
-}
-
 /** The last hour in which the composite has a rate and is entitled; null if there is none. */
 function lastChargedHour(input: NaiveCompositeInput, { product, rateEntries }: Composite): Instant | null {
   for (let at = input.period.end - HOUR_MS; at >= input.period.start; at -= HOUR_MS)
@@ -297,16 +288,4 @@ function subjectOf(product: CompositeProduct, at: Instant): NaiveSubject {
     billingFrequency: null,
     payer: null,
   };
-}
-
-/** The last one that has started. */
-function versionAt<Version extends Product['versions'][number]>(
-  product: { readonly versions: readonly Version[] },
-  at: Instant,
-): Version {
-  let current = product.versions[0];
-  for (const version of product.versions)
-    if (version.startingAt !== null && version.startingAt <= at) current = version;
-  if (current === undefined) throw new Error('a product has a version');
-  return current;
 }

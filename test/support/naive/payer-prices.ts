@@ -4,9 +4,8 @@ import type { Override } from '../../../src/core/terms/overrides.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import type { BookedBucket } from '../../../src/rating/balances/balance-book.ts';
 import { type Fraction, fraction, fractionText, larger, less, ratio, smaller } from './fractions.ts';
-import { hundredths } from './numbers.ts';
 import { naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
-import { naiveListPrice, naiveRateAt } from './rates.ts';
+import { boundsOf, naiveListPrice, naiveRateAt } from './rates.ts';
 
 /** Units above `lower`, up to and including `upper`; the first band has all units below it too. */
 export interface Band {
@@ -91,15 +90,6 @@ function minimumOf(applicable: readonly Override[], list: Rate | null): Fraction
   const overwrite = applicable.filter(({ type }) => type === 'OVERWRITE').at(-1)?.overwriteRate?.rate;
   const rate = overwrite ?? list;
   return rate !== null && 'minimum' in rate && rate.minimum !== null ? fraction(rate.minimum) : null;
-}
-
-function boundsOf(tiers: readonly { readonly size: { toString(): string } | null }[]): number[] {
-  let bound = 0;
-  return tiers.flatMap(({ size }) => {
-    if (size === null) return [];
-    bound += hundredths(String(size));
-    return [bound];
-  });
 }
 
 /** The part of each band between two positions, where there is one. */

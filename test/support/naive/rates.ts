@@ -1,5 +1,5 @@
 /** The rate of a card that is in force at one hour, and its price for one unit. */
-import type { Rate, RateEntry, Tier } from '../../../src/core/catalogue.ts';
+import type { Product, Rate, RateEntry, Tier } from '../../../src/core/catalogue.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import { hundredths, tenThousandths } from './numbers.ts';
 
@@ -71,4 +71,26 @@ export function tierOfUnit<T extends Pick<Tier, 'size'>>(tiers: readonly T[], un
 /** Pairs of names and values as one text, whatever their order. */
 export function naivePairs(values: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The version of a product that has started last. */
+export function versionAt<Version extends Product['versions'][number]>(
+  product: { readonly versions: readonly Version[] },
+  at: Instant,
+): Version {
+  let current = product.versions[0];
+  for (const version of product.versions)
+    if (version.startingAt !== null && version.startingAt <= at) current = version;
+  if (current === undefined) throw new Error('a product has a version');
+  return current;
+}
+
+/** Where the tiers end, in hundredths. */
+export function boundsOf(tiers: readonly { readonly size: { toString(): string } | null }[]): number[] {
+  let bound = 0;
+  return tiers.flatMap(({ size }) => {
+    if (size === null) return [];
+    bound += hundredths(String(size));
+    return [bound];
+  });
 }

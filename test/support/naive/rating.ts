@@ -12,7 +12,7 @@ import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts'
 import type { Charge } from './charges.ts';
 import { type NaiveSubject, naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
 import { naiveQuantity } from './quantity.ts';
-import { naiveListPrice, naivePairs, naiveRateAt } from './rates.ts';
+import { naiveListPrice, naivePairs, naiveRateAt, versionAt } from './rates.ts';
 import { type NaiveFilter, type NaiveMeter, type NaiveSeries, naiveValueAt } from './series.ts';
 import type { NaiveEvent } from './usage.ts';
 
@@ -157,15 +157,6 @@ function subjectOf(product: Product, version: ProductVersion, { groupValues }: N
 function usageOf(meter: NaiveMeter, version: ProductVersion, filter: NaiveFilter | null) {
   const groupKeys = [...new Set([...version.pricingGroupKey, ...version.presentationGroupKey])].sort();
   return meter(version.billableMetricId ?? '', groupKeys, filter);
-}
-
-/** The last one that has started. */
-function versionAt(product: Product, at: Instant): ProductVersion {
-  let current = product.versions[0];
-  for (const version of product.versions)
-    if (version.startingAt !== null && version.startingAt <= at) current = version;
-  if (current === undefined) throw new Error('a product has a version');
-  return current;
 }
 
 /** The last one that has started. */
