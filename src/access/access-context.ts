@@ -1,4 +1,4 @@
-/** What the management of tokens works with. `app/` makes one when the service starts. */
+/** The stores and callbacks of the management of tokens. `app/` creates one when the service starts. */
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../store/base/database.ts';
 

@@ -1,4 +1,4 @@
-/** What ingest knows of the events in ClickHouse, for those who read them. */
+/** Facts that ingest knows of the events in ClickHouse, for those who read them. */
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { Ingest } from '../metering/ingest/ingest-operations.ts';
 

@@ -36,7 +36,7 @@ export function createAccounts(config: PaymentsConfig): StripeAccounts {
   });
 }
 
-/** What the provider of a delivery is made from. */
+/** The parts that the provider of a delivery is created from. */
 export function providerParts(context: BillingContext, config: PaymentsConfig): ProviderParts {
   const { db, accounts } = context;
   return {

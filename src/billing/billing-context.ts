@@ -1,5 +1,6 @@
 /**
- * What the use cases of billing work with. `app/` makes one when the service starts, and every floor above passes it on.
+ * The stores, the clock and the settings of the use cases of billing. `app/` creates one when the service starts, and
+ * every floor above passes it on.
  * A member that holds for one piece of work only is set in a copy of it: `{ ...context, clock: fixed }`.
  */
 import type { Logger } from 'pino';

@@ -1,4 +1,4 @@
-/** What due work needs beside the contexts of billing and notifications. `app/` makes one when the service starts. */
+/** The contexts of billing and notifications, and when due work waits. `app/` creates one when the service starts. */
 import type { BillingContext } from '../billing/billing-context.ts';
 import type { NotificationContext } from '../notifications/notification-context.ts';
 

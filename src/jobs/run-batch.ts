@@ -17,7 +17,7 @@ export interface JobCounts {
   readonly failed: number;
 }
 
-/** What runs batches, one after another. */
+/** Runs batches, one after another. */
 export interface BatchRunner extends Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer'> {
   /** Names the claims of these runs, which follow one another: what is left of an earlier claim is free for a later. */
   readonly claimant: string;

@@ -1,4 +1,4 @@
-/** What notifications work with. `app/` makes one when the service starts. */
+/** The stores and settings of notifications. `app/` creates one when the service starts. */
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import type { Tracer } from '../core/tracing.ts';

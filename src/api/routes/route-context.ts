@@ -1,4 +1,4 @@
-/** What routes work with: the contexts of the layers below, and the parts of the running process. */
+/** The context of routes: those of the layers below, and the parts of the running process. */
 import type { AccessContext } from '../../access/access-context.ts';
 import type { ConsoleSessions } from '../../access/console-sessions.ts';
 import type { DashboardLinks } from '../../access/dashboard-links.ts';
@@ -36,6 +36,6 @@ export interface RouteContext extends CatalogueRouteContext, NotificationContext
 
 export interface Sandbox {
   readonly clock: SandboxClock;
-  /** What falls due when the clock is moved. */
+  /** Work that falls due when the clock is moved. */
   readonly jobs: ClockJobs;
 }

@@ -217,7 +217,7 @@ export function expressionsOf({
   ];
 }
 
-/** The lists that a source is made from. */
+/** The lists that a source unnests. */
 export function listsIn(source: Source): Expression[] {
   return source.kind === 'unnest' ? [source.list, ...listsIn(source.source)] : [];
 }
