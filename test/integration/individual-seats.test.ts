@@ -1,8 +1,9 @@
 /** Credits that are divided among seats: what usage of each seat draws, on drafts, issued invoices and in ledgers. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { reconcile } from '../support/reconciled.ts';
+import { createSeatCatalogue } from '../support/seat-company.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-10-15T00:00:00Z' });
 const { api } = service;
@@ -15,24 +16,7 @@ const october = (day: number) => new Date(Date.UTC(2026, 9, day)).toISOString();
 
 /** A call costs 10. Ada and bob have 100 each, cleo joins on the 10th. Dan takes bob's place on the 12th. */
 beforeAll(async () => {
-  const metric = await createdId(api, METRICS, {
-    ...{ name: 'Calls', aggregation_type: 'COUNT', event_type_filter: { in_values: ['call'] } },
-    ...{ property_filters: [{ name: 'user', exists: true }], group_keys: [['user']] },
-  });
-  const calls = await createdId(api, PRODUCTS, {
-    ...{ name: 'Calls', type: 'USAGE', billable_metric_id: metric, presentation_group_key: ['user'] },
-  });
-  const seats = await createdId(api, PRODUCTS, { name: 'Seats', type: 'SUBSCRIPTION' });
-  const fee = await createdId(api, PRODUCTS, { name: 'Allowance', type: 'FIXED' });
-  const card = await createdId(api, RATE_CARDS, { name: 'Card' });
-  const rate = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT' };
-  await api.post(ADD_RATES, {
-    rate_card_id: card,
-    rates: [
-      { ...rate, product_id: calls, price: 10 },
-      { ...rate, product_id: seats, price: 1_000, billing_frequency: 'MONTHLY' },
-    ],
-  });
+  const { card, seats, allowance: fee } = await createSeatCatalogue(api);
   customer = await createdId(api, '/v1/customers', { name: 'Team', ingest_aliases: ['team'] });
   contract = await createdId(api, CONTRACTS, {
     ...{ customer_id: customer, rate_card_id: card, starting_at: october(1) },
