@@ -10,6 +10,8 @@ export interface BackupConfig {
   /** Five fields as cron has them, in UTC. */
   readonly backupSchedule: string | undefined;
   readonly backupKeep: number;
+  /** Where a ClickHouse server writes its backups. */
+  readonly backupClickhouse: string | undefined;
 }
 
 export const backupSettings = {
@@ -26,12 +28,23 @@ export const backupSettings = {
     .describe(
       'Place of the backups of BACKUP_SCHEDULE: a directory outside of DATA_DIR, or s3://bucket/prefix.',
     ),
+  BACKUP_CLICKHOUSE: z
+    .string()
+    .refine(
+      (text) => readClickHousePlace(text) !== null,
+      "must be Disk('name', 'path'), File('path') or S3('url', 'key', 'secret')",
+    )
+    .optional()
+    .describe(
+      "Where a ClickHouse server writes its part of a backup: Disk('name', 'path'), File('path') or S3('url', 'key', 'secret').",
+    ),
   BACKUP_KEEP: wholeNumber(1, 10_000)
     .default(14)
     .describe('How many backups stay in BACKUP_DIR after BACKUP_SCHEDULE has added another one.'),
 };
 
 interface BackupEnvironment {
+  readonly BACKUP_CLICKHOUSE?: string | undefined;
   readonly BACKUP_SCHEDULE?: string | undefined;
   readonly BACKUP_DIR?: string | undefined;
   readonly DATA_DIR: string;
@@ -69,5 +82,37 @@ export function backupConfig(env: BackupEnvironment & { readonly BACKUP_KEEP: nu
     backupDir: directory === undefined ? undefined : backupPlaceOf(directory),
     backupSchedule,
     backupKeep,
+    backupClickhouse: env.BACKUP_CLICKHOUSE,
+  };
+}
+
+/** A place that a ClickHouse server names by a function, whose path gets the name of a backup. */
+export interface ClickHousePlace {
+  readonly kind: string;
+  /** Arguments before and after the path. */
+  readonly before: readonly string[];
+  readonly path: string;
+  readonly after: readonly string[];
+  /** Among the arguments. */
+  readonly secrets: readonly string[];
+}
+
+const PLACE = /^(Disk|File|S3)\(\s*('[^'\\]*'(?:\s*,\s*'[^'\\]*')*)\s*\)$/;
+/** How many arguments each has. */
+const ARGUMENTS: Readonly<Record<string, readonly number[]>> = { Disk: [2], File: [1], S3: [1, 3] };
+
+/** Null where it is none. */
+export function readClickHousePlace(text: string): ClickHousePlace | null {
+  const [, kind = '', list = ''] = PLACE.exec(text.trim()) ?? [];
+  const all = [...list.matchAll(/'([^']*)'/g)].map(([, argument = '']) => argument);
+  if (ARGUMENTS[kind]?.includes(all.length) !== true) return null;
+  const at = kind === 'Disk' ? 1 : 0;
+  const after = all.slice(at + 1);
+  return {
+    kind,
+    before: all.slice(0, at),
+    path: all[at] ?? '',
+    after,
+    secrets: after.filter((one) => one !== ''),
   };
 }

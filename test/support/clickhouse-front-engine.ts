@@ -123,6 +123,7 @@ function engineConfiguration(directory: string, cluster: string | undefined): st
   return `<clickhouse>
   <tmp_path>${path('tmp')}</tmp_path>
   <user_files_path>${path('user-files')}</user_files_path>
+  <backups><allowed_path>${path('backups')}</allowed_path></backups>
   ${cluster === undefined ? '' : servers}
 </clickhouse>
 `;

@@ -47,6 +47,19 @@ describe('the configuration', () => {
     expect(() => loadConfig({ ...env, CLICKHOUSE_URL: 'http://ch/x' })).toThrow(/^BACKUP_SCHEDULE is for/);
   });
 
+  test.each([
+    "Disk('backups', 'of tallyhouse')",
+    "File('/backups/')",
+    "S3('https://s3/x', 'key', 'secret')",
+    "S3('https://s3/x')",
+  ])('the configuration takes %s as the place of backups of ClickHouse', (place) => {
+    expect(loadConfig({ BACKUP_CLICKHOUSE: place })).toMatchObject({ backupClickhouse: place });
+  });
+
+  test('the configuration takes s3:// as the place of backups', () => {
+    expect(loadConfig({ BACKUP_DIR: 's3://bucket/a' })).toMatchObject({ backupDir: 's3://bucket/a' });
+  });
+
   test('the configuration takes an empty value as unset', () => {
     expect(loadConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ databaseUrl: undefined, port: 3000 });
   });
@@ -221,6 +234,12 @@ describe('the configuration', () => {
     ['BACKUP_SCHEDULE', '0 2 * * *'],
     ['BACKUP_DIR', '.data/backups'],
     ['BACKUP_KEEP', '0'],
+    ['BACKUP_CLICKHOUSE', '/backups'],
+    ['BACKUP_CLICKHOUSE', "Disk('backups')"],
+    ['BACKUP_CLICKHOUSE', "File('a') ASYNC"],
+    ['BACKUP_CLICKHOUSE', "Url('a')"],
+    ['BACKUP_CLICKHOUSE', "S3('https://s3/x', 'secret-key')"],
+    ['BACKUP_CLICKHOUSE', "File('a\\'')"],
   ])('the configuration refuses %s=%s in one line that names the key and not a secret', (key, value) => {
     let thrown: unknown;
     try {

@@ -26,7 +26,7 @@ export function defineBackup(program: CommandUnknownOpts, run: Run<BackupOptions
       ['tallyhouse backup s3://bucket/prefix', 'into an S3-compatible store'],
     ],
     notes:
-      'The place has everything, secrets too: keep it where nobody else reads it, and not on the disk of DATA_DIR. s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and takes AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL.',
+      'The place has everything, secrets too: keep it where nobody else reads it, and not on the disk of DATA_DIR. s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and takes AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL. A ClickHouse server writes its part to BACKUP_CLICKHOUSE.',
   })
     .argument(
       '<place>',
@@ -35,9 +35,10 @@ export function defineBackup(program: CommandUnknownOpts, run: Run<BackupOptions
     )
     .option('--rate <MB>', 'most megabytes in a second', countUpTo(RATE_MB_MAX), RATE_MB_DEFAULT)
     .option('--keep <number>', 'how many backups stay; all by default', countUpTo(KEEP_MAX))
+    .option('--full', 'a ClickHouse server writes everything again, instead of what is new')
     .option('--json', 'one JSON document instead of lines')
-    .action((place, { rate: rateMb, keep, json = false }) =>
-      run({ place: backupPlaceOf(place), rateMb, keep: keep ?? null, json }),
+    .action((place, { rate: rateMb, keep, full: isFull = false, json = false }) =>
+      run({ place: backupPlaceOf(place), rateMb, keep: keep ?? null, isFull, json }),
     );
 }
 
@@ -45,7 +46,7 @@ export function defineRestore(program: CommandUnknownOpts, run: Run<RestoreOptio
   described(program.command('restore'), {
     summary: 'restore a backup into an empty DATA_DIR',
     description:
-      'Restores a backup into an empty DATA_DIR; another is refused. Every byte is checked before anything is written. Then events, invoices and ledgers are counted and reconciled. No invoice is issued and no message is sent until the service is started.',
+      'Restores a backup into an empty DATA_DIR, or one of servers into empty databases of DATABASE_URL and CLICKHOUSE_URL; others are refused. Every byte is checked before anything is written. Then events, invoices and ledgers are counted and reconciled. No invoice is issued and no message is sent until the service is started.',
     examples: [
       ['DATA_DIR=/srv/tallyhouse tallyhouse restore /mnt/backups', 'the last backup'],
       ['tallyhouse restore /mnt/backups --name 2026-11-27T01-30-00.000Z', 'another one'],

@@ -28,6 +28,7 @@ import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { databaseOfService } from '../token-command.ts';
+import { backUpServers } from './backup-servers.ts';
 import { bytesToCopy, copyParts, findParts } from './copy-parts.ts';
 import { copyRows } from './copy-rows.ts';
 import { bytesOf, type Manifest } from './manifest.ts';
@@ -52,9 +53,9 @@ export function backupCommand(options: BackupOptions): Promise<number> {
 }
 
 async function backUp(config: Config, options: BackupOptions, terminal: Terminal): Promise<MadeBackup> {
-  if (config.clickhouseUrl !== undefined)
-    throw new CommandFailure('a ClickHouse server is backed up by itself (docs/backups.md)');
   const place = openPlace(options.place, processEnvironment());
+  if (config.clickhouseUrl !== undefined)
+    return await backUpServers({ config, options, place, terminal }, config.clickhouseUrl);
   const connection = await databaseOfService(config);
   const service = await askedService(config.dataDir);
   try {

@@ -24,7 +24,8 @@ export type TablePart = z.infer<typeof tablePart>;
 const migration = z.object({ name: z.string(), checksum: z.string() });
 
 const manifestSchema = z.object({
-  format: z.literal(1),
+  /** 2: of a ClickHouse server, whose files are elsewhere. Versions that know 1 alone refuse it. */
+  format: z.union([z.literal(1), z.literal(2)]),
   /** Also that of its file, in the order of time. */
   name: z.string(),
   /** Of the program that created it. */
@@ -45,9 +46,13 @@ const manifestSchema = z.object({
     sequences: z.array(z.object({ schema: z.string(), name: z.string(), lastValue: z.string().nullable() })),
   }),
   clickhouse: z.object({
-    /** The file of definitions, as the embedded engine keeps it. */
-    definitions: piece,
+    /** The file of definitions, as the embedded engine keeps it. Absent in format 2. */
+    definitions: piece.optional(),
     tables: z.array(z.object({ name: z.string(), id: z.uuid(), rows: count, parts: z.array(tablePart) })),
+    /** Of format 2: the backup that the server has written, and that whose files it shares. */
+    server: z
+      .object({ name: innerPath, base: innerPath.nullable(), database: z.string(), bytes: count })
+      .optional(),
   }),
   /** Other files of DATA_DIR. */
   files: z.array(z.object({ path: innerPath, piece })),
@@ -74,16 +79,17 @@ export function readManifest(text: string): Manifest | null {
 export function piecesOf({ postgres, clickhouse, files }: Manifest): Piece[] {
   const pieces = [
     ...postgres.tables.flatMap((table) => table.pieces),
-    clickhouse.definitions,
+    ...(clickhouse.definitions === undefined ? [] : [clickhouse.definitions]),
     ...clickhouse.tables.flatMap(({ parts }) => parts.map((part) => part.piece)),
     ...files.map((file) => file.piece),
   ];
   return [...new Map(pieces.map((each) => [each.id, each])).values()];
 }
 
-/** Of all pieces. */
+/** Of all pieces, and of the files of a server. */
 export function bytesOf(manifest: Manifest): number {
-  return piecesOf(manifest).reduce((sum, { bytes }) => sum + bytes, 0);
+  const ofServer = manifest.clickhouse.server?.bytes ?? 0;
+  return piecesOf(manifest).reduce((sum, { bytes }) => sum + bytes, ofServer);
 }
 
 export function rowsOfTable({ postgres }: Manifest, name: string): number {

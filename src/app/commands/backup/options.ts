@@ -7,6 +7,8 @@ export interface BackupOptions {
   readonly rateMb: number;
   /** How many backups stay in the place; null: all. */
   readonly keep: number | null;
+  /** Whether a ClickHouse server writes everything again, instead of what is new. */
+  readonly isFull: boolean;
   readonly json: boolean;
 }
 

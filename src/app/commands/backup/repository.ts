@@ -73,6 +73,13 @@ export async function* readPiece(place: BackupPlace, piece: Piece): AsyncGenerat
     throw new CommandFailure(`the backup is damaged: ${path} has other content`);
 }
 
+/** Reads every byte. Throws a `CommandFailure` that names the file of a piece that is damaged. */
+export async function checkPieces(place: BackupPlace, manifest: Manifest): Promise<void> {
+  for (const piece of piecesOf(manifest)) {
+    for await (const _ of readPiece(place, piece));
+  }
+}
+
 /** Waits as long as so many bytes take. */
 export type Throttle = (bytes: number) => Promise<void>;
 

@@ -17,17 +17,18 @@ import {
 import { DEFINITIONS_FILE } from '../../../embedded/kept-definitions.ts';
 import { startEmbeddedPostgres } from '../../../embedded/postgres.ts';
 import { EmbeddedPostgresError } from '../../../embedded/postgres-binaries.ts';
-import { loadDatabase } from '../../../store/base/database-copy.ts';
-import { applyMigrations, migrationsOf, withMigrationLock } from '../../../store/migrations/migrate.ts';
+import { migrationsOf } from '../../../store/migrations/migrate.ts';
 import { commandConfig } from '../command-config.ts';
 import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
-import { bytesOf, type Manifest, type Piece, piecesOf, type TablePart } from './manifest.ts';
+import { loadRows } from './load-rows.ts';
+import { bytesOf, type Manifest, type Piece, type TablePart } from './manifest.ts';
 import { openPlace } from './open-place.ts';
 import type { RestoreOptions } from './options.ts';
 import { type BackupPlace, manifestFile } from './place.ts';
 import { countsOf, countsText, sizeText } from './report.ts';
-import { listBackups, loadManifest, readPiece } from './repository.ts';
+import { checkPieces, listBackups, loadManifest, readPiece } from './repository.ts';
+import { restoreServers } from './restore-servers.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 const EXPECTED = [
@@ -65,23 +66,24 @@ async function chosen(place: BackupPlace, name: string | null): Promise<Manifest
   return await loadManifest(place, wanted);
 }
 
-async function checkPieces(from: BackupPlace, manifest: Manifest): Promise<void> {
-  for (const piece of piecesOf(manifest)) {
-    for await (const _ of readPiece(from, piece));
-  }
-}
-
 async function restored(
   config: Config,
   from: BackupPlace,
   manifest: Manifest,
   terminal: Terminal,
 ): Promise<number> {
-  if (config.databaseUrl !== undefined || config.clickhouseUrl !== undefined)
+  const { dataDir, databaseUrl: postgres, clickhouseUrl: clickhouse } = config;
+  if (postgres !== undefined && clickhouse !== undefined)
+    return await restoreServers(config, { postgres, clickhouse }, from, manifest, terminal);
+  if (postgres !== undefined || clickhouse !== undefined)
     throw new CommandFailure(
-      'unset DATABASE_URL and CLICKHOUSE_URL: a restore makes embedded stores in DATA_DIR',
+      'a restore makes two embedded stores in DATA_DIR, or fills two servers: set both of DATABASE_URL and CLICKHOUSE_URL, or none',
     );
-  const { dataDir } = config;
+  const { definitions } = manifest.clickhouse;
+  if (definitions === undefined)
+    throw new CommandFailure(
+      'this backup is of servers: set DATABASE_URL and CLICKHOUSE_URL to empty databases',
+    );
   await requireEmpty(dataDir);
   // Before anything is written: whether this version knows what it is, and whether every byte is there.
   const migrations = await migrationsOf(manifest.postgres.migrations);
@@ -90,7 +92,7 @@ async function restored(
   try {
     await requireRoom(dataDir, manifest);
     await markUnfinished(dataDir);
-    await placeFiles(dataDir, from, manifest);
+    await placeFiles(dataDir, from, manifest, definitions);
     await loadPostgres(dataDir, from, manifest, migrations);
     await rm(unfinishedRestore(dataDir));
   } catch (error) {
@@ -153,9 +155,14 @@ async function removeContents(dataDir: string): Promise<void> {
   }
 }
 
-async function placeFiles(dataDir: string, from: BackupPlace, manifest: Manifest): Promise<void> {
+async function placeFiles(
+  dataDir: string,
+  from: BackupPlace,
+  manifest: Manifest,
+  definitions: Piece,
+): Promise<void> {
   const engine = join(dataDir, 'clickhouse');
-  await placeFile(join(engine, DEFINITIONS_FILE), readPiece(from, manifest.clickhouse.definitions));
+  await placeFile(join(engine, DEFINITIONS_FILE), readPiece(from, definitions));
   for (const { id, parts } of manifest.clickhouse.tables) {
     const table = join(engine, 'data', 'store', id.slice(0, 3), id);
     for (const part of parts) await placePart(join(table, part.name), from, part);
@@ -209,28 +216,13 @@ function createReader(chunks: AsyncGenerator<Buffer>) {
 async function loadPostgres(
   dataDir: string,
   from: BackupPlace,
-  { postgres }: Manifest,
+  manifest: Manifest,
   migrations: Awaited<ReturnType<typeof migrationsOf>>,
 ): Promise<void> {
   const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
   try {
-    await withMigrationLock(server.connection, (db) => applyMigrations(db, migrations));
-    const piecesOfTable = new Map(
-      postgres.tables.map((table) => [`${table.schema}.${table.name}`, table.pieces]),
-    );
-    const counts = await loadDatabase(server.connection, postgres, ({ schema, name }) =>
-      bytesOfPieces(from, piecesOfTable.get(`${schema}.${name}`) ?? []),
-    );
-    const wrong = postgres.tables.find(({ rows }, index) => counts[index] !== rows);
-    if (wrong !== undefined)
-      throw new CommandFailure(
-        `table ${wrong.name} has other rows than the backup: ${wrong.rows} were expected`,
-      );
+    await loadRows(server.connection, from, manifest, migrations);
   } finally {
     await server.stop();
   }
-}
-
-async function* bytesOfPieces(from: BackupPlace, pieces: readonly Piece[]): AsyncGenerator<Buffer> {
-  for (const piece of pieces) yield* readPiece(from, piece);
 }

@@ -1,0 +1,33 @@
+/** Brings the rows of a backup into an empty PostgreSQL, whose tables are those that the backup had. */
+import { loadDatabase } from '../../../store/base/database-copy.ts';
+import { applyMigrations, type migrationsOf, withMigrationLock } from '../../../store/migrations/migrate.ts';
+import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
+import { CommandFailure } from '../command-failure.ts';
+import type { Manifest, Piece } from './manifest.ts';
+import type { BackupPlace } from './place.ts';
+import { readPiece } from './repository.ts';
+
+/** All rows or none. Throws a `CommandFailure` where they are others than in the backup. */
+export async function loadRows(
+  connection: PostgresConnection,
+  from: BackupPlace,
+  { postgres }: Manifest,
+  migrations: Awaited<ReturnType<typeof migrationsOf>>,
+): Promise<void> {
+  await withMigrationLock(connection, (db) => applyMigrations(db, migrations));
+  const piecesOfTable = new Map(
+    postgres.tables.map((table) => [`${table.schema}.${table.name}`, table.pieces]),
+  );
+  const counts = await loadDatabase(connection, postgres, ({ schema, name }) =>
+    bytesOfPieces(from, piecesOfTable.get(`${schema}.${name}`) ?? []),
+  );
+  const wrong = postgres.tables.find(({ rows }, index) => counts[index] !== rows);
+  if (wrong !== undefined)
+    throw new CommandFailure(
+      `table ${wrong.name} has other rows than the backup: ${wrong.rows} were expected`,
+    );
+}
+
+async function* bytesOfPieces(from: BackupPlace, pieces: readonly Piece[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) yield* readPiece(from, piece);
+}
