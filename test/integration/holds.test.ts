@@ -276,3 +276,32 @@ test('/metrics counts what was granted, refused and checked, and what is outstan
   const last = await until(read, ({ outstanding }) => outstanding >= 123_456_700);
   expect(last.outstanding).toBeGreaterThanOrEqual(123_456_700);
 });
+
+test('of a batch of settlements with a wrong event nothing is stored; of two of one hold the first counts', async () => {
+  const holder = await createHolder(api, 100);
+  const ids = ['a', 'b', 'c'].map((name) => `${holder.customerId} batch ${name}`);
+  const [first, second, third] = await reserve(api, ...ids.map((id) => holder.hold(id, 30)));
+  const settlements = [
+    { transaction_id: ids[0], properties: { tokens: 10 } },
+    { hold_id: second?.hold_id, properties: { tokens: 20 } },
+    { hold_id: first?.hold_id, properties: { tokens: 25 } },
+    { transaction_id: 'of nothing' },
+    { hold_id: third?.hold_id },
+  ];
+  const wrong = { hold_id: third?.hold_id, timestamp: '1999-01-01T00:00:00Z' };
+  const refused = await api.send('POST', '/v1/holds/settle', {
+    settlements: [...settlements.slice(0, 4), wrong],
+  });
+  expect(refused.status).toBe(400);
+  expect(JSON.stringify(refused.body)).toContain('settlements[4]');
+  expect(await holder.left()).toBe(100);
+  const settled = await api.post('/v1/holds/settle', { settlements });
+  expect(settled.list('data')).toMatchObject([
+    { accepted: true, amount: 10 },
+    { accepted: true, amount: 20 },
+    { accepted: false, amount: 10 },
+    { error: 'there is no active hold of transaction of nothing' },
+    { accepted: true, amount: 30 },
+  ]);
+  expect(await holder.left()).toBe(40);
+});

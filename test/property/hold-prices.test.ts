@@ -1,7 +1,7 @@
 /**
  * A hold costs what the invoice then charges (docs/holds.md, "What an event costs"): of random prices and events, the
  * amount of each hold is by how much its event makes the draft larger. A UNIQUE value that is known costs nothing on the
- * invoice and is held as a new one.
+ * invoice and is held, and counted until the next evaluation, as a new one.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -132,6 +132,9 @@ test('a hold costs what its event makes the invoice larger, whatever the metric,
         } else {
           expect(held.gte(after.minus(before))).toBe(true);
         }
+        // A known value counts as a new one until an evaluation, which a change of the customer brings about.
+        if (isRepeated)
+          await api.post(`/v1/customers/${customer_id}/setIngestAliases`, { ingest_aliases: [] });
         seen.add(`${region} ${properties.value}`);
         before = after;
       }

@@ -35,6 +35,12 @@ export function holdMeasures(
     label: 'credit_type',
     values: () => figures().outstanding.amounts,
   });
+  registerGauge(registry, {
+    name: 'tallyhouse_hold_families',
+    help: 'Customers in the memory of this process, those who share balances as one: known, and of these evaluated ahead for the next hour.',
+    label: 'state',
+    values: () => new Map(Object.entries(figures().families)),
+  });
   const observe = registerTimes(registry, {
     name: 'tallyhouse_hold_evaluation_seconds',
     help: 'How long evaluations of customers took that holds are granted from, in groups.',

@@ -8,8 +8,9 @@ import { type AccountSeen, readAccounts } from '../../store/holds/holds.ts';
 import { findProduct } from '../../store/products/products.ts';
 import { unitOf } from './facts-of-parts.ts';
 import { createGroupedReads } from './grouped-reads.ts';
-import type { Asked, HoldFamily, NotCharged } from './hold-family.ts';
+import type { HoldFamily } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
+import type { Asked, NotCharged } from './hold-state.ts';
 import { preparedEvent } from './prepare-holds.ts';
 
 export interface CheckRequest {
@@ -58,7 +59,6 @@ export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise
       const answer = await judged(parts, current, asked);
       const { family } = current;
       const isInDoubt = answer.standing?.reason != null && attempt < CONFIRMED_MAX && family.hasStoredUsage();
-      deps.families.renewLater(family);
       if (!isInDoubt) return answer;
       // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
       await deps.families.renew(family, performance.now());
@@ -111,7 +111,7 @@ async function judged(
   { customerId, family }: Current,
   asked: Asked,
 ): Promise<CheckAnswer> {
-  const parts = family.partsOfAsked(customerId, asked);
+  const parts = family.state.partsOfAsked(customerId, asked);
   if (parts === 'unknown_product') return refused(await reasonOfUnknown(db, asked.productId ?? ''));
   if (typeof parts === 'string') return refused(parts);
   const standing = family.book.standing('check', parts);

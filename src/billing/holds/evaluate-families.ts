@@ -32,7 +32,8 @@ export interface EvaluatedFamily extends ComputedFamily {
   readonly seen: readonly AccountSeen[];
   /** Active ones, as of `seen`. */
   readonly holds: readonly Hold[];
-  /** Rates, periods and balances begin and end on full hours: it holds until the next one. */
+  /** Rates, periods and balances begin and end on full hours: it holds for one. */
+  readonly validFrom: Instant;
   readonly validUntil: Instant;
 }
 
@@ -53,7 +54,10 @@ export async function unevaluatedFamilies(
   });
   const nothing = { drafts: new Map(), metrics: new Map(), buckets: [], limits: [], seen: [], holds: [] };
   return new Map(
-    [...members].map(([id, own]) => [id, { ...nothing, ...own, countedUpTo: null, validUntil: 0 }]),
+    [...members].map(([id, own]) => [
+      id,
+      { ...nothing, ...own, countedUpTo: null, validFrom: 0, validUntil: 0 },
+    ]),
   );
 }
 
@@ -121,12 +125,12 @@ async function evaluate(
     plan,
     distinct.map((family) => family.customerIds),
   );
-  const validUntil = floorToHour(now) + HOUR_MS;
+  const validFrom = floorToHour(now);
   const evaluated = new Map<string, EvaluatedFamily>();
   for (const [index, family] of distinct.entries()) {
     const own = computed[index];
     if (own == null) continue;
-    const whole = { ...family, ...own, validUntil };
+    const whole = { ...family, ...own, validFrom, validUntil: validFrom + HOUR_MS };
     for (const id of family.customerIds) if (families.has(id)) evaluated.set(id, whole);
   }
   return evaluated;

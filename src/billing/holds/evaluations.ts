@@ -3,13 +3,13 @@
  * to a limit. So one that arrives alone is evaluated at once, and a thousand together share their statements.
  */
 import { AsyncResource } from 'node:async_hooks';
-import { Refusal } from '../../core/errors.ts';
-import { SECOND_MS } from '../../core/time.ts';
+import { assert, Refusal } from '../../core/errors.ts';
+import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { type EvaluatedFamily, evaluateFamilies } from './evaluate-families.ts';
 import type { HoldFamily } from './hold-family.ts';
 
-interface Evaluation {
+export interface Evaluation {
   readonly evaluated: EvaluatedFamily;
   /** In milliseconds of this process: it has seen everything that was answered before. */
   readonly begunAt: number;
@@ -18,15 +18,21 @@ interface Evaluation {
 }
 
 export interface Evaluations {
-  /** Refuses as `overloaded` where too many wait. */
+  /** At present, for a request that waits. Refuses as `overloaded` where too many wait. */
   evaluate(family: HoldFamily): Promise<Evaluation>;
-  /** Families that wait for a place. */
-  waiting(): number;
+  /**
+   * Together, when no request waits for an evaluation. `at`: as of a full hour in the future; null: at present. Answers null
+   * for those that are given up meanwhile.
+   */
+  evaluateLater(families: readonly HoldFamily[], at: Instant | null): Promise<Evaluation | null>[];
+  /** Unless its evaluation for later has begun. */
+  giveUpLater(family: HoldFamily): void;
 }
 
 interface Waiting {
   readonly family: HoldFamily;
-  resolve(evaluation: Evaluation): void;
+  readonly at: Instant | null;
+  resolve(evaluation: Evaluation | null): void;
   reject(error: unknown): void;
 }
 
@@ -38,46 +44,36 @@ const CUSTOMERS_MAX = 200;
 /** After a start all may be asked for at once. */
 const WAITING_MAX = 10_000;
 
-export function createEvaluations(
-  deps: BillingContext & {
-    /** Seconds of a group. */
-    evaluated(seconds: number): void;
-  },
-): Evaluations {
+interface EvaluationContext extends BillingContext {
+  /** Seconds of a group. */
+  evaluated(seconds: number): void;
+}
+
+export function createEvaluations(deps: EvaluationContext): Evaluations {
   let waiting: Waiting[] = [];
+  let later: (readonly Waiting[])[] = [];
   let running = 0;
   // A group belongs to no single request.
   const own = new AsyncResource('hold evaluations');
 
   function begin(): void {
-    while (running < GROUPS_MAX && waiting.length > 0) {
-      const size = groupSize(waiting);
-      const group = waiting.slice(0, size);
-      waiting = waiting.slice(size);
+    for (let group = nextGroup(); group.length > 0; group = nextGroup()) {
       running += 1;
-      void evaluateGroup(group).finally(() => {
+      void evaluateGroup(deps, group).finally(() => {
         running -= 1;
         begin();
       });
     }
   }
 
-  async function evaluateGroup(group: readonly Waiting[]): Promise<void> {
-    const begunAt = performance.now();
-    const counted = group.map(({ family }) => family.storedUsage());
-    const ids = group.map(({ family }) => family.evaluated.customerIds[0] ?? '');
-    try {
-      const evaluated = await evaluateFamilies(deps, ids);
-      for (const [index, { resolve, reject }] of group.entries()) {
-        const one = evaluated.get(ids[index] ?? '');
-        if (one === undefined || one instanceof Error) reject(one);
-        else resolve({ evaluated: one, begunAt, counted: counted[index] ?? [] });
-      }
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    } finally {
-      deps.evaluated((performance.now() - begunAt) / SECOND_MS);
-    }
+  /** Whoever waits for an answer comes first. */
+  function nextGroup(): readonly Waiting[] {
+    if (running >= GROUPS_MAX) return [];
+    if (waiting.length === 0) return running < GROUPS_MAX - 1 ? (later.shift() ?? []) : [];
+    const size = groupSize(waiting);
+    const group = waiting.slice(0, size);
+    waiting = waiting.slice(size);
+    return group;
   }
 
   return {
@@ -88,11 +84,53 @@ export function createEvaluations(
           reject(new Refusal('overloaded', problem));
           return;
         }
-        waiting.push({ family, resolve, reject });
+        const answered = (evaluation: Evaluation | null) => {
+          assert(evaluation !== null, 'only what is for later is given up');
+          resolve(evaluation);
+        };
+        waiting.push({ family, at: null, resolve: answered, reject });
         own.runInAsyncScope(() => setImmediate(begin));
       }),
-    waiting: () => waiting.length,
+    evaluateLater(families, at) {
+      const group: Waiting[] = [];
+      const answers = families.map(
+        (family) =>
+          new Promise<Evaluation | null>((resolve, reject) => {
+            group.push({ family, at, resolve, reject });
+          }),
+      );
+      if (group.length > 0) later.push(group);
+      own.runInAsyncScope(() => setImmediate(begin));
+      return answers;
+    },
+    giveUpLater(family) {
+      for (const { resolve } of later.flat().filter((one) => one.family === family)) resolve(null);
+      later = later
+        .map((group) => group.filter((one) => one.family !== family))
+        .filter(({ length }) => length > 0);
+    },
   };
+}
+
+/** Of the same time. */
+async function evaluateGroup(deps: EvaluationContext, group: readonly Waiting[]): Promise<void> {
+  const begunAt = performance.now();
+  const counted = group.map(({ family }) => family.storedUsage());
+  const ids = group.map(({ family }) => family.evaluated.customerIds[0] ?? '');
+  try {
+    const at = group[0]?.at ?? null;
+    const clock = at === null ? deps.clock : { now: () => at };
+    const evaluated = await evaluateFamilies({ ...deps, clock }, ids);
+    for (const [index, { resolve, reject }] of group.entries()) {
+      const one = evaluated.get(ids[index] ?? '');
+      if (one === undefined || one instanceof Error) reject(one);
+      else resolve({ evaluated: one, begunAt, counted: counted[index] ?? [] });
+    }
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  } finally {
+    deps.evaluated((performance.now() - begunAt) / SECOND_MS);
+  }
 }
 
 function groupSize(waiting: readonly Waiting[]): number {

@@ -5,15 +5,18 @@
 import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';
 import type { Decimal } from '../../core/decimal.ts';
+import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
 import type { Hold } from '../../store/holds/holds.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { unevaluatedFamilies } from './evaluate-families.ts';
-import { createEvaluations } from './evaluations.ts';
+import { createEvaluations, type Evaluation } from './evaluations.ts';
 import { createGroupedReads } from './grouped-reads.ts';
-import { HoldFamily, type PendingUsage } from './hold-family.ts';
+import { HoldFamily } from './hold-family.ts';
+import type { PendingUsage } from './hold-state.ts';
+import { createRefresh } from './refresh-families.ts';
 
 /** A hold whose event is on its way to the disk. */
 export interface Billed {
@@ -23,6 +26,12 @@ export interface Billed {
   readonly amount: Decimal | null;
 }
 
+/** Families in memory, and those of them that are evaluated for the hour that begins next. */
+export interface FamilyFigures {
+  readonly known: number;
+  readonly ahead: number;
+}
+
 export interface HoldFamilies {
   /** The customer that an id or ingest alias means, with its family; null: none that can hold. */
   find(ref: string): Promise<{ readonly customerId: string; readonly family: HoldFamily } | null>;
@@ -30,13 +39,15 @@ export interface HoldFamilies {
   known(customerId: string): HoldFamily | null;
   /** Evaluates the family, unless it is as it should be. `since`: the evaluation must have begun after this. */
   renew(family: HoldFamily, since: number): Promise<void>;
-  /** Soon, in the background, if there is usage that no evaluation has counted. */
-  renewLater(family: HoldFamily): void;
+  /** Evaluates before it is needed, from now on. */
+  readonly refresh: { start(): void; close(): void };
   readonly watch: NewEventWatch;
-  figures(): { readonly families: number };
+  figures(): FamilyFigures;
 }
 
 interface FamilyContext extends BillingContext {
+  /** Whether other processes may take in events of the same customers. */
+  readonly isShared: boolean;
   /** The events of these holds are on disk: they are settled. */
   settled(billed: readonly Billed[]): Promise<void>;
   /** Seconds of a group of evaluations. */
@@ -49,9 +60,9 @@ const RENEWALS_MAX = 3;
 
 /** More are forgotten, those first that have been here longest and hold nothing. */
 const FAMILIES_MAX = 20_000;
-/** After an evaluation in the background, the rest is this many times as long as it took. */
-const REST_FACTOR = 3;
-const REST_MIN_MS = 1_000;
+/** Of a family that was evaluated before it was needed, or could not be. */
+const REST_MS = SECOND_MS;
+const REST_AFTER_FAILURE_MS = MINUTE_MS;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
@@ -62,7 +73,8 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
   const owners = new Map<number, number>();
   const loading = new Map<string, Promise<HoldFamily | null>>();
   const renewing = new Map<HoldFamily, Promise<void>>();
-  const resting = new Set<HoldFamily>();
+  /** Evaluations before they are needed. Each family has one evaluation at a time, so that a later one counts more. */
+  const refreshing = new Map<HoldFamily, Promise<void>>();
   const evaluations = createEvaluations(deps);
   const ownerOf = createGroupedReads(async (refs: readonly string[]) => {
     const found = await ownersOfRefs(deps.db, [...new Set(refs)]);
@@ -77,7 +89,7 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
 
   function forget(family: HoldFamily): void {
     family.isStale = true;
-    for (const [ref, of] of [...names]) if (of.family === family) unname(ref);
+    for (const ref of family.names) if (names.get(ref)?.family === family) unname(ref);
     for (const id of family.evaluated.customerIds) if (families.get(id) === family) families.delete(id);
   }
 
@@ -105,10 +117,14 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     for (const id of family.evaluated.customerIds) families.set(id, family);
   }
 
+  function isBusy(family: HoldFamily): boolean {
+    return renewing.has(family) || refreshing.has(family);
+  }
+
   function makeRoom(): void {
     for (const family of families.values()) {
       if (families.size < FAMILIES_MAX) return;
-      if (family.active.size + family.pending.size === 0 && !renewing.has(family)) forget(family);
+      if (family.active.size === 0 && !isBusy(family)) forget(family);
     }
   }
 
@@ -128,22 +144,26 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
   }
 
   async function renewOnce(family: HoldFamily): Promise<void> {
-    await family.noticed;
+    evaluations.giveUpLater(family);
+    await Promise.all([family.noticed, refreshing.get(family)]);
     for (let attempt = 0; attempt < RENEWALS_MAX; attempt += 1) {
-      const { evaluated, begunAt, counted } = await evaluations.evaluate(family);
-      const isNew = ([ref, id]: readonly [string, string]) => {
-        const known = names.get(ref);
-        return known?.customerId !== id || known.family !== family;
-      };
-      const hasNewNames = [...evaluated.customerOf].some(isNew);
-      family.takeOver(evaluated, counted);
-      family.begunAt = begunAt;
-      remember(family);
-      if (!hasNewNames) return;
-      // Usage under a new name that came meanwhile was not watched.
-      family.isStale = true;
+      if (!renewed(family, await evaluations.evaluate(family))) return;
       await deps.ingestSettled();
     }
+  }
+
+  /** Returns whether the family has new names: usage under them that came meanwhile was not watched. */
+  function renewed(family: HoldFamily, { evaluated, begunAt, counted }: Evaluation): boolean {
+    const isNew = ([ref, id]: readonly [string, string]) => {
+      const known = names.get(ref);
+      return known?.customerId !== id || known.family !== family;
+    };
+    const hasNewNames = [...evaluated.customerOf].some(isNew);
+    family.takeOver(evaluated, counted);
+    family.begunAt = begunAt;
+    remember(family);
+    if (hasNewNames) family.isStale = true;
+    return hasNewNames;
   }
 
   function renew(family: HoldFamily): Promise<void> {
@@ -154,17 +174,33 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     return work;
   }
 
-  function renewLater(family: HoldFamily): void {
-    // Whoever waits for an answer comes first; the next request tries again.
-    if (family.pending.size === 0 || resting.has(family) || evaluations.waiting() > 0) return;
-    resting.add(family);
-    own.runInAsyncScope(async () => {
-      const begun = performance.now();
-      // One that fails is tried by whoever needs it.
-      await renew(family).catch(() => undefined);
-      const restMs = Math.max(REST_MIN_MS, REST_FACTOR * (performance.now() - begun));
-      setTimeout(() => resting.delete(family), restMs).unref();
+  /** Evaluates these, which are not busy, before it is needed. `at`: for the hour that begins then; null: for now. */
+  async function refreshAll(due: readonly HoldFamily[], at: Instant | null): Promise<void> {
+    const answers = evaluations.evaluateLater(due, at);
+    const work = due.map((family, index) => {
+      const one = takeLater(family, at, answers[index]).finally(() => refreshing.delete(family));
+      refreshing.set(family, one);
+      return one;
     });
+    await Promise.all(work);
+  }
+
+  /** One that fails is tried by whoever needs it. */
+  async function takeLater(
+    family: HoldFamily,
+    at: Instant | null,
+    answer: Promise<Evaluation | null> | undefined,
+  ): Promise<void> {
+    let restMs = REST_MS;
+    const evaluation = await answer?.catch(() => {
+      restMs = REST_AFTER_FAILURE_MS;
+      return null;
+    });
+    family.restsUntil = performance.now() + restMs;
+    const [customerId = ''] = family.evaluated.customerIds;
+    if (evaluation == null || families.get(customerId) !== family) return;
+    if (at === null) renewed(family, evaluation);
+    else family.prepare(evaluation.evaluated, evaluation.begunAt);
   }
 
   async function familyOf(customerId: string): Promise<HoldFamily | null> {
@@ -201,12 +237,14 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
 
   return {
     async find(ref) {
-      const known = names.get(ref);
-      if (known !== undefined) return known;
-      const owner = await ownerOf(ref);
-      if (owner === null) return null;
-      await familyOf(owner);
-      return names.get(ref) ?? null;
+      if (!names.has(ref)) {
+        const owner = await ownerOf(ref);
+        if (owner === null) return null;
+        await familyOf(owner);
+      }
+      const found = names.get(ref) ?? null;
+      if (found !== null) found.family.askedAt = performance.now();
+      return found;
     },
     known: (customerId) => families.get(customerId) ?? null,
     async renew(family, since) {
@@ -216,7 +254,11 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
         if (family.isStale) return;
       }
     },
-    renewLater,
+    refresh: createRefresh({
+      ...{ clock: deps.clock, log: deps.log, isShared: deps.isShared, refresh: refreshAll, forget },
+      families: () => new Set(families.values()),
+      isBusy,
+    }),
     watch: {
       isWatching: () => names.size > 0,
       isWatched: (owner) => owners.has(owner),
@@ -237,6 +279,10 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
         };
       },
     },
-    figures: () => ({ families: families.size }),
+    figures() {
+      const all = [...new Set(families.values())];
+      const now = deps.clock.now();
+      return { known: all.length, ahead: all.filter((family) => family.isAheadOf(now)).length };
+    },
   };
 }

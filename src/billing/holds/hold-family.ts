@@ -2,54 +2,23 @@
  * Customers who share balances, as one process sees them: an evaluation, and what has come since (docs/holds.md, "The
  * state"). In memory.
  */
-import { type Decimal, maximum, ONE, ZERO } from '../../core/decimal.ts';
-import { contains, type Instant } from '../../core/time.ts';
-import { isUnrestricted } from '../../rating/balances/buckets.ts';
-import { type ChargeClass, periodKey } from '../../rating/holds/charged-slot.ts';
-import { HoldBook, type HoldPart } from '../../rating/holds/hold-book.ts';
-import {
-  type HeldDraft,
-  isPrepaid,
-  type MatchNeed,
-  type PricedEvent,
-} from '../../rating/holds/price-event.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import type { Instant } from '../../core/time.ts';
+import type { HoldBook } from '../../rating/holds/hold-book.ts';
 import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts';
-import { type AskedQuantity, type HeldEvent, matcherOf, usageOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-families.ts';
+import { HoldState, type PendingUsage } from './hold-state.ts';
 
-/** To be held, or used already. */
-export type Charged = { readonly event: HeldEvent } | HeldAmount;
-
-interface HeldAmount {
-  readonly amount: Decimal;
-  readonly creditTypeId: string;
-  readonly at: Instant;
-}
-
-/** A question about usage, which is not held. With a product the event has its group values only. */
-export interface Asked {
-  readonly event: HeldEvent;
-  readonly productId: string | null;
-  /** Null: what the event says, or 1. */
-  readonly quantity: Decimal | null;
-}
-
-export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
-
-/** Usage that no evaluation has counted yet. */
-export interface PendingUsage {
-  readonly id: string;
-  readonly customerId: string;
-  readonly event: HeldEvent;
-  /** Epoch microseconds: evaluations that count up to here or further count it. */
-  readonly ingestedBefore: number;
-  /** Whether it is on disk, so that evaluations which begin now count it. */
-  isStored: boolean;
+/** For the hour that begins next. */
+interface Ahead {
+  readonly state: HoldState;
+  /** Up to which its evaluation counts usage: epoch microseconds. */
+  readonly countedUpTo: number;
+  readonly begunAt: number;
 }
 
 export class HoldFamily {
-  evaluated: EvaluatedFamily;
-  book: HoldBook;
+  state: HoldState;
   readonly active = new Map<string, Hold>();
   /** Ids of active ones that are not on disk yet. */
   readonly unwritten = new Set<string>();
@@ -61,15 +30,32 @@ export class HoldFamily {
   names: readonly string[] = [];
   /** When the evaluation began, in milliseconds of this process. */
   begunAt = 0;
+  /** When a request last asked for it, in milliseconds of this process. */
+  askedAt = 0;
+  /** Until then it is not evaluated before it is needed, in milliseconds of this process. */
+  restsUntil = 0;
   /** From then on all its usage is noticed, and what came before is on disk. */
   noticed: Promise<void> = Promise.resolve();
+  private ahead: Ahead | null = null;
   private readonly byTransaction = new Map<string, Hold>();
 
+  /** Without an evaluation, if it has none yet. */
   constructor(evaluated: EvaluatedFamily) {
-    this.evaluated = evaluated;
-    this.book = new HoldBook(evaluated.buckets, evaluated.limits);
+    this.state = new HoldState(evaluated);
     this.isStale = true;
-    this.takeOver(evaluated, []);
+  }
+
+  get evaluated(): EvaluatedFamily {
+    return this.state.evaluated;
+  }
+
+  get book(): HoldBook {
+    return this.state.book;
+  }
+
+  /** Whether it is evaluated for an hour that has not begun. */
+  isAheadOf(now: Instant): boolean {
+    return this.ahead !== null && this.ahead.state.evaluated.validFrom > now;
   }
 
   /**
@@ -78,9 +64,56 @@ export class HoldFamily {
    * else has changed anything, and else those that the evaluation has found.
    */
   takeOver(evaluated: EvaluatedFamily, counted: Iterable<string>): void {
+    if (this.isStale || !isOfSameTerms(evaluated, this.ahead?.state.evaluated)) this.ahead = null;
     this.forgetCounted(evaluated.countedUpTo, counted);
-    this.evaluated = evaluated;
-    this.book = new HoldBook(evaluated.buckets, evaluated.limits);
+    this.state = new HoldState(evaluated);
+    this.see(evaluated);
+    if (this.isStale) {
+      this.active.clear();
+      this.byTransaction.clear();
+      for (const hold of evaluated.holds) this.keep(hold);
+    }
+    this.isStale = false;
+    for (const usage of this.pending.values()) {
+      if (this.state.use(usage) === 'not_priceable') this.isStale = true;
+    }
+    for (const hold of this.active.values()) this.state.hold(hold);
+  }
+
+  /**
+   * Keeps an evaluation for the next hour, which takes over when it begins. Until then everything that is used or held is
+   * added to both, so it misses nothing, also where a later evaluation of this hour counts usage that it has not.
+   */
+  prepare(evaluated: EvaluatedFamily, begunAt: number): void {
+    const { countedUpTo } = evaluated;
+    if (this.isStale || countedUpTo === null) return;
+    if (!isOfSameTerms(this.evaluated, evaluated)) {
+      this.isStale = true;
+      return;
+    }
+    const state = new HoldState(evaluated);
+    for (const usage of this.pending.values()) {
+      if (usage.ingestedBefore > countedUpTo && state.use(usage) === 'not_priceable') return;
+    }
+    for (const hold of this.active.values()) state.hold(hold);
+    this.ahead = { state, countedUpTo, begunAt };
+  }
+
+  /** The evaluation that was kept for this hour takes over. */
+  private advance(now: Instant): void {
+    const { ahead } = this;
+    if (ahead === null || this.isStale || now < this.evaluated.validUntil) return;
+    this.ahead = null;
+    const { validFrom, validUntil } = ahead.state.evaluated;
+    if (now < validFrom || now >= validUntil) return;
+    this.forgetCounted(ahead.countedUpTo, []);
+    this.state = ahead.state;
+    this.begunAt = ahead.begunAt;
+    this.see(ahead.state.evaluated);
+  }
+
+  /** Versions are known of what this process has changed since. */
+  private see(evaluated: EvaluatedFamily): void {
     const known = new Map(this.seen);
     this.seen.clear();
     for (const account of evaluated.seen) {
@@ -88,14 +121,6 @@ export class HoldFamily {
       const marks = own === undefined ? {} : { version: own.version, usageMark: own.usageMark };
       this.seen.set(account.customerId, { ...account, ...marks });
     }
-    if (this.isStale) {
-      this.active.clear();
-      this.byTransaction.clear();
-      for (const hold of evaluated.holds) this.keep(hold);
-    }
-    this.isStale = false;
-    for (const usage of [...this.pending.values()]) this.use(usage);
-    for (const hold of this.active.values()) this.book.add(hold.id, this.partsOfHold(hold), 'hold');
   }
 
   private forgetCounted(countedUpTo: number | null, counted: Iterable<string>): void {
@@ -110,20 +135,15 @@ export class HoldFamily {
 
   /** `since`: the evaluation must have begun after this. */
   isValidAt(now: Instant, since: number): boolean {
+    this.advance(now);
     return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
-  }
-
-  /** The amounts that it takes, or why it cannot be charged. */
-  partsOf(customerId: string, charged: Charged): readonly HoldPart[] | NotCharged {
-    return 'event' in charged
-      ? this.partsOfEvent(customerId, charged.event)
-      : this.partsOfAmount(customerId, charged);
   }
 
   /** Adds usage; it counts until an evaluation has counted it. */
   use(usage: PendingUsage): Decimal | null {
     this.pending.set(usage.id, usage);
-    const parts = this.partsOfEvent(usage.customerId, usage.event);
+    if (this.ahead?.state.use(usage) === 'not_priceable') this.ahead = null;
+    const parts = this.state.partsOfEvent(usage.customerId, usage.event);
     if (typeof parts === 'string') {
       // Usage that an invoice does not charge takes nothing; usage without a price ahead may take anything.
       if (parts === 'not_priceable') this.isStale = true;
@@ -159,7 +179,14 @@ export class HoldFamily {
     return this.byTransaction.get(transactionId) ?? null;
   }
 
-  /** A hold that the book has room for. */
+  /** A hold that the book has room for, and has. */
+  grant(hold: Hold): void {
+    this.keep(hold);
+    this.unwritten.add(hold.id);
+    this.ahead?.state.hold(hold);
+  }
+
+  /** Without adding it to the book. */
   keep(hold: Hold): void {
     this.active.set(hold.id, hold);
     this.byTransaction.set(hold.transactionId, hold);
@@ -171,6 +198,7 @@ export class HoldFamily {
       this.byTransaction.delete(hold.transactionId);
     this.active.delete(holdId);
     this.book.remove(holdId);
+    this.ahead?.state.book.remove(holdId);
   }
 
   /** Takes over the accounts after a change of this process; anything else was another's change. */
@@ -182,128 +210,14 @@ export class HoldFamily {
       this.seen.set(customerId, { ...seen, version, usageMark });
     }
   }
-
-  private partsOfEvent(customerId: string, event: HeldEvent): readonly HoldPart[] | NotCharged {
-    return this.partsOfMatch(customerId, event, matcherOf(event, this.evaluated.metrics));
-  }
-
-  private partsOfMatch(
-    customerId: string,
-    { timestamp }: Pick<HeldEvent, 'timestamp'>,
-    match: MatchNeed,
-  ): readonly HoldPart[] | NotCharged {
-    const drafts = this.evaluated.drafts.get(customerId) ?? [];
-    const open = drafts.filter(({ draft }) => contains(draft.period, timestamp));
-    if (open.length === 0) return drafts.length === 0 ? 'unpriced' : 'not_priceable';
-    return joined(open.map(({ pricer }) => pricer.price(timestamp, match)));
-  }
-
-  /** Of usage that is asked about and not held. `unknown_product`: no open draft of the customer knows the product. */
-  partsOfAsked(
-    customerId: string,
-    { event, productId, quantity }: Asked,
-  ): readonly HoldPart[] | NotCharged | 'unknown_product' {
-    const { metrics, drafts } = this.evaluated;
-    const asked: AskedQuantity = { quantity: quantity ?? ONE, isDefault: quantity === null };
-    if (productId === null) return this.partsOfMatch(customerId, event, matcherOf(event, metrics, asked));
-    const match = usageOf(event, metrics, asked.quantity);
-    const priced = (drafts.get(customerId) ?? [])
-      .filter(({ draft }) => contains(draft.period, event.timestamp))
-      .flatMap(({ pricer }) => pricer.priceProduct(productId, event.timestamp, match) ?? []);
-    return priced.length === 0 ? 'unknown_product' : joined(priced);
-  }
-
-  /**
-   * Of balances that are limited to nothing and pay for every contract of the customer. In a custom unit without a balance
-   * its conversion, as it would be billed.
-   */
-  private partsOfAmount(
-    customerId: string,
-    { amount, creditTypeId, at }: HeldAmount,
-  ): readonly HoldPart[] | NotCharged {
-    const drafts = this.draftsAt(customerId, at);
-    const [first, ...others] = drafts;
-    if (first === undefined) return 'unpriced';
-    const inUnit = first.buckets.filter(
-      (bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId && contains(bucket.access, at),
-    );
-    if (inUnit.length === 0) {
-      const converted = conversionOf(drafts, { amount, creditTypeId, at });
-      if (converted !== null)
-        return converted === 'not_priceable' ? converted : this.partsOfAmount(customerId, converted);
-    }
-    const ids = inUnit
-      .filter((bucket) => !bucket.seat && isUnrestricted(bucket.applicability))
-      .map(({ segmentId }) => segmentId)
-      .filter((id) => others.every(({ buckets }) => buckets.some(({ segmentId }) => segmentId === id)));
-    const hasBalances = inUnit.length > 0;
-    // A segment that does not exist has nothing left: balances that do not apply to an amount grant none.
-    const segmentIds = ids.length === 0 && hasBalances ? [''] : ids;
-    return [{ charge: amountClass(customerId, drafts, creditTypeId, segmentIds), amount }];
-  }
-
-  private draftsAt(customerId: string, at: Instant): readonly HeldDraft[] {
-    const drafts = this.evaluated.drafts.get(customerId) ?? [];
-    return drafts.flatMap(({ draft }) => (contains(draft.period, at) ? [draft] : []));
-  }
-
-  /** As it is priced now; an amount where that is not possible any more. */
-  private partsOfHold(hold: Hold): readonly HoldPart[] {
-    const { customerId, amount, creditTypeId, eventType, properties, timestamp } = hold;
-    const event = eventType === null ? null : heldEvent(eventType, timestamp, properties);
-    const parts = event === null ? null : this.partsOfEvent(customerId, event);
-    if (parts !== null && typeof parts !== 'string') return parts;
-    const own = this.partsOfAmount(customerId, { amount, creditTypeId, at: timestamp });
-    if (event === null && typeof own !== 'string') return own;
-    const drafts = this.draftsAt(customerId, timestamp);
-    const all = (this.evaluated.drafts.get(customerId) ?? []).flatMap(({ draft }) => draft.buckets);
-    const ids = all
-      .filter((bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId)
-      .map(({ segmentId }) => segmentId);
-    return [{ charge: amountClass(customerId, drafts, creditTypeId, [...new Set(ids)]), amount }];
-  }
 }
 
-/** Of several contracts. */
-function joined(priced: readonly PricedEvent[]): readonly HoldPart[] | NotCharged {
-  const parts = priced.flatMap((one) => one.parts);
-  const uncharged = new Set(priced.flatMap((one) => [...one.uncharged]));
-  const units = new Set(parts.map((part) => ('slot' in part ? part.slot.charge : part.charge).creditTypeId));
-  if (uncharged.has('not_priceable') || units.size > 1) return 'not_priceable';
-  if (parts.length > 0) return parts;
-  return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
+/** Whether two evaluations have read the same terms of the same customers. */
+function isOfSameTerms(one: EvaluatedFamily, other: EvaluatedFamily | undefined): boolean {
+  return other !== undefined && termsOf(one) === termsOf(other);
 }
 
-/** In the currency, where all drafts convert the unit: at the highest rate. Null: there is nothing to convert. */
-function conversionOf(
-  drafts: readonly HeldDraft[],
-  { amount, creditTypeId, at }: HeldAmount,
-): HeldAmount | 'not_priceable' | null {
-  const converting = drafts.filter(({ conversions }) => conversions.has(creditTypeId));
-  const currencies = new Set(converting.map(({ input }) => input.fiatCreditTypeId));
-  const [currency] = currencies;
-  if (currency === undefined || currencies.has(creditTypeId)) return null;
-  if (currencies.size > 1) return 'not_priceable';
-  const worth = converting.reduce(
-    (most, { conversions }) => maximum(most, conversions.get(creditTypeId) ?? ZERO),
-    ZERO,
-  );
-  return { amount: amount.times(worth), creditTypeId: currency, at };
-}
-
-function amountClass(
-  customerId: string,
-  drafts: readonly HeldDraft[],
-  creditTypeId: string,
-  segmentIds: readonly string[],
-): ChargeClass {
-  const periods = drafts.map(({ contractId, period }) => periodKey(contractId, period.start));
-  const key = ['amount', customerId, creditTypeId, ...periods, ...segmentIds].join(' ');
-  return { key, periods, creditTypeId, segmentIds };
-}
-
-/** `properties`: JSON of names and texts as they are stored. */
-export function heldEvent(eventType: string, timestamp: Instant, properties: string | null): HeldEvent {
-  const entries: readonly (readonly [string, string])[] = JSON.parse(properties ?? '[]');
-  return { eventType, timestamp, properties: new Map(entries) };
+function termsOf({ customerIds, customerOf, seen }: EvaluatedFamily): string {
+  const accounts = seen.map(({ customerId, changes, prices }) => `${customerId} ${changes} ${prices}`);
+  return JSON.stringify([customerIds, [...customerOf], accounts.sort()]);
 }

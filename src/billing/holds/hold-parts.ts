@@ -18,11 +18,19 @@ export interface HoldContext extends BillingContext {
   granted(holds: readonly Hold[]): void;
 }
 
+/** One of both. */
+export interface HoldName {
+  readonly holdId: string | null;
+  readonly transactionId: string | null;
+}
+
 export interface HoldParts extends HoldContext {
   readonly writer: HoldWriter;
   readonly families: HoldFamilies;
   readonly counts: HoldCounts;
   /** The holds that requests are settling now; the amounts of those whose events are billed. */
   readonly settling: Map<string, Decimal | null>;
+  /** As it is in PostgreSQL. Null: there is none. */
+  readonly readHold: (name: HoldName) => Promise<Hold | null>;
   readonly nameOf: (creditTypeId: string) => Promise<string>;
 }

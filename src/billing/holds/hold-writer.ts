@@ -14,7 +14,8 @@ import {
 } from '../../store/holds/holds.ts';
 
 import type { RowContext } from '../billing-context.ts';
-import type { HoldFamily, NotCharged } from './hold-family.ts';
+import type { HoldFamily } from './hold-family.ts';
+import type { NotCharged } from './hold-state.ts';
 
 /** The outcome of a reservation. */
 export type Reserved =
@@ -154,8 +155,7 @@ function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided |
   const { reason } = decision;
   if (reason !== null) return { waiting, hold: null, answer: { kind: 'refused', reason, decision } };
   const hold = { ...task.newHold(decision, parts), id };
-  family.keep(hold);
-  family.unwritten.add(id);
+  family.grant(hold);
   return { waiting, hold, answer: { kind: 'granted', hold } };
 }
 

@@ -1,35 +1,20 @@
 /** The operations of holds (docs/holds.md): reserve, settle, release, extend. */
 import type { Decimal } from '../../core/decimal.ts';
-import { Refusal } from '../../core/errors.ts';
-import { DAY_MS, formatInstant, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
-import { findHolds, type Hold, tidyHolds } from '../../store/holds/holds.ts';
+import { type Hold, tidyHolds } from '../../store/holds/holds.ts';
 import { type CheckAnswer, type CheckRequest, createCheck } from './check.ts';
+import { createHoldReads, findHold, notThere } from './find-hold.ts';
 import { createHoldCounts, type HoldFigures } from './hold-counts.ts';
-import { type Billed, createHoldFamilies } from './hold-families.ts';
-import type { HoldFamily } from './hold-family.ts';
-import type { HoldContext, HoldParts } from './hold-parts.ts';
+import { type Billed, createHoldFamilies, type FamilyFigures } from './hold-families.ts';
+import type { HoldContext, HoldName, HoldParts } from './hold-parts.ts';
 import { createHoldWriter, type HoldWriter } from './hold-writer.ts';
 import { createUnitNames } from './list-holds.ts';
 import type { HoldRequest } from './prepare-holds.ts';
-import { type HoldAnswer, isLive, reserve } from './reserve.ts';
+import { type HoldAnswer, reserve } from './reserve.ts';
+import { type SettleAnswer, type Settlement, settleAll } from './settle-holds.ts';
 import { settleStored } from './settle-stored.ts';
 
-/** One of both. */
-interface HoldName {
-  readonly holdId: string | null;
-  readonly transactionId: string | null;
-}
-
-interface Settlement extends HoldName {
-  readonly eventType: string | null;
-  readonly properties: string | null;
-  readonly timestamp: Instant | null;
-}
-
-export type SettleAnswer =
-  | { readonly hold: Hold; readonly accepted: boolean; readonly amount: Decimal | null }
-  | { readonly error: string };
 export type EndAnswer = { readonly hold: Hold } | { readonly error: string };
 
 export interface Holds {
@@ -42,7 +27,7 @@ export interface Holds {
   /** Whether something may be used now. Holds nothing. */
   check(request: CheckRequest): Promise<CheckAnswer>;
   readonly watch: NewEventWatch;
-  figures(): HoldFigures;
+  figures(): HoldFigures & { readonly families: FamilyFigures };
   /** Gives the seconds of each evaluation to one observer. */
   observeEvaluations(observe: (seconds: number) => void): void;
   /** Removes old holds from now on. */
@@ -56,16 +41,16 @@ export function createHolds(deps: HoldContext): Holds {
   const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed, settling);
   const counts = createHoldCounts();
   const families = createHoldFamilies({ ...deps, settled, evaluated: counts.evaluated });
-  const parts: HoldParts = { ...deps, writer, families, settling, counts, nameOf: createUnitNames(deps.db) };
+  const parts: HoldParts = {
+    ...{ ...deps, writer, families, settling, counts },
+    nameOf: createUnitNames(deps.db),
+    readHold: createHoldReads(deps.db),
+  };
   const check = createCheck(parts);
-  const background = [keepTidy(deps), settleStored(parts), counts.outstanding(deps)];
+  const background = [keepTidy(deps), settleStored(parts), counts.outstanding(deps), families.refresh];
   return {
     reserve: (requests) => reserve(parts, requests),
-    settle: async (settlements) => {
-      const answers: SettleAnswer[] = [];
-      for (const one of settlements) answers.push(await settle(parts, one));
-      return answers;
-    },
+    settle: (settlements) => settleAll(parts, settlements),
     release: (names) => Promise.all(names.map((name) => release(parts, name))),
     extend: (extensions) => Promise.all(extensions.map((one) => extend(parts, one))),
     check: async (request) => {
@@ -74,7 +59,7 @@ export function createHolds(deps: HoldContext): Holds {
       return answer;
     },
     watch: families.watch,
-    figures: counts.figures,
+    figures: () => ({ ...counts.figures(), families: families.figures() }),
     observeEvaluations: counts.observeEvaluations,
     start() {
       for (const work of background) work.start();
@@ -124,83 +109,6 @@ async function noteSettled(
   }
 }
 
-/** The hold that is meant: with a transaction id the one that is active or settled, else the last one. */
-async function findHold({ db, clock }: HoldParts, { holdId, transactionId }: HoldName): Promise<Hold | null> {
-  const [byName = null] = await findHolds(
-    db,
-    holdId === null ? { transactionIds: [transactionId ?? ''] } : { ids: [holdId] },
-  );
-  if (holdId === null || byName === null || isLive(byName, clock.now())) return byName;
-  // An ended hold may have been replaced by another one, which becomes the event.
-  const [live = byName] = await findHolds(db, { transactionIds: [byName.transactionId] });
-  return byName.status === 'released' ? byName : live;
-}
-
-/** Ingests the event, which settles the hold on its way. */
-async function settle(parts: HoldParts, settlement: Settlement): Promise<SettleAnswer> {
-  const hold = await findHold(parts, settlement);
-  if (hold === null || hold.status === 'released') return { error: notThere(settlement) };
-  if (hold.status === 'settled') return { hold, accepted: false, amount: hold.settledAmount };
-  const eventType = hold.eventType ?? settlement.eventType;
-  if (eventType === null) return { error: 'event_type is needed to settle a hold of an amount' };
-  const family = await pricingFamily(parts, hold);
-  const timestamp = settlement.timestamp ?? hold.timestamp;
-  const properties = settlement.properties ?? textsAsJson(hold.properties);
-  const head = { transaction_id: hold.transactionId, customer_id: hold.customerId, event_type: eventType };
-  const members = JSON.stringify({ ...head, timestamp: formatInstant(timestamp) }).slice(1, -1);
-  const body = Buffer.from(`[{${members},"properties":${properties}}]`);
-  const { accepted, amount } = await ingestSettling(parts, hold, body);
-  if (amount !== null) return { hold: { ...hold, status: 'settled' }, accepted, amount };
-  const [after = hold] = await findHolds(parts.db, { ids: [hold.id] });
-  if (after.status === 'settled') return { hold: after, accepted, amount: after.settledAmount };
-  // Its event arrived before the hold, or while no process watched.
-  const end = { id: hold.id, status: 'settled' as const, settledAmount: null };
-  await parts.writer.change({ family, end });
-  return { hold: { ...hold, status: 'settled' }, accepted, amount: null };
-}
-
-/** `amount`: what the event costs, where it has just become the hold's; null: that has to be looked up. */
-async function ingestSettling(
-  parts: HoldParts,
-  { id }: Hold,
-  body: Buffer,
-): Promise<{ readonly accepted: boolean; readonly amount: Decimal | null }> {
-  const { settling } = parts;
-  settling.set(id, null);
-  try {
-    const { accepted } = await ingestOne(parts, body);
-    return { accepted: accepted > 0, amount: settling.get(id) ?? null };
-  } finally {
-    settling.delete(id);
-  }
-}
-
-/** Knows the hold, so that its event is priced on its way. */
-async function pricingFamily(parts: HoldParts, hold: Hold): Promise<HoldFamily | null> {
-  const since = parts.isShared ? performance.now() : 0;
-  const found = await parts.families.find(hold.customerId);
-  if (found === null) return null;
-  const { family } = found;
-  await parts.families.renew(family, since);
-  // It has expired, or another process has granted it.
-  if (family.holdOf(hold.transactionId) === null) family.keep(hold);
-  return family;
-}
-
-async function ingestOne(parts: HoldParts, body: Buffer): Promise<{ readonly accepted: number }> {
-  try {
-    return await parts.ingest(body);
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.kind !== 'invalid') throw error;
-    throw new Refusal('invalid', error.problem, { path: ['settlements'], details: error.details });
-  }
-}
-
-function textsAsJson(properties: string | null): string {
-  const entries: readonly (readonly [string, string])[] = JSON.parse(properties ?? '[]');
-  return `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`).join(',')}}`;
-}
-
 async function release(parts: HoldParts, name: HoldName): Promise<EndAnswer> {
   const hold = await activeHold(parts, name);
   if (hold === null) return { error: notThere(name) };
@@ -225,10 +133,4 @@ async function extend(
 async function activeHold(parts: HoldParts, name: HoldName): Promise<Hold | null> {
   const hold = await findHold(parts, name);
   return hold !== null && hold.status === 'active' && hold.expiresAt > parts.clock.now() ? hold : null;
-}
-
-function notThere({ holdId, transactionId }: HoldName): string {
-  return holdId === null
-    ? `there is no active hold of transaction ${transactionId}`
-    : `there is no active hold ${holdId}`;
 }

@@ -6,7 +6,7 @@ import { formatInstant, type Instant } from '../../core/time.ts';
 import { createEventReader } from '../../metering/ingest/validate-events.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HeldEvent } from './count-event.ts';
-import { type Charged, heldEvent } from './hold-family.ts';
+import { type Charged, heldEvent } from './hold-state.ts';
 
 export interface HoldRequest {
   readonly customerRef: string;
@@ -101,4 +101,18 @@ export function preparedEvent(
   if (!('rows' in read)) throw invalid([], read.errors[0]?.message ?? read.message);
   const { timestamp, properties: stored } = read.rows.read(0);
   return heldEvent(eventType, timestamp, JSON.stringify(stored));
+}
+
+/** Refuses (`invalid`) if ingest would refuse one of these events, whose places in `list` are given. */
+export function requireValid(
+  { clock, windowDays }: BillingContext,
+  events: readonly { readonly index: number; readonly body: string }[],
+  list: string,
+): void {
+  if (events.length === 0) return;
+  const body = Buffer.from(`[${events.map((event) => event.body).join(',')}]`);
+  const read = createEventReader().read(body, { now: clock.now(), windowDays });
+  if ('rows' in read) return;
+  const [first] = read.errors;
+  throw invalid([list, events[first?.index ?? 0]?.index ?? 0], first?.message ?? read.message);
 }

@@ -5,8 +5,8 @@ import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
 import { endExpired, findHolds, type Hold } from '../../store/holds/holds.ts';
 import { payersOf, unitOf } from './facts-of-parts.ts';
-import type { NotCharged } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
+import type { NotCharged } from './hold-state.ts';
 import type { Reserved } from './hold-writer.ts';
 import type { ListedHold } from './list-holds.ts';
 import { type HoldRequest, type PreparedHold, prepareHolds } from './prepare-holds.ts';
@@ -116,10 +116,9 @@ async function tryToReserve(
   const reserved = await writer.reserve({
     family,
     since,
-    partsNow: () => family.partsOf(customerId, one.charged),
+    partsNow: () => family.state.partsOf(customerId, one.charged),
     newHold: (decision, charged) => newHold(one, customerId, decision, charged, clock.now()),
   });
-  families.renewLater(family);
   if (reserved.kind === 'granted') granted.push(reserved.hold);
   if (isConfirmed && 'decision' in reserved && family.hasStoredUsage()) {
     // Usage since the evaluation is priced on the safe side: nobody is refused because of that.

@@ -1,8 +1,9 @@
 /** Holds: what is about to be used is held of balances and limits before it happens (docs/holds.md). */
 import { z } from 'zod';
-import type { EndAnswer, SettleAnswer } from '../../../billing/holds/holds.ts';
+import type { EndAnswer } from '../../../billing/holds/holds.ts';
 import { type ListedHold, listHolds } from '../../../billing/holds/list-holds.ts';
 import { type HoldAnswer, TTL_SECONDS, TTL_SECONDS_MAX } from '../../../billing/holds/reserve.ts';
+import type { SettleAnswer } from '../../../billing/holds/settle-holds.ts';
 import { ZERO } from '../../../core/decimal.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { stringifyJson } from '../../base/json.ts';

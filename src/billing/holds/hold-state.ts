@@ -1,0 +1,209 @@
+/** An evaluation of customers who share balances, and what is outstanding since, at its prices. */
+import { type Decimal, maximum, ONE, ZERO } from '../../core/decimal.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import { isUnrestricted } from '../../rating/balances/buckets.ts';
+import { type ChargeClass, periodKey } from '../../rating/holds/charged-slot.ts';
+import { HoldBook, type HoldPart } from '../../rating/holds/hold-book.ts';
+import {
+  type HeldDraft,
+  isPrepaid,
+  type MatchNeed,
+  type PricedEvent,
+} from '../../rating/holds/price-event.ts';
+import type { Hold } from '../../store/holds/holds.ts';
+import { type AskedQuantity, type HeldEvent, matcherOf, usageOf } from './count-event.ts';
+import type { EvaluatedFamily } from './evaluate-families.ts';
+
+/** To be held, or used already. */
+export type Charged = { readonly event: HeldEvent } | HeldAmount;
+
+interface HeldAmount {
+  readonly amount: Decimal;
+  readonly creditTypeId: string;
+  readonly at: Instant;
+}
+
+/** A question about usage, which is not held. With a product the event has its group values only. */
+export interface Asked {
+  readonly event: HeldEvent;
+  readonly productId: string | null;
+  /** Null: what the event says, or 1. */
+  readonly quantity: Decimal | null;
+}
+
+export type NotCharged = 'not_entitled' | 'unpriced' | 'not_priceable';
+
+/** Usage that no evaluation has counted yet. */
+export interface PendingUsage {
+  readonly id: string;
+  readonly customerId: string;
+  readonly event: HeldEvent;
+  /** Epoch microseconds: evaluations that count up to here or further count it. */
+  readonly ingestedBefore: number;
+  /** Whether it is on disk, so that evaluations which begin now count it. */
+  isStored: boolean;
+}
+
+export class HoldState {
+  readonly evaluated: EvaluatedFamily;
+  readonly book: HoldBook;
+  /** Whether usage may be counted too high: a UNIQUE value that is known counts as a new one. */
+  readonly isEstimated: boolean;
+
+  constructor(evaluated: EvaluatedFamily) {
+    this.evaluated = evaluated;
+    this.isEstimated = hasUnique(evaluated);
+    this.book = new HoldBook(evaluated.buckets, evaluated.limits);
+  }
+
+  /** The amounts that it takes, or why it cannot be charged. */
+  partsOf(customerId: string, charged: Charged): readonly HoldPart[] | NotCharged {
+    return 'event' in charged
+      ? this.partsOfEvent(customerId, charged.event)
+      : this.partsOfAmount(customerId, charged);
+  }
+
+  /** Adds usage to the book. Usage that an invoice does not charge takes nothing; why it is not charged is answered. */
+  use({ id, customerId, event }: PendingUsage): readonly HoldPart[] | NotCharged {
+    const parts = this.partsOfEvent(customerId, event);
+    if (typeof parts !== 'string') this.book.add(id, parts);
+    return parts;
+  }
+
+  /** Adds a hold that was granted, at its price now. */
+  hold(hold: Hold): void {
+    this.book.add(hold.id, this.partsOfHold(hold), 'hold');
+  }
+
+  partsOfEvent(customerId: string, event: HeldEvent): readonly HoldPart[] | NotCharged {
+    return this.partsOfMatch(customerId, event, matcherOf(event, this.evaluated.metrics));
+  }
+
+  private partsOfMatch(
+    customerId: string,
+    { timestamp }: Pick<HeldEvent, 'timestamp'>,
+    match: MatchNeed,
+  ): readonly HoldPart[] | NotCharged {
+    const drafts = this.evaluated.drafts.get(customerId) ?? [];
+    const open = drafts.filter(({ draft }) => contains(draft.period, timestamp));
+    if (open.length === 0) return drafts.length === 0 ? 'unpriced' : 'not_priceable';
+    return joined(open.map(({ pricer }) => pricer.price(timestamp, match)));
+  }
+
+  /** Of usage that is asked about and not held. `unknown_product`: no open draft of the customer knows the product. */
+  partsOfAsked(
+    customerId: string,
+    { event, productId, quantity }: Asked,
+  ): readonly HoldPart[] | NotCharged | 'unknown_product' {
+    const { metrics, drafts } = this.evaluated;
+    const asked: AskedQuantity = { quantity: quantity ?? ONE, isDefault: quantity === null };
+    if (productId === null) return this.partsOfMatch(customerId, event, matcherOf(event, metrics, asked));
+    const match = usageOf(event, metrics, asked.quantity);
+    const priced = (drafts.get(customerId) ?? [])
+      .filter(({ draft }) => contains(draft.period, event.timestamp))
+      .flatMap(({ pricer }) => pricer.priceProduct(productId, event.timestamp, match) ?? []);
+    return priced.length === 0 ? 'unknown_product' : joined(priced);
+  }
+
+  /**
+   * Of balances that are limited to nothing and pay for every contract of the customer. In a custom unit without a balance
+   * its conversion, as it would be billed.
+   */
+  private partsOfAmount(
+    customerId: string,
+    { amount, creditTypeId, at }: HeldAmount,
+  ): readonly HoldPart[] | NotCharged {
+    const drafts = this.draftsAt(customerId, at);
+    const [first, ...others] = drafts;
+    if (first === undefined) return 'unpriced';
+    const inUnit = first.buckets.filter(
+      (bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId && contains(bucket.access, at),
+    );
+    if (inUnit.length === 0) {
+      const converted = conversionOf(drafts, { amount, creditTypeId, at });
+      if (converted !== null)
+        return converted === 'not_priceable' ? converted : this.partsOfAmount(customerId, converted);
+    }
+    const ids = inUnit
+      .filter((bucket) => !bucket.seat && isUnrestricted(bucket.applicability))
+      .map(({ segmentId }) => segmentId)
+      .filter((id) => others.every(({ buckets }) => buckets.some(({ segmentId }) => segmentId === id)));
+    const hasBalances = inUnit.length > 0;
+    // A segment that does not exist has nothing left: balances that do not apply to an amount grant none.
+    const segmentIds = ids.length === 0 && hasBalances ? [''] : ids;
+    return [{ charge: amountClass(customerId, drafts, creditTypeId, segmentIds), amount }];
+  }
+
+  private draftsAt(customerId: string, at: Instant): readonly HeldDraft[] {
+    const drafts = this.evaluated.drafts.get(customerId) ?? [];
+    return drafts.flatMap(({ draft }) => (contains(draft.period, at) ? [draft] : []));
+  }
+
+  /** As it is priced now; an amount where that is not possible any more. */
+  private partsOfHold(hold: Hold): readonly HoldPart[] {
+    const { customerId, amount, creditTypeId, eventType, properties, timestamp } = hold;
+    const event = eventType === null ? null : heldEvent(eventType, timestamp, properties);
+    const parts = event === null ? null : this.partsOfEvent(customerId, event);
+    if (parts !== null && typeof parts !== 'string') return parts;
+    const own = this.partsOfAmount(customerId, { amount, creditTypeId, at: timestamp });
+    if (event === null && typeof own !== 'string') return own;
+    const drafts = this.draftsAt(customerId, timestamp);
+    const all = (this.evaluated.drafts.get(customerId) ?? []).flatMap(({ draft }) => draft.buckets);
+    const ids = all
+      .filter((bucket) => isPrepaid(bucket) && bucket.creditTypeId === creditTypeId)
+      .map(({ segmentId }) => segmentId);
+    return [{ charge: amountClass(customerId, drafts, creditTypeId, [...new Set(ids)]), amount }];
+  }
+}
+
+function hasUnique({ drafts, metrics }: EvaluatedFamily): boolean {
+  const needs = [...drafts.values()].flatMap((own) => own.flatMap(({ draft }) => draft.needs));
+  return needs.some(({ billableMetricId }) => {
+    const metric = metrics.get(billableMetricId);
+    return metric?.kind === 'streaming' && metric.aggregation === 'UNIQUE';
+  });
+}
+
+/** Of several contracts. */
+function joined(priced: readonly PricedEvent[]): readonly HoldPart[] | NotCharged {
+  const parts = priced.flatMap((one) => one.parts);
+  const uncharged = new Set(priced.flatMap((one) => [...one.uncharged]));
+  const units = new Set(parts.map((part) => ('slot' in part ? part.slot.charge : part.charge).creditTypeId));
+  if (uncharged.has('not_priceable') || units.size > 1) return 'not_priceable';
+  if (parts.length > 0) return parts;
+  return uncharged.has('not_entitled') ? 'not_entitled' : 'unpriced';
+}
+
+/** In the currency, where all drafts convert the unit: at the highest rate. Null: there is nothing to convert. */
+function conversionOf(
+  drafts: readonly HeldDraft[],
+  { amount, creditTypeId, at }: HeldAmount,
+): HeldAmount | 'not_priceable' | null {
+  const converting = drafts.filter(({ conversions }) => conversions.has(creditTypeId));
+  const currencies = new Set(converting.map(({ input }) => input.fiatCreditTypeId));
+  const [currency] = currencies;
+  if (currency === undefined || currencies.has(creditTypeId)) return null;
+  if (currencies.size > 1) return 'not_priceable';
+  const worth = converting.reduce(
+    (most, { conversions }) => maximum(most, conversions.get(creditTypeId) ?? ZERO),
+    ZERO,
+  );
+  return { amount: amount.times(worth), creditTypeId: currency, at };
+}
+
+function amountClass(
+  customerId: string,
+  drafts: readonly HeldDraft[],
+  creditTypeId: string,
+  segmentIds: readonly string[],
+): ChargeClass {
+  const periods = drafts.map(({ contractId, period }) => periodKey(contractId, period.start));
+  const key = ['amount', customerId, creditTypeId, ...periods, ...segmentIds].join(' ');
+  return { key, periods, creditTypeId, segmentIds };
+}
+
+/** `properties`: JSON of names and texts as they are stored. */
+export function heldEvent(eventType: string, timestamp: Instant, properties: string | null): HeldEvent {
+  const entries: readonly (readonly [string, string])[] = JSON.parse(properties ?? '[]');
+  return { eventType, timestamp, properties: new Map(entries) };
+}
