@@ -18,7 +18,7 @@ import type {
 import { machine, table } from './report.ts';
 import { startServiceWithDatabase } from './service-with-database.ts';
 import type { TemporaryService } from './temporary-service.ts';
-import { createCatalogue, createCustomer, each, load, type WatchedCatalogue } from './watched-customers.ts';
+import { copyCustomer, createCatalogue, createCustomer, load } from './watched-customers.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** `BENCH_CUSTOMERS`: fewer, to try it. */
@@ -48,9 +48,10 @@ export async function benchHolds(seconds: number): Promise<string> {
 }
 
 async function measured(service: TemporaryService, db: Database, seconds: number): Promise<string> {
-  const catalogue = await createCatalogue(service);
-  const all = await createCustomers(service, catalogue, 'holder', CUSTOMERS, FAR);
-  const scarce = await createCustomers(service, catalogue, 'scarce', SCARCE_CUSTOMERS, SCARCE);
+  const all = await createCustomers(service, db, { prefix: 'holder', count: CUSTOMERS, amount: FAR });
+  const scarce = await createCustomers(service, db, {
+    ...{ prefix: 'scarce', count: SCARCE_CUSTOMERS, amount: SCARCE },
+  });
   const holding = { aliases: all.aliases.slice(0, HOLDING), ids: all.ids.slice(0, HOLDING) };
   const run = (options: Partial<HoldLoadOptions> & { readonly work: HoldWork }) =>
     runHolds(service, {
@@ -96,22 +97,21 @@ async function sideBySide(run: Run): Promise<Beside> {
   };
 }
 
+/** One by the API, and its copies. */
 async function createCustomers(
   service: TemporaryService,
-  { card, fee }: WatchedCatalogue,
-  prefix: string,
-  count: number,
-  amount: number,
+  db: Database,
+  { prefix, count, amount }: { readonly prefix: string; readonly count: number; readonly amount: number },
 ): Promise<Customers> {
+  const { card, fee } = await createCatalogue(service);
   const starting_at = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`;
   const schedule_items = [{ amount, starting_at, ending_before: '2100-01-01T00:00:00Z' }];
   const credits = [{ product_id: fee, priority: 1, access_schedule: { schedule_items } }];
-  const ids: string[] = [];
-  await each(count, async (number) => {
-    const { customerId } = await createCustomer(service, { card, fee }, `${prefix}-${number}`, { credits });
-    ids[number] = customerId;
-  });
-  return { ids, aliases: ids.map((_, number) => `${prefix}-${number}`) };
+  const first = await createCustomer(service, { card, fee }, `${prefix}-0`, { credits });
+  await copyCustomer(db, first, { prefix: `${prefix}-`, count });
+  const rows = await db.execute<{ alias: string; id: string }>(sql`
+    select alias, customer_id as id from ingest_aliases where starts_with(alias, ${`${prefix}-`}) order by alias`);
+  return { aliases: rows.map(({ alias }) => alias), ids: rows.map(({ id }) => id) };
 }
 
 function runHolds(

@@ -59,7 +59,7 @@ export async function createCustomer(
 }
 
 /**
- * Copies a customer and its contract, whose finalization is not due before the benchmark has ended, under the ids of ingest
+ * Copies a customer and its contract with its credits, whose finalization is not due before the benchmark has ended, under the ids of ingest
  * `prefix` and 1, 2, … up to below `count`: ten thousand in seconds, where requests would take minutes.
  */
 export async function copyCustomer(
@@ -82,9 +82,21 @@ export async function copyCustomer(
       insert into contracts
       select (jsonb_populate_record(c, jsonb_build_object('id', copies.contract, 'customer_id', copies.customer))).*
       from contracts c, copies where c.id = ${contractId}`);
+    await tx.execute(sql`
+      create temporary table credit_copies on commit drop as
+      select c.id as original, gen_random_uuid() as id, copies.customer, copies.contract
+      from commits c, copies where c.contract_id = ${contractId}`);
+    await tx.execute(sql`
+      insert into commits overriding user value
+      select (jsonb_populate_record(c, jsonb_build_object('id', copy.id, 'customer_id', copy.customer, 'contract_id', copy.contract))).*
+      from commits c join credit_copies copy on copy.original = c.id`);
+    await tx.execute(sql`
+      insert into access_segments overriding user value
+      select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'commit_id', copy.id))).*
+      from access_segments s join credit_copies copy on copy.original = s.commit_id`);
   });
   // The planner is to know of them at once, as it would of those that came in the course of weeks.
-  await db.execute(sql`analyze customers, ingest_aliases, contracts`);
+  await db.execute(sql`analyze customers, ingest_aliases, contracts, commits, access_segments`);
 }
 
 /** Calls `work` with 0, 1, … up to `count`, `atOnce` at a time. */
