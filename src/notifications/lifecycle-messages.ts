@@ -8,6 +8,7 @@ import type { Commit } from '../core/terms/commits.ts';
 import type { FullContract } from '../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Transaction } from '../store/base/database.ts';
+import { sentTogether } from '../store/base/sent-together.ts';
 import { loadCustomFields } from '../store/custom-fields/custom-fields.ts';
 import { contractInstants, type Rescheduled, segmentInstants } from './due-messages.ts';
 import { CHANGE_TYPES, type ChangeType, type LifecycleType } from './message-types.ts';
@@ -41,9 +42,11 @@ export async function publishContractChanges(
   upcoming: readonly Upcoming[],
   now: Instant,
 ): Promise<void> {
-  await publishEvents(tx, () => changes.flatMap(contractEvents), now);
   const rescheduled = () => changes.flatMap((change) => rescheduledContract(change, now));
-  await reschedule(tx, () => ({ changes: rescheduled(), upcoming }), now);
+  await sentTogether(
+    () => publishEvents(tx, () => changes.flatMap(contractEvents), now),
+    () => reschedule(tx, () => ({ changes: rescheduled(), upcoming }), now),
+  );
 }
 
 /** Tells of commits and credits that change without a change of a contract, likewise. */

@@ -37,7 +37,7 @@ describe('a request that creates something', () => {
     const customer = await idOf('/v1/customers', { name: 'Customer' });
     const contract = { customer_id: customer, rate_card_id: card, starting_at: '2026-11-01T00:00:00Z' };
     const least = await leastSent(() => idOf('/v1/contracts/create', contract));
-    expect(least.writes).toBeLessThanOrEqual(11);
+    expect(least.writes).toBeLessThanOrEqual(9);
     expect(least.statements).toBeLessThanOrEqual(22);
   });
 

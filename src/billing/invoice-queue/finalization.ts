@@ -5,6 +5,7 @@
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
+import { sentTogether } from '../../store/base/sent-together.ts';
 import type { Contract } from '../../store/contracts/contracts.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
 import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs/jobs.ts';
@@ -46,7 +47,20 @@ export async function planFinalizations(
   const edited = replanned.flatMap((change) => (change.before === null ? [] : change.after));
   // A new contract has no issued invoice.
   const targets = [...targetsAfter(created, new Map()), ...(await nextTargets(tx, edited))];
-  await requireEventsOf(tx, targets);
+  // Jobs that were queued for a refused period are gone with the transaction.
+  await sentTogether(
+    () => requireEventsOf(tx, targets),
+    () => replaceJobs(tx, before, targets, gracePeriodHours),
+  );
+}
+
+/** Queues those of the targets instead of those of the contracts as they were before. */
+async function replaceJobs(
+  tx: Transaction,
+  before: readonly Contract[],
+  targets: readonly InvoiceTarget[],
+  gracePeriodHours: number,
+): Promise<void> {
   const kept = new Set(targets.map(jobKey));
   const keys = (await nextTargets(tx, before)).map(jobKey);
   await removeJobs(

@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { rowInsertion } from '../base/built-once.ts';
 import { microsecondsFromPostgres } from '../base/columns.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { auditLog } from './audit-log.tables.ts';
@@ -38,8 +39,13 @@ export interface AuditFilter {
 
 /** Adds a row. Call it last in a transaction, so that the order of the log is that of the commits, nearly. */
 export async function insertAuditEntry(db: Database | Transaction, entry: AuditEntry): Promise<void> {
-  await db.insert(auditLog).values(entry);
+  await addEntry(db, entry);
 }
+
+const addEntry = rowInsertion(auditLog, [
+  ...(['id', 'at', 'actorId', 'actorName', 'requestId', 'ip', 'userAgent', 'action'] as const),
+  ...(['resourceType', 'resourceId', 'status', 'description'] as const),
+]);
 
 /**
  * A page of the log in the order of recording, without the rows of the last moment.

@@ -4,6 +4,7 @@ import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { TokenScope } from '../../core/token-scopes.ts';
+import { builtOnce } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
 
@@ -32,9 +33,18 @@ export const TOKENS_CHANNEL = 'tallyhouse_tokens';
 
 /** The token, even if expired or revoked: the caller, who knows the time, checks that. */
 export async function findTokenBySha256(db: Database | Transaction, sha256: string): Promise<Token | null> {
-  const rows = await db.select().from(tokens).where(eq(tokens.sha256, sha256));
-  return rows[0] ?? null;
+  const [row] = await tokenWithSha256(db, { sha256 });
+  return row ?? null;
 }
+
+/** Each request begins with it. */
+const tokenWithSha256 = builtOnce<Token[]>((db) =>
+  db
+    .select()
+    .from(tokens)
+    .where(eq(tokens.sha256, sql.placeholder('sha256')))
+    .prepare(''),
+);
 
 /** The token with this id, even if expired or revoked. */
 export async function findToken(db: Database | Transaction, id: string): Promise<Token | null> {

@@ -1,8 +1,9 @@
 /** Contract headers. Their terms are in separate modules; contract-terms.ts reads and writes them together. */
-import { and, asc, eq, gt, gte, inArray, isNull, lte, or } from 'drizzle-orm';
+import { and, asc, eq, gt, gte, inArray, isNull, lte, or, sql } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce, placeholdersOf } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { contracts } from './contracts.tables.ts';
@@ -14,24 +15,34 @@ export type { Contract } from '../../core/terms/contract.ts';
  * of two transactions with one key the second waits for the first and then gets false.
  */
 export async function insertContract(tx: Transaction, contract: Contract): Promise<boolean> {
-  const rows = await tx
-    .insert(contracts)
-    .values(toRow(contract))
-    .onConflictDoNothing({ target: contracts.uniquenessKey })
-    .returning({ id: contracts.id });
+  const rows = await addContract(tx, toRow(contract));
   return rows.length > 0;
 }
 
+const addContract = builtOnce((db) =>
+  db
+    .insert(contracts)
+    .values(placeholdersOf(contracts))
+    .onConflictDoNothing({ target: contracts.uniquenessKey })
+    .returning({ id: contracts.id })
+    .prepare(''),
+);
+
 /** Whether the customer has so many contracts that are not archived. */
 export async function hasContracts(tx: Transaction, customerId: string, count: number): Promise<boolean> {
-  const [last] = await tx
-    .select({ id: contracts.id })
-    .from(contracts)
-    .where(and(eq(contracts.customerId, customerId), isNull(contracts.archivedAt)))
-    .offset(count - 1)
-    .limit(1);
+  const [last] = await contractAtPlace(tx, { customerId, place: count - 1 });
   return last !== undefined;
 }
+
+const contractAtPlace = builtOnce((db) =>
+  db
+    .select({ id: contracts.id })
+    .from(contracts)
+    .where(and(eq(contracts.customerId, sql.placeholder('customerId')), isNull(contracts.archivedAt)))
+    .offset(sql.placeholder('place'))
+    .limit(1)
+    .prepare(''),
+);
 
 /** The contract that was created with the uniqueness key. */
 export async function contractWithKey(db: Database | Transaction, key: string): Promise<string | null> {

@@ -1,6 +1,7 @@
 /** The feed of changed customers, which evaluations follow (docs/thresholds.md, "When it is evaluated"). */
 import { asc, desc, gt, lt } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
+import { rowInsertion } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { rowsPerInsert } from '../base/rows-per-insert.ts';
 import { customerChanges } from './customer-changes.tables.ts';
@@ -8,8 +9,15 @@ import { customerChanges } from './customer-changes.tables.ts';
 /** Tells every process, as soon as the transaction is committed, that something of these customers has changed. */
 export async function noteCustomerChanges(tx: Transaction, customerIds: readonly string[]): Promise<void> {
   const rows = [...new Set(customerIds)].map((customerId) => ({ customerId }));
+  const [first, ...others] = rows;
+  if (first !== undefined && others.length === 0) {
+    await addChange(tx, first);
+    return;
+  }
   for (const chunk of rowsPerInsert(rows)) await tx.insert(customerChanges).values(chunk);
 }
+
+const addChange = rowInsertion(customerChanges, ['customerId']);
 
 export interface CustomerChange {
   readonly id: number;

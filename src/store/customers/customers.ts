@@ -4,6 +4,7 @@ import type { BillableStatus } from '../../core/billing-providers.ts';
 import { isUuid, withoutUuidCase } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce, rowInsertion } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
@@ -26,8 +27,10 @@ export async function insertCustomer(
   tx: Transaction,
   customer: Omit<Customer, 'ingestAliases' | 'archivedAt'>,
 ): Promise<void> {
-  await tx.insert(customers).values(customer);
+  await addCustomer(tx, customer);
 }
+
+const addCustomer = rowInsertion(customers, ['id', 'name', 'crmAccountId', 'createdAt', 'updatedAt']);
 
 /**
  * Sets the customer's whole alias set to `aliases`. Returns those that belong to another customer (or are
@@ -137,13 +140,18 @@ export async function holdCustomer(
   id: string,
 ): Promise<{ readonly archivedAt: Instant | null } | null> {
   if (!isUuid(id)) return null;
-  const [row] = await tx
-    .select({ archivedAt: customers.archivedAt })
-    .from(customers)
-    .where(eq(customers.id, id))
-    .for('share');
+  const [row] = await heldCustomer(tx, { id });
   return row ?? null;
 }
+
+const heldCustomer = builtOnce((db) =>
+  db
+    .select({ archivedAt: customers.archivedAt })
+    .from(customers)
+    .where(eq(customers.id, sql.placeholder('id')))
+    .for('share')
+    .prepare(''),
+);
 
 /** Changes the header of a customer. Returns whether there is such a customer. */
 export async function updateCustomer(

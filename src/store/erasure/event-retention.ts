@@ -7,6 +7,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, lt, notExists, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { LOCKS } from '../base/lock-numbers.ts';
 import { sentTogether } from '../base/sent-together.ts';
@@ -23,9 +24,11 @@ export interface EventRetention {
 
 /** Null while all events are kept. */
 export async function findEventRetention(db: Database | Transaction): Promise<EventRetention | null> {
-  const [row] = await db.select().from(eventRetention);
+  const [row] = await retention(db, {});
   return row ?? null;
 }
+
+const retention = builtOnce((db) => db.select().from(eventRetention).prepare(''));
 
 /** Keeps `keptFrom` as it is until the transaction ends. */
 export async function holdEventRetention(tx: Transaction): Promise<EventRetention | null> {

@@ -1,6 +1,7 @@
 /** The queue of due work: queued once by key, deleted when done. job-order.ts decides which job is next. */
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce, placeholdersOf } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { jobs } from './jobs.tables.ts';
 
@@ -21,15 +22,28 @@ export interface Job extends NewJob {
 
 /** Adds jobs. One whose key is already queued is kept once, at the earlier of both instants. */
 export async function enqueueJobs(db: Database | Transaction, newJobs: readonly NewJob[]): Promise<void> {
-  if (newJobs.length === 0) return;
-  await db
-    .insert(jobs)
-    .values([...newJobs])
-    .onConflictDoUpdate({
-      target: [jobs.kind, jobs.key],
-      set: { runAt: sql`least(${jobs.runAt}, excluded.run_at)` },
-    });
+  const [first, ...others] = newJobs;
+  if (first === undefined) return;
+  if (others.length === 0) await enqueueOne(db, { ...first });
+  else
+    await db
+      .insert(jobs)
+      .values([...newJobs])
+      .onConflictDoUpdate(EARLIER_OF_BOTH);
 }
+
+const EARLIER_OF_BOTH = {
+  target: [jobs.kind, jobs.key],
+  set: { runAt: sql`least(${jobs.runAt}, excluded.run_at)` },
+};
+
+const enqueueOne = builtOnce((db) =>
+  db
+    .insert(jobs)
+    .values(placeholdersOf(jobs, ['kind', 'key', 'subject', 'runAt', 'payload']))
+    .onConflictDoUpdate(EARLIER_OF_BOTH)
+    .prepare(''),
+);
 
 /** The keys of queued jobs of a kind after `after`, in their order. */
 export async function listJobKeys(

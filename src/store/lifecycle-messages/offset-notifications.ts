@@ -2,6 +2,7 @@
 import { and, asc, count, eq, isNotNull, isNull } from 'drizzle-orm';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
 import { offsetNotifications } from './scheduled-messages.tables.ts';
@@ -54,9 +55,18 @@ export async function countActiveOffsets(tx: Transaction): Promise<number> {
 
 /** Those that are not archived, in the order in which they were created. */
 export async function loadActiveOffsets(tx: Transaction): Promise<OffsetNotification[]> {
-  const { archivedAt, createdAt, id } = offsetNotifications;
-  return tx.select().from(offsetNotifications).where(isNull(archivedAt)).orderBy(asc(createdAt), asc(id));
+  return activeOffsets(tx, {});
 }
+
+const activeOffsets = builtOnce((db) => {
+  const { archivedAt, createdAt, id } = offsetNotifications;
+  return db
+    .select()
+    .from(offsetNotifications)
+    .where(isNull(archivedAt))
+    .orderBy(asc(createdAt), asc(id))
+    .prepare('');
+});
 
 export async function saveOffset(
   tx: Transaction,

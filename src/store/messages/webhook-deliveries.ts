@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { rowsPerInsert } from '../base/rows-per-insert.ts';
 import { enabledMessageTypes, webhookDeliveries, webhookMessages } from './webhooks.tables.ts';
@@ -58,9 +59,11 @@ export interface DeliveryPosition {
 
 /** The types that were switched on. */
 export async function loadEnabledTypes(db: Database | Transaction): Promise<Set<string>> {
-  const rows = await db.select().from(enabledMessageTypes);
+  const rows = await enabledTypes(db, {});
   return new Set(rows.map(({ type }) => type));
 }
+
+const enabledTypes = builtOnce((db) => db.select().from(enabledMessageTypes).prepare(''));
 
 export async function setTypeEnabled(tx: Transaction, type: string, isEnabled: boolean): Promise<void> {
   if (isEnabled) await tx.insert(enabledMessageTypes).values({ type }).onConflictDoNothing();

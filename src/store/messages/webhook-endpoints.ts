@@ -3,6 +3,7 @@ import { and, asc, count, eq, exists, inArray, isNull, lte, or, sql } from 'driz
 import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
 import { webhookDeliveries, webhookEndpoints } from './webhooks.tables.ts';
@@ -87,11 +88,16 @@ export async function listEndpoints(
 export async function activeEndpoints(
   db: Database | Transaction,
 ): Promise<Pick<WebhookEndpoint, 'id' | 'eventTypes'>[]> {
-  return db
+  return endpointsInUse(db, {});
+}
+
+const endpointsInUse = builtOnce((db) =>
+  db
     .select({ id: webhookEndpoints.id, eventTypes: webhookEndpoints.eventTypes })
     .from(webhookEndpoints)
-    .where(isNull(webhookEndpoints.archivedAt));
-}
+    .where(isNull(webhookEndpoints.archivedAt))
+    .prepare(''),
+);
 
 /** Writes what an operation changes of an endpoint. */
 export async function saveEndpoint(

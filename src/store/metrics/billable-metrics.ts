@@ -6,6 +6,7 @@ import { isUuid } from '../../core/ids.ts';
 import type { BillableMetric, StreamingMetric } from '../../core/metric.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { rowInsertion } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
@@ -14,8 +15,16 @@ import { billableMetrics } from './billable-metrics.tables.ts';
 export type StoredMetric = BillableMetric & { readonly createdAt: Instant };
 
 export async function insertMetric(db: Database | Transaction, metric: StoredMetric): Promise<void> {
-  await db.insert(billableMetrics).values(toRow(metric));
+  await addMetric(db, { ...NOTHING_ELSE, ...toRow(metric) });
 }
+
+/** The columns that metrics of one kind lack. */
+const NOTHING_ELSE = { sql: null, eventTypeFilter: null, aggregation: null, aggregationKey: null } as const;
+
+const addMetric = rowInsertion(billableMetrics, [
+  ...(['id', 'kind', 'name', 'eventTypeFilter', 'propertyFilters', 'aggregation'] as const),
+  ...(['aggregationKey', 'groupKeys', 'sql', 'createdAt', 'archivedAt'] as const),
+]);
 
 /** The metric, archived or not; null where the id is unknown or not a UUID. */
 export async function findMetric(db: Database | Transaction, id: string): Promise<StoredMetric | null> {
@@ -117,7 +126,7 @@ const propertyFiltersColumn = z.array(
 
 const groupKeysColumn = z.array(z.array(z.string()));
 
-function toRow(metric: StoredMetric): typeof billableMetrics.$inferInsert {
+function toRow(metric: StoredMetric) {
   const { id, kind, name, createdAt, archivedAt } = metric;
   const head = { id, kind, name, createdAt, archivedAt };
   return metric.kind === 'sql'

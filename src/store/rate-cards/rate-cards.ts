@@ -5,9 +5,10 @@ import { groupBy } from '../../core/group-by.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
+import { builtOnce } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { insertRows } from '../base/insert-rows.ts';
-import { isOneOf } from '../base/is-one-of.ts';
+import { isInList, isOneOf, uuidList } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
 import { sentTogether } from '../base/sent-together.ts';
 import { rateCardAliases, rateCardConversions, rateCardProducts, rateCards } from './rate-cards.tables.ts';
@@ -121,15 +122,19 @@ export async function loadRateCards(
 ): Promise<Map<string, RateCard>> {
   if (ids.length === 0) return new Map();
   const [rows, conversions] = await sentTogether(
-    () =>
-      db
-        .select()
-        .from(rateCards)
-        .where(inArray(rateCards.id, [...ids])),
+    () => cardsWithIds(db, { ids: uuidList(ids) }),
     () => loadConversions(db, ids),
   );
   return new Map(withConversions(rows, conversions).map((card) => [card.id, card]));
 }
+
+const cardsWithIds = builtOnce((db) =>
+  db
+    .select()
+    .from(rateCards)
+    .where(isInList(rateCards.id, sql.placeholder('ids')))
+    .prepare(''),
+);
 
 /** Rate cards that are not archived. */
 export async function listRateCards(db: Database | Transaction, page: PageRequest): Promise<Page<RateCard>> {
@@ -150,12 +155,17 @@ type ConversionRow = typeof rateCardConversions.$inferSelect;
 
 async function loadConversions(db: Database | Transaction, ids: readonly string[]): Promise<ConversionRow[]> {
   if (ids.length === 0) return [];
-  return await db
+  return conversionsOf(db, { ids: uuidList(ids) });
+}
+
+const conversionsOf = builtOnce((db) =>
+  db
     .select()
     .from(rateCardConversions)
-    .where(inArray(rateCardConversions.rateCardId, [...ids]))
-    .orderBy(asc(rateCardConversions.customCreditTypeId));
-}
+    .where(isInList(rateCardConversions.rateCardId, sql.placeholder('ids')))
+    .orderBy(asc(rateCardConversions.customCreditTypeId))
+    .prepare(''),
+);
 
 function withConversions(
   rows: readonly (typeof rateCards.$inferSelect)[],
