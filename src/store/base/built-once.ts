@@ -10,7 +10,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { assert } from '../../core/errors.ts';
 import type { Database, Transaction } from './database.ts';
 
-/** What Drizzle's `prepare` returns. */
+/** A statement that Drizzle has prepared. */
 interface Prepared<Rows> {
   execute(): Promise<Rows>;
 }

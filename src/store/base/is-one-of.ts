@@ -9,7 +9,7 @@ export function isOneOf(column: Column, ids: Iterable<string>): SQL {
   return isInList(column, uuidList(ids));
 }
 
-/** The same of a list that `uuidList` has made, or that is given when the statement is carried out. */
+/** The same of a list from `uuidList`, or that is given when the statement is carried out. */
 export function isInList(column: Column, list: string | Placeholder): SQL {
   return sql`${column} = any(${list}::uuid[])`;
 }
