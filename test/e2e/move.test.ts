@@ -5,6 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { connectPostgres } from '../../src/store/postgres-driver/connect-postgres.ts';
 import { everyAnswer, tallyhouse } from '../support/backups.ts';
 import {
   type BillingProcess,
@@ -120,6 +121,7 @@ async function kill(program: Program): Promise<void> {
   expect(await program.ended).toBe('SIGKILL');
 }
 
+const REFUSED = 'are being moved';
 const HELD = 'takes no changes and no events';
 
 test('a move that is killed leaves the service as it was, and the servers closed to others', async () => {
@@ -173,11 +175,13 @@ test('nothing that was acknowledged is lost while a running service is moved, an
   expect(before.size).toBeGreaterThan(60);
   const words = new Set<string>();
   let isMoving = true;
+  let readsBetween = 0;
   const load = async () => {
     while (isMoving) {
       const refusal = await sendBatch();
       if (refusal !== null) words.add(refusal);
-      await service.call('/v1/invoices');
+      const { status } = await service.call('/v1/invoices');
+      if (refusal?.includes(REFUSED) === true && status === 200) readsBetween += 1;
     }
   };
   const loading = load();
@@ -191,7 +195,8 @@ test('nothing that was acknowledged is lost while a running service is moved, an
   expect(moved.code, moved.err).toBe(0);
   expect(JSON.parse(moved.out)).toMatchObject({ invoice_count: 2, ledger_entry_count: 1 });
   expect(moved.err).toContain('no differences');
-  expect([...words].join(' ')).toContain('are being moved');
+  expect([...words].join(' ')).toContain(REFUSED);
+  expect(readsBetween).toBeGreaterThan(0);
   const place = await start(servers, await createTestDirectory());
   expect(await everyAnswer(place)).toEqual(before);
   expect(await loadIn(place)).toBe(acknowledged);
@@ -220,7 +225,18 @@ test('the old place takes nothing any more, and says where its stores are, witho
     expect(text).toContain(where);
     expect(text).not.toContain(FRONT_USERS.tallyhouse);
   }
-  expect(await tallyhouse(argumentsFor(servers), { ...env, ...ENV })).toMatchObject({ code: 0 });
+});
+
+test('a move that was killed before its last step releases the servers when it is called again', async () => {
+  const client = connectPostgres({ url: servers.postgres }, { max: 1 });
+  await client`update tallyhouse_move.move set ended_at = null`;
+  const settings = { PORT: '0', DATABASE_URL: servers.postgres, CLICKHOUSE_URL: servers.clickhouse };
+  const closed = await tallyhouse(['doctor'], { ...settings, DATA_DIR: await createTestDirectory() });
+  expect(closed.out).toMatch(/✗ move .* has not ended/);
+  const again = await tallyhouse(argumentsFor(servers), { DATA_DIR: dataDir, ...ENV });
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Done already') });
+  expect(await client`select 1 from tallyhouse_move.move where ended_at is not null`).toHaveLength(1);
+  await client.end();
 });
 
 test('a service that is stopped is moved too, to a cluster, with the events that ClickHouse did not have yet', async () => {

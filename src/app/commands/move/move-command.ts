@@ -45,6 +45,7 @@ import { StoreFailure } from '../../store-failure.ts';
 import { reconciled } from '../backup/verify-restored.ts';
 import { commandConfig } from '../command-config.ts';
 import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
+import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type MovedRows, movePostgres, OF_THE_PLACE } from './move-postgres.ts';
@@ -184,14 +185,17 @@ async function moveAll(moving: Move): Promise<void> {
   const startedMs = performance.now();
   terminal.line(`Moving to ${to.postgres} and ${to.clickhouse}.`);
   if (source.isRunning) {
-    await copyEvents(moving, 'copied');
+    await copyEvents(moving, 'are on the server');
     terminal.line('The service takes no changes and no events from now on, until it has moved.');
   }
   const heldMs = performance.now();
   await source.hold();
   const held = { lock: LOCKS.move, except: OF_THE_PLACE };
   const [events, rows] = await withHeldDatabase(await source.connection(), held, async (snapshot) => {
-    const moved = [await copyEvents(moving, 'are the same'), await copyRows(moving, snapshot)] as const;
+    const moved = [
+      await copyEvents(moving, 'are the same on both sides'),
+      await copyRows(moving, snapshot),
+    ] as const;
     await requireReconciled(moving, snapshot);
     await snapshot.check();
     await source.leave(record);
@@ -224,7 +228,8 @@ async function copyEvents({ source, target, place, terminal }: Move, what: strin
       };
       const done = await copyTable(copy, table);
       progress.end();
-      terminal.line(`  ${table.name}: ${done.rows} rows ${what}, ${done.copiedRows} of them copied now`);
+      const [rows, now] = [formatCount(done.rows), formatCount(done.copiedRows)];
+      terminal.line(`  ${table.name}: ${rows} rows ${what}, ${now} of them now`);
       copied.push(done);
     }
     return copied;
@@ -239,7 +244,8 @@ async function copyRows({ target, terminal }: Move, snapshot: DatabaseSnapshot):
     progress.advance(bytes / 1_000_000),
   );
   progress.end();
-  terminal.line(`  PostgreSQL: ${moved.rows} rows of ${moved.tables.size} tables are the same`);
+  const rows = formatCount(moved.rows);
+  terminal.line(`  PostgreSQL: ${rows} rows of ${moved.tables.size} tables are the same on both sides`);
   return moved;
 }
 
