@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { messageOf } from '../../core/failures.ts';
 import type { Instant } from '../../core/time.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
+import { copiedOut } from '../postgres-driver/copied-out.ts';
 
 export interface CopiedTable {
   readonly schema: string;
@@ -256,7 +257,7 @@ async function sequencesOf(client: Client): Promise<CopiedSequence[]> {
 async function* rowsOf(client: Client, table: CopiedTable): AsyncGenerator<Buffer, void, undefined> {
   try {
     const copy = `copy ${quotedName(table)} (${quotedColumns(table)}) to stdout`;
-    for await (const rows of await client.unsafe(copy).readable()) yield rows as Buffer;
+    yield* copiedOut(client, copy);
   } catch (error) {
     throw unanswered(error);
   }
