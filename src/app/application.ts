@@ -278,7 +278,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ...(config.strictFields === undefined ? {} : { strictFields: config.strictFields }),
     dashboards: { links, origins: config.dashboardOrigins ?? [] },
     ...(takeRequest === undefined ? {} : { takeRequest }),
-    enterChange: given.gate?.enter,
+    changes: given.gate,
     records: createRequestRecords({
       db: stores.db,
       idempotency: createIdempotency({ db: stores.db, clock }),

@@ -20,7 +20,7 @@ import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { unreadableRequests } from '../api/http/parser-errors.ts';
 import { registerReference } from '../api/http/reference-page.ts';
-import { registerRoutes } from '../api/http/register.ts';
+import { type ChangeGate, registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
 import { cloudEventRoutes, type IngestCloudEvents } from '../api/routes/ingest/cloud-event-routes.ts';
 import { type IngestSpans, otlpRoutes } from '../api/routes/ingest/otlp-route.ts';
@@ -47,7 +47,7 @@ export interface AppParts {
   /** Without it request rates are not limited. */
   readonly takeRequest?: TakeRequest;
   /** Without it, changes are taken at any time. */
-  readonly enterChange?: (() => () => void) | undefined;
+  readonly changes?: ChangeGate | undefined;
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   /** By default true: requests about money with unknown fields are refused. */
@@ -105,13 +105,13 @@ export function createApp(deps: AppParts): App {
   const exchange = createExchange({ log, metrics, shortage, ...(deps.tracer && { tracer: deps.tracer }) });
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
-  const { sessions, records, takeRequest, enterChange, strictFields = true } = deps;
+  const { sessions, records, takeRequest, changes, strictFields = true } = deps;
   const limits = deps.answerLimits ?? answerLimits();
   const memory = createMemoryBudget(limits);
   const streams = createAnswerStreams(limits, memory);
   const answers = { streams, memory };
   const given = {
-    ...{ exchange, authenticate, sessions, bodies, records, takeRequest, enterChange },
+    ...{ exchange, authenticate, sessions, bodies, records, takeRequest, changes },
     ...answers,
     strictFields,
   };

@@ -27,6 +27,8 @@ interface RecordedRequest {
   readonly context: Context;
   readonly request: RequestContext;
   readonly actor: Actor;
+  /** Whether a repeated request gets the answer of the first; otherwise its key is ignored. */
+  readonly keepsAnswer: boolean;
   readonly body: Buffer | undefined;
   /** The parsed body, once it is parsed. */
   sent(): unknown;
@@ -38,8 +40,8 @@ export async function withRecord(
   request: RecordedRequest,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { definition, context, body } = request;
-  const key = keyOf(request);
+  const { definition, context, body, keepsAnswer } = request;
+  const key = keepsAnswer ? keyOf(request) : null;
   if (records === undefined) return await work();
   if (key === null && definition.scope === 'read') return await records.read(work);
   if (key === null && !isWrite(definition)) return await work();

@@ -31,6 +31,13 @@ import type { Pieces } from './started-stream.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { writeJson } from './write-json.ts';
 
+/** Closed while nothing may be changed. */
+export interface ChangeGate {
+  /** Refuses a request that changes something while it is closed. Returns the function that ends one. */
+  enter(): () => void;
+  isClosed(): boolean;
+}
+
 export interface RegisterOptions {
   readonly exchange: Exchange;
   readonly authenticate: Authenticate;
@@ -40,8 +47,7 @@ export interface RegisterOptions {
   /** Without it nothing is recorded, and idempotency keys are ignored. */
   readonly records: RequestRecords | undefined;
   readonly takeRequest: TakeRequest | undefined;
-  /** Refuses requests that change something while nothing may be changed, and returns what ends one otherwise. */
-  readonly enterChange: (() => () => void) | undefined;
+  readonly changes: ChangeGate | undefined;
   readonly streams: AnswerStreams;
   /** Of all answers, those of `streams` among them. */
   readonly memory: MemoryBudget;
@@ -110,7 +116,7 @@ async function answerTo(
   context: Context,
   request: RequestContext,
 ): Promise<Answer> {
-  const leave = onlyReads(definition) ? undefined : deps.enterChange?.();
+  const leave = onlyReads(definition) ? undefined : deps.changes?.enter();
   try {
     return await carriedOut(deps, definition, context, request);
   } finally {
@@ -119,8 +125,8 @@ async function answerTo(
 }
 
 /** A public POST is a sign-in, or the message of a billing provider. */
-function onlyReads({ method, scope }: RouteDefinition): boolean {
-  return scope === 'read' || (scope === 'public' && method === 'get');
+function onlyReads({ method, scope, undoesChanges }: RouteDefinition): boolean {
+  return (scope === 'read' && undoesChanges !== true) || (scope === 'public' && method === 'get');
 }
 
 async function carriedOut(
@@ -134,7 +140,8 @@ async function carriedOut(
   const actor = await identify(authorization, definition.scope, deps.authenticate, session);
   if (definition.scope !== 'public') deps.takeRequest?.(actor.id, definition.scope);
   let sent: unknown;
-  const recorded = { definition, context, request, actor, body: undefined, sent: () => sent };
+  const keepsAnswer = !onlyReads(definition) || deps.changes?.isClosed() !== true;
+  const recorded = { definition, context, request, actor, keepsAnswer, body: undefined, sent: () => sent };
   const refusal = scopeRefusal(actor, definition.scope);
   if (refusal !== null) {
     await recordForbidden(deps.records, recorded);

@@ -82,6 +82,8 @@ export interface RouteFacts {
   readonly headers?: Readonly<Record<string, string>>;
   /** The operation commits by itself, more than once, so that its record cannot be part of one transaction. */
   readonly commitsItself?: true;
+  /** An operation that reads writes all the same, and undoes it: it needs what changes need. */
+  readonly undoesChanges?: true;
   /** The handler may answer with a `StreamedAnswer`, which is not stored for repeated requests. */
   readonly answersStream?: true;
   /** The answer has a secret, and is not stored for repeated requests. */

@@ -43,6 +43,7 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
       'the card. Nothing is stored.',
     tags: ['Invoices'],
     scope: 'read',
+    undoesChanges: true,
     wireWords: EDIT_WORDS,
     query: pageQuery(z.uuid(), 25),
     body,
