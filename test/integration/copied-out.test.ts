@@ -29,3 +29,22 @@ test('a statement after a copy is answered, whatever its size', async () => {
     await client.end({ timeout: 1 });
   }
 });
+
+test('a copy whose connection is lost says so', async () => {
+  const client = connectPostgres(database.connection, { max: 1 });
+  const other = connectPostgres(database.connection, { max: 1 });
+  try {
+    const rows = copiedOut(
+      client,
+      "copy (select repeat('x', 999) from generate_series(1, 1000000)) to stdout",
+    );
+    await rows.next();
+    await other`select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy (select repeat%'`;
+    const rest = async () => {
+      for await (const _ of rows);
+    };
+    await expect(rest()).rejects.toThrow(/connection|terminat/i);
+  } finally {
+    await Promise.all([client, other].map((each) => each.end({ timeout: 1 })));
+  }
+});

@@ -13,6 +13,10 @@ export async function* copiedOut(
   try {
     for await (const chunk of rows) yield chunk as Buffer;
   } finally {
-    rows._read(0);
+    try {
+      rows._read(0);
+    } catch {
+      // The connection is closed. The next statement on it says so.
+    }
   }
 }
