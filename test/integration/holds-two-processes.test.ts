@@ -3,16 +3,20 @@
  * killed, what is held and what was used is never more than there is.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BillingProcess } from '../support/billing-process.ts';
+import { type BillingProcess, moveClock } from '../support/billing-process.ts';
 import {
   answered,
   type Catalogue,
   createTokenCard,
+  creditOf,
+  HELD_EXPIRY,
   HELD_NOW,
   HeldCustomer,
+  type ReserveAnswer,
+  release,
   settle,
 } from '../support/held-customer.ts';
-import { HoldRounds, roundOfSteps } from '../support/hold-rounds.ts';
+import { anyBeside, HoldRounds, roundOfSteps } from '../support/hold-rounds.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const CREDIT = 1000;
@@ -111,10 +115,166 @@ test('after a process is killed while both grant, its grants are there and nothi
   ]);
 });
 
-test('whatever is asked of both at once, nothing is granted beyond what there is and every event counts once', async () => {
+/** Requests for so many tokens each, through both at once. */
+async function askBoth(customer: HeldCustomer, count: number, tokens: number): Promise<ReserveAnswer[]> {
+  const name = `${customer.customerId} ${Math.random()}`;
+  const asked = Array.from({ length: count }, (_, index) =>
+    customer.reserve(index % 2 === 0 ? one : two, [[`${name} ${index}`, tokens]]),
+  );
+  return (await Promise.all(asked)).flat();
+}
+
+const grantedOf = (answers: readonly ReserveAnswer[]) => answers.filter(({ granted }) => granted).length;
+
+async function heldBy(customer: HeldCustomer): Promise<number> {
+  const path = `/v1/holds?customer_id=${customer.customerId}&status=active&limit=100`;
+  const rows = await answered<readonly { amount: number }[]>(two, path);
+  return rows.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** Neither grants more than so much, and both all of it. */
+async function expectRoom(customer: HeldCustomer, room: number): Promise<void> {
+  for (const service of [one, two]) {
+    expect(await customer.reserve(service, [[`${customer.customerId} beyond`, room + 1]])).toMatchObject([
+      { granted: false, remaining: room },
+    ]);
+  }
+  expect(await customer.reserve(two, [[`${customer.customerId} rest`, room]])).toMatchObject([
+    { granted: true, remaining: 0 },
+  ]);
+}
+
+test('a credit that is lowered through one, while both grant, holds no more than it has from then on', async () => {
+  const customer = await HeldCustomer.create(one, catalogue, CREDIT);
+  await askBoth(customer, 2, 1);
+  const [answers] = await Promise.all([
+    askBoth(customer, 30, 20),
+    customer.editCredit(one, 0, { amount: 500 }),
+  ]);
+  const held = await heldBy(customer);
+  expect(held).toBe(2 + 20 * grantedOf(answers));
+  expect(held).toBeLessThanOrEqual(CREDIT);
+  const after = await askBoth(customer, 10, 60);
+  expect(held + 60 * grantedOf(after)).toBeLessThanOrEqual(Math.max(500, held));
+  await customer.editCredit(two, 0, { amount: 700 });
+  await expectRoom(customer, Math.max(0, 700 - held - 60 * grantedOf(after)));
+});
+
+test('a credit that is shortened through one pays for no usage after its end that the other is asked for', async () => {
+  const customer = await HeldCustomer.create(one, catalogue, CREDIT);
+  const late = (id: string, tokens: number) => ({
+    event: { event_type: 'use', properties: { tokens }, timestamp: HELD_EXPIRY },
+    id: `${customer.customerId} ${id}`,
+  });
+  const ask = (service: BillingProcess, { id, event }: ReturnType<typeof late>) =>
+    customer.reserve(service, [[id, 1]], { event });
+  expect(await ask(two, late('first', 100))).toMatchObject([{ granted: true, remaining: 900 }]);
+  await customer.editCredit(one, 0, { ending_before: HELD_EXPIRY });
+  expect(await ask(two, late('second', 1))).toMatchObject([{ granted: false }]);
+  expect(await customer.reserve(two, [[`${customer.customerId} now`, 1000]])).toMatchObject([
+    { granted: true },
+  ]);
+});
+
+test('after a contract is archived through one, neither grants, and what was held is still its event once', async () => {
+  const customer = await HeldCustomer.create(one, catalogue, CREDIT);
+  const { customerId: customer_id, contractId: contract_id } = customer;
+  await customer.reserve(two, [[`${customer_id} before`, 10]]);
+  const archived = answered(one, '/v1/contracts/archive', { customer_id, contract_id, void_invoices: true });
+  const [answers] = await Promise.all([askBoth(customer, 20, 10), archived]);
+  expect(10 + 10 * grantedOf(answers)).toBe(await heldBy(customer));
+  for (const service of [one, two]) {
+    const [after] = await customer.reserve(service, [[`${customer_id} after`, 1]]);
+    expect(after).toMatchObject({ granted: false, reason: 'unpriced' });
+  }
+  expect(await settle(two, [[`${customer_id} before`, 7]])).toMatchObject([{ accepted: true }]);
+  expect(await settle(one, [[`${customer_id} before`, 7]])).toMatchObject([{ accepted: false }]);
+});
+
+test('a spend limit that is changed while both grant is kept by both from then on', async () => {
+  const customer = await HeldCustomer.create(one, catalogue, 0, { spend_limit: { amount: 1000 } });
+  await askBoth(customer, 2, 1);
+  const [answers] = await Promise.all([
+    askBoth(customer, 30, 20),
+    customer.edit(two, { spend_limit: { amount: 400 } }),
+  ]);
+  const held = 2 + 20 * grantedOf(answers);
+  expect(held).toBe(await heldBy(customer));
+  expect(held).toBeLessThanOrEqual(1000);
+  expect(grantedOf(await askBoth(customer, 4, Math.max(1, 401 - held)))).toBe(0);
+  await customer.edit(one, { spend_limit: { amount: 900 } });
+  await expectRoom(customer, 900 - held);
+});
+
+test.each([true, false])(
+  'beside holds through both, count_holds %s, a balance is recharged as it says, and no more is held than there is',
+  async (count_holds) => {
+    const customer = await HeldCustomer.create(one, catalogue, 2900, {
+      prepaid_balance_threshold_configuration: {
+        ...{ is_enabled: true, threshold_amount: 1000, recharge_to_amount: 5000, count_holds },
+        commit: { product_id: catalogue.fee },
+        payment_gate_config: { payment_gate_type: 'NONE' },
+      },
+    });
+    const bought = async () => {
+      const { customerId: customer_id, contractId: contract_id } = customer;
+      const contract = { customer_id, contract_id };
+      const { commits = [] } = await answered<{ commits?: readonly Bought[] }>(
+        one,
+        '/v2/contracts/get',
+        contract,
+      );
+      return commits.map(({ access_schedule }) => access_schedule.schedule_items[0]?.amount ?? 0);
+    };
+    const first = await askBoth(customer, 30, 90);
+    expect(grantedOf(first)).toBe(30);
+    if (count_holds) await expect.poll(bought, { timeout: 60_000 }).toEqual([2100]);
+    const second = await askBoth(customer, 40, 90);
+    // Everything of both is evaluated.
+    await Promise.all([one, two].map((service) => moveClock(service, HELD_NOW)));
+    expect(await bought()).toEqual(count_holds ? [2100] : []);
+    expect(grantedOf(second)).toBe(count_holds ? 25 : 2);
+    const [held] = await customer.list(one);
+    await release(two, [held?.transaction_id ?? '']);
+    await Promise.all([one, two].map((service) => moveClock(service, HELD_NOW)));
+    expect(await bought()).toEqual(count_holds ? [2100] : []);
+  },
+);
+
+interface Bought {
+  readonly access_schedule: { readonly schedule_items: readonly { readonly amount: number }[] };
+}
+
+test('whatever is asked of both at once and whatever changes, nothing is granted beyond what there is and every event counts once', async () => {
   const rounds = await HoldRounds.create(one, catalogue);
-  for (let round = 0; round < 3; round += 1) await rounds.round(roundOfSteps(), () => [one, two]);
-  await rounds.topUp(two, 100);
-  await rounds.round(roundOfSteps(), () => [one, two]);
+  const both = () => [one, two];
+  await rounds.round(roundOfSteps(), both);
+  await rounds.round(roundOfSteps(), both, { kind: 'top-up', amount: 300, expires: true });
+  for (let round = 0; round < 3; round += 1) await rounds.round(roundOfSteps(), both, anyBeside());
+  await rounds.round(roundOfSteps(), both, { kind: 'clock', now: HELD_EXPIRY });
+  await rounds.round(roundOfSteps(), both, anyBeside());
   await rounds.end(one);
+});
+
+// The clock of all tests before has stood still until here.
+test('a balance that expires while both grant is held by earlier usage only', async () => {
+  const now = '2026-11-10T14:30:00Z';
+  const expiry = '2026-11-10T15:00:00Z';
+  await Promise.all([one, two].map((service) => moveClock(service, now)));
+  const customer = await HeldCustomer.create(one, catalogue, 400);
+  await customer.edit(two, { add_credits: [creditOf(catalogue, 600, expiry)] });
+  await askBoth(customer, 2, 10);
+  const [answers] = await Promise.all([
+    askBoth(customer, 40, 20),
+    moveClock(one, expiry),
+    moveClock(two, expiry),
+  ]);
+  const rows = await customer.list(one);
+  const early = rows.filter(({ created_at }) => Date.parse(created_at) < Date.parse(expiry));
+  const amountOf = (some: typeof rows) => some.reduce((sum, { amount }) => sum + amount, 0);
+  expect(amountOf(rows)).toBe(20 + 20 * grantedOf(answers));
+  const late = amountOf(rows) - amountOf(early);
+  const lasting = 400 - Math.max(0, amountOf(early) - 600);
+  expect(late).toBeLessThanOrEqual(lasting);
+  await expectRoom(customer, lasting - late);
 });

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BillingProcess } from '../support/billing-process.ts';
-import { createTokenCard, HELD_NOW } from '../support/held-customer.ts';
-import { HoldRounds, roundOfSteps } from '../support/hold-rounds.ts';
+import { createTokenCard, HELD_EXPIRY, HELD_NOW } from '../support/held-customer.ts';
+import { anyBeside, type Beside, HoldRounds, roundOfSteps } from '../support/hold-rounds.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const ROUNDS = 30;
@@ -15,6 +15,12 @@ beforeAll(async () => {
   stores = await createSharedStores(HELD_NOW);
 });
 afterAll(() => stores.close());
+
+/** Balances expire in the middle. */
+function besideOf(round: number): Beside {
+  if (round === ROUNDS / 2) return { kind: 'clock', now: HELD_EXPIRY };
+  return round % 5 === 4 ? { kind: 'top-up', amount: 400, expires: false } : anyBeside();
+}
 
 test(`after ${ROUNDS} kills nothing is held or used beyond what there is, and every event counts once`, async () => {
   const survivor = await stores.start('survivor');
@@ -37,9 +43,8 @@ test(`after ${ROUNDS} kills nothing is held or used beyond what there is, and ev
         return answer;
       },
     });
-    await rounds.round(steps, () => alive.map(counted));
+    await rounds.round(steps, () => alive.map(counted), besideOf(round));
     await victim.kill();
-    if (round % 5 === 4) await rounds.topUp(survivor, 400);
   }
   await rounds.end(survivor);
   expect(survivor.program.child.exitCode).toBe(null);

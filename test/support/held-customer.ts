@@ -2,8 +2,12 @@
 import { type BillingProcess, created } from './billing-process.ts';
 
 export const HELD_NOW = '2026-11-10T12:30:00Z';
+/** The end of balances that expire. */
+export const HELD_EXPIRY = '2026-11-10T13:00:00Z';
+const WITHOUT_EXPIRY = '2027-11-01T00:00:00Z';
 
 export interface HoldRow {
+  readonly created_at: string;
   readonly hold_id: string;
   readonly transaction_id: string;
   readonly amount: number;
@@ -23,6 +27,11 @@ export interface SettledAnswer {
   readonly transaction_id: string;
   readonly accepted: boolean;
   readonly amount: number | null;
+}
+
+interface Credit {
+  readonly id: string;
+  readonly access_schedule: { readonly schedule_items: readonly { readonly id: string }[] };
 }
 
 export interface Catalogue {
@@ -51,8 +60,8 @@ export async function createTokenCard(service: BillingProcess): Promise<Catalogu
   return { rate_card_id, fee };
 }
 
-export function creditOf({ fee }: Catalogue, amount: number): object {
-  const item = { amount, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' };
+export function creditOf({ fee }: Catalogue, amount: number, ending_before = WITHOUT_EXPIRY): object {
+  const item = { amount, starting_at: '2026-11-01T00:00:00Z', ending_before };
   return { product_id: fee, name: 'Prepaid', priority: 1, access_schedule: { schedule_items: [item] } };
 }
 
@@ -65,15 +74,42 @@ export class HeldCustomer {
     this.contractId = contractId;
   }
 
-  static async create(service: BillingProcess, catalogue: Catalogue, credit: number): Promise<HeldCustomer> {
+  /** `credit`: 0 is none. */
+  static async create(
+    service: BillingProcess,
+    catalogue: Catalogue,
+    credit: number,
+    terms: object = {},
+  ): Promise<HeldCustomer> {
     const customer_id = await created(service, '/v1/customers', { name: 'Held' });
     const contract_id = await created(service, '/v1/contracts/create', {
       customer_id,
       rate_card_id: catalogue.rate_card_id,
       starting_at: '2026-11-01T00:00:00Z',
-      credits: [creditOf(catalogue, credit)],
+      ...(credit === 0 ? {} : { credits: [creditOf(catalogue, credit)] }),
+      ...terms,
     });
     return new HeldCustomer(customer_id, contract_id);
+  }
+
+  async edit(service: BillingProcess, change: object): Promise<void> {
+    const { customerId: customer_id, contractId: contract_id } = this;
+    await answered(service, '/v2/contracts/edit', { customer_id, contract_id, ...change });
+  }
+
+  /** Changes the only segment of the credit that was granted as this one. */
+  async editCredit(service: BillingProcess, index: number, change: object): Promise<void> {
+    const { customerId: customer_id, contractId: contract_id } = this;
+    const { credits = [] } = await answered<{ credits?: readonly Credit[] }>(service, '/v2/contracts/get', {
+      ...{ customer_id, contract_id },
+    });
+    const credit = credits[index];
+    const segment = credit?.access_schedule.schedule_items[0];
+    if (credit === undefined || segment === undefined) throw new Error(`there is no credit ${index}`);
+    const update_schedule_items = [{ id: segment.id, ...change }];
+    await this.edit(service, {
+      update_credits: [{ credit_id: credit.id, access_schedule: { update_schedule_items } }],
+    });
   }
 
   async reserve(

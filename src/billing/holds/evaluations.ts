@@ -42,7 +42,7 @@ const FAMILIES_MAX = 50;
 /** Of the families of a group, except where one alone has more. */
 const CUSTOMERS_MAX = 200;
 /** After a start all may be asked for at once. */
-const WAITING_MAX = 10_000;
+export const WAITING_MAX = 10_000;
 
 interface EvaluationContext extends BillingContext {
   /** Seconds of a group. */

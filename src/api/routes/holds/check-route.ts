@@ -67,7 +67,7 @@ export function checkRoute({ holds }: { readonly holds: Holds }): RouteDefinitio
     }),
     body: request,
     response: z.object({ data: answer }),
-    errors: [400, 404, 503],
+    errors: [400, 404, 429, 503],
     async handler({ params, body }) {
       const { standing, ...found } = await holds.check({
         customerRef: params.customer_id,
