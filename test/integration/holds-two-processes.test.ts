@@ -2,6 +2,7 @@
  * Holds of one customer through two processes on a PostgreSQL and a ClickHouse by URL: whoever is asked, and whoever is
  * killed, what is held and what was used is never more than there is.
  */
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BillingProcess, moveClock } from '../support/billing-process.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type Catalogue,
   createTokenCard,
   creditOf,
+  FIRST_CREDIT,
   HELD_EXPIRY,
   HELD_NOW,
   HeldCustomer,
@@ -20,6 +22,7 @@ import { anyBeside, HoldRounds, roundOfSteps } from '../support/hold-rounds.ts';
 import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const CREDIT = 1000;
+const ATTEMPTS_MAX = 20;
 
 let stores: SharedStores;
 let one: BillingProcess;
@@ -118,10 +121,17 @@ test('after a process is killed while both grant, its grants are there and nothi
 /** Requests for so many tokens each, through both at once. */
 async function askBoth(customer: HeldCustomer, count: number, tokens: number): Promise<ReserveAnswer[]> {
   const name = `${customer.customerId} ${Math.random()}`;
-  const asked = Array.from({ length: count }, (_, index) =>
-    customer.reserve(index % 2 === 0 ? one : two, [[`${name} ${index}`, tokens]]),
-  );
-  return (await Promise.all(asked)).flat();
+  const ask = async (index: number): Promise<ReserveAnswer[]> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await customer.reserve(index % 2 === 0 ? one : two, [[`${name} ${index}`, tokens]]);
+      } catch (error) {
+        // Among many changes at once: try again in a moment.
+        if (attempt === ATTEMPTS_MAX || !String(error).includes('answered 503')) throw error;
+      }
+    }
+  };
+  return (await Promise.all(Array.from({ length: count }, (_, index) => ask(index)))).flat();
 }
 
 const grantedOf = (answers: readonly ReserveAnswer[]) => answers.filter(({ granted }) => granted).length;
@@ -149,19 +159,20 @@ test('a credit that is lowered through one, while both grant, holds no more than
   await askBoth(customer, 2, 1);
   const [answers] = await Promise.all([
     askBoth(customer, 30, 20),
-    customer.editCredit(one, 0, { amount: 500 }),
+    customer.editCredit(one, FIRST_CREDIT, { amount: 500 }),
   ]);
   const held = await heldBy(customer);
   expect(held).toBe(2 + 20 * grantedOf(answers));
   expect(held).toBeLessThanOrEqual(CREDIT);
   const after = await askBoth(customer, 10, 60);
   expect(held + 60 * grantedOf(after)).toBeLessThanOrEqual(Math.max(500, held));
-  await customer.editCredit(two, 0, { amount: 700 });
+  await customer.editCredit(two, FIRST_CREDIT, { amount: 700 });
   await expectRoom(customer, Math.max(0, 700 - held - 60 * grantedOf(after)));
 });
 
 test('a credit that is shortened through one pays for no usage after its end that the other is asked for', async () => {
-  const customer = await HeldCustomer.create(one, catalogue, CREDIT);
+  // Without a balance at that time the limit judges.
+  const customer = await HeldCustomer.create(one, catalogue, CREDIT, { spend_limit: { amount: 0 } });
   const late = (id: string, tokens: number) => ({
     event: { event_type: 'use', properties: { tokens }, timestamp: HELD_EXPIRY },
     id: `${customer.customerId} ${id}`,
@@ -169,8 +180,8 @@ test('a credit that is shortened through one pays for no usage after its end tha
   const ask = (service: BillingProcess, { id, event }: ReturnType<typeof late>) =>
     customer.reserve(service, [[id, 1]], { event });
   expect(await ask(two, late('first', 100))).toMatchObject([{ granted: true, remaining: 900 }]);
-  await customer.editCredit(one, 0, { ending_before: HELD_EXPIRY });
-  expect(await ask(two, late('second', 1))).toMatchObject([{ granted: false }]);
+  await customer.editCredit(one, FIRST_CREDIT, { ending_before: HELD_EXPIRY });
+  expect(await ask(two, late('second', 1))).toMatchObject([{ granted: false, reason: 'spend_limit' }]);
   expect(await customer.reserve(two, [[`${customer.customerId} now`, 1000]])).toMatchObject([
     { granted: true },
   ]);
@@ -250,9 +261,8 @@ test('whatever is asked of both at once and whatever changes, nothing is granted
   const both = () => [one, two];
   await rounds.round(roundOfSteps(), both);
   await rounds.round(roundOfSteps(), both, { kind: 'top-up', amount: 300, expires: true });
-  for (let round = 0; round < 3; round += 1) await rounds.round(roundOfSteps(), both, anyBeside());
+  for (let round = 0; round < 2; round += 1) await rounds.round(roundOfSteps(), both, anyBeside());
   await rounds.round(roundOfSteps(), both, { kind: 'clock', now: HELD_EXPIRY });
-  await rounds.round(roundOfSteps(), both, anyBeside());
   await rounds.end(one);
 });
 
@@ -262,19 +272,21 @@ test('a balance that expires while both grant is held by earlier usage only', as
   const expiry = '2026-11-10T15:00:00Z';
   await Promise.all([one, two].map((service) => moveClock(service, now)));
   const customer = await HeldCustomer.create(one, catalogue, 400);
-  await customer.edit(two, { add_credits: [creditOf(catalogue, 600, expiry)] });
+  await customer.edit(two, { add_credits: [creditOf(catalogue, 600, { ending_before: expiry })] });
   await askBoth(customer, 2, 10);
   const [answers] = await Promise.all([
     askBoth(customer, 40, 20),
     moveClock(one, expiry),
     moveClock(two, expiry),
   ]);
-  const rows = await customer.list(one);
-  const early = rows.filter(({ created_at }) => Date.parse(created_at) < Date.parse(expiry));
-  const amountOf = (some: typeof rows) => some.reduce((sum, { amount }) => sum + amount, 0);
-  expect(amountOf(rows)).toBe(20 + 20 * grantedOf(answers));
-  const late = amountOf(rows) - amountOf(early);
-  const lasting = 400 - Math.max(0, amountOf(early) - 600);
+  // A hold has the time of its request, by the clock of the process that was asked.
+  const rows = await stores.database.db.execute<{ early: number; late: number }>(sql`
+    select coalesce(sum(amount) filter (where timestamp < ${expiry}), 0)::int as early,
+      coalesce(sum(amount) filter (where timestamp >= ${expiry}), 0)::int as late
+    from holds where customer_id = ${customer.customerId}`);
+  const { early, late } = rows[0] ?? { early: 0, late: 0 };
+  expect(early + late).toBe(20 + 20 * grantedOf(answers));
+  const lasting = 400 - Math.max(0, early - 600);
   expect(late).toBeLessThanOrEqual(lasting);
   await expectRoom(customer, lasting - late);
 });

@@ -31,6 +31,7 @@ export interface SettledAnswer {
 
 interface Credit {
   readonly id: string;
+  readonly name: string;
   readonly access_schedule: { readonly schedule_items: readonly { readonly id: string }[] };
 }
 
@@ -60,9 +61,16 @@ export async function createTokenCard(service: BillingProcess): Promise<Catalogu
   return { rate_card_id, fee };
 }
 
-export function creditOf({ fee }: Catalogue, amount: number, ending_before = WITHOUT_EXPIRY): object {
+/** The name of the credit that a customer is created with. */
+export const FIRST_CREDIT = 'Prepaid';
+
+export function creditOf(
+  { fee }: Catalogue,
+  amount: number,
+  { ending_before = WITHOUT_EXPIRY, name = FIRST_CREDIT } = {},
+): object {
   const item = { amount, starting_at: '2026-11-01T00:00:00Z', ending_before };
-  return { product_id: fee, name: 'Prepaid', priority: 1, access_schedule: { schedule_items: [item] } };
+  return { product_id: fee, name, priority: 1, access_schedule: { schedule_items: [item] } };
 }
 
 export class HeldCustomer {
@@ -97,15 +105,15 @@ export class HeldCustomer {
     await answered(service, '/v2/contracts/edit', { customer_id, contract_id, ...change });
   }
 
-  /** Changes the only segment of the credit that was granted as this one. */
-  async editCredit(service: BillingProcess, index: number, change: object): Promise<void> {
+  /** Changes the only segment of the credit with this name. */
+  async editCredit(service: BillingProcess, name: string, change: object): Promise<void> {
     const { customerId: customer_id, contractId: contract_id } = this;
     const { credits = [] } = await answered<{ credits?: readonly Credit[] }>(service, '/v2/contracts/get', {
       ...{ customer_id, contract_id },
     });
-    const credit = credits[index];
+    const credit = credits.find((one) => one.name === name);
     const segment = credit?.access_schedule.schedule_items[0];
-    if (credit === undefined || segment === undefined) throw new Error(`there is no credit ${index}`);
+    if (credit === undefined || segment === undefined) throw new Error(`there is no credit ${name}`);
     const update_schedule_items = [{ id: segment.id, ...change }];
     await this.edit(service, {
       update_credits: [{ credit_id: credit.id, access_schedule: { update_schedule_items } }],
@@ -122,6 +130,8 @@ export class HeldCustomer {
         customer_id: this.customerId,
         transaction_id,
         event: { event_type: 'use', properties: { tokens } },
+        // Longer than the clock is moved.
+        ttl_seconds: 86_400,
         ...more,
       })),
     });

@@ -9,6 +9,7 @@ import {
   answered,
   type Catalogue,
   creditOf,
+  FIRST_CREDIT,
   HELD_EXPIRY,
   HELD_NOW,
   HeldCustomer,
@@ -86,6 +87,7 @@ interface Use {
 }
 
 interface Credit {
+  readonly name: string;
   readonly amount: number;
   readonly expires: boolean;
 }
@@ -99,7 +101,7 @@ interface Totals {
 export class HoldRounds {
   readonly customer: HeldCustomer;
   readonly #catalogue: Catalogue;
-  readonly #credits: Credit[] = [{ amount: CREDIT, expires: false }];
+  readonly #credits: Credit[] = [{ name: FIRST_CREDIT, amount: CREDIT, expires: false }];
   #isExpired = false;
   #sent = 0;
   /** The events that are acknowledged, by transaction. */
@@ -115,13 +117,15 @@ export class HoldRounds {
   }
 
   static async create(service: BillingProcess, catalogue: Catalogue): Promise<HoldRounds> {
-    return new HoldRounds(await HeldCustomer.create(service, catalogue, CREDIT), catalogue);
+    // Without a balance at its time, usage is not to be granted.
+    const terms = { spend_limit: { amount: 0 } };
+    return new HoldRounds(await HeldCustomer.create(service, catalogue, CREDIT, terms), catalogue);
   }
 
   /**
    * All steps and the change beside them at once. `processes` answers with who is alive; what a process does not answer
    * because it dies is repeated with another. Checks the law afterwards: what is held and used has not grown beyond what
-   * there is before or after the change, but by usage that nobody has held. What is late has balances only that do not expire.
+   * there is before or after the change, but by usage that nobody has held. Late usage has balances only that do not expire.
    */
   async round(
     steps: readonly Step[],
@@ -175,33 +179,33 @@ export class HoldRounds {
   ): Promise<void> {
     const late = room.late - taken.late;
     const all = room.all - taken.all;
-    for (const [isLate, left] of [
-      [true, Math.min(late, all)],
-      [false, all],
-    ] as const) {
-      const asked = Math.max(0, left) + 1;
-      const more = { event: { event_type: 'use', properties: { tokens: asked }, timestamp: timeOf(isLate) } };
-      for (const process of [0, 1]) {
+    const asked = [true, false].flatMap((isLate) =>
+      [0, 1].map(async (process) => {
+        const tokens = Math.max(0, isLate ? Math.min(late, all) : all) + 1;
+        const event = { event_type: 'use', properties: { tokens }, timestamp: timeOf(isLate) };
         const [answer] = await persist(processes, process, (service) =>
-          this.customer.reserve(service, [[this.#newId(), asked]], more),
+          this.customer.reserve(service, [[this.#newId(), tokens]], { event }),
         );
-        expect(answer, `${asked} tokens, ${isLate ? 'late' : 'not late'}`).toMatchObject({ granted: false });
-      }
-    }
+        expect(answer, `${tokens} tokens, late: ${isLate}`).toMatchObject({ granted: false });
+      }),
+    );
+    await Promise.all(asked);
   }
 
   async #change(change: Beside, processes: () => readonly BillingProcess[]): Promise<void> {
     if (change.kind === 'nothing') return;
     if (change.kind === 'clock') {
       this.#isExpired = change.now >= HELD_EXPIRY;
-      await Promise.all(processes().map((service) => moveClock(service, change.now)));
+      const move = (service: BillingProcess) => moveClock(service, change.now);
+      await Promise.all([0, 1].map((process) => persist(processes, process, move)));
       return;
     }
     if (change.kind === 'top-up') {
       const end = change.expires ? HELD_EXPIRY : undefined;
       // With a key, so that it is granted once however often it is sent.
-      const credit = { ...creditOf(this.#catalogue, change.amount, end) };
       const uniqueness_key = this.#newId();
+      const named = { name: uniqueness_key, ...(end === undefined ? {} : { ending_before: end }) };
+      const credit = creditOf(this.#catalogue, change.amount, named);
       await persist(processes, 0, async (service) => {
         const { customerId: customer_id, contractId: contract_id } = this.customer;
         const { status, body } = await service.call('/v2/contracts/edit', {
@@ -209,13 +213,14 @@ export class HoldRounds {
         });
         if (status !== 200 && status !== 409) throw new Error(`the edit answered ${status} ${body}`);
       });
-      this.#credits.push({ amount: change.amount, expires: change.expires });
+      this.#credits.push({ name: uniqueness_key, amount: change.amount, expires: change.expires });
       return;
     }
     const index = change.pick % this.#credits.length;
-    const known = this.#credits[index] ?? { amount: 0, expires: false };
+    const known = this.#credits[index];
+    if (known === undefined) throw new Error('there is a credit');
     const edit = change.kind === 'amount' ? { amount: change.amount } : { ending_before: HELD_EXPIRY };
-    await persist(processes, 0, (service) => this.customer.editCredit(service, index, edit));
+    await persist(processes, 0, (service) => this.customer.editCredit(service, known.name, edit));
     this.#credits[index] =
       change.kind === 'amount' ? { ...known, amount: change.amount } : { ...known, expires: true };
   }
