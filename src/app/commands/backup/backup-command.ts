@@ -125,9 +125,13 @@ async function copied(of: Copying): Promise<MadeBackup> {
   }
 }
 
+/** Rows of PostgreSQL, of which it is not known how many are new, and the manifest. */
+const BYTES_BESIDE = 10_000_000;
+
 async function written(of: Copying, writer: BackupWriter): Promise<Manifest> {
   const { config, place, terminal, snapshot, frozen } = of;
   const found = await findParts(frozen, await lastManifest(place), writer);
+  await writer.requireRoom(bytesToCopy(found) + BYTES_BESIDE);
   // PostgreSQL first, so that its snapshot is short.
   const bar = progressOf(terminal, 'PostgreSQL', null);
   const tables = await copyRows(snapshot, writer, (bytes) => bar.advance(bytes / 1_000_000));

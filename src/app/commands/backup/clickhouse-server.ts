@@ -27,7 +27,7 @@ const ERROR_LENGTH_MAX = 500;
 const tableRow = z.object({ name: z.string(), id: z.string(), rows: z.coerce.number() });
 export type ServerTable = z.output<typeof tableRow>;
 
-/** The tables that have rows of their own, with how many at this moment. */
+/** The tables that have rows, with how many at this moment. */
 export async function serverTables(clickhouse: ClickHouse): Promise<ServerTable[]> {
   return await clickhouse.query({
     sql: `SELECT name, toString(uuid) AS id, assumeNotNull(total_rows) AS rows FROM system.tables

@@ -4,7 +4,18 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CommandFailure } from '../command-failure.ts';
 import { identityText, requireSameStores } from './identity.ts';
@@ -64,6 +75,11 @@ class TakenDirectory implements TakenPlace {
 
   constructor(directory: string) {
     this.#directory = directory;
+  }
+
+  async freeBytes(): Promise<number | null> {
+    const { bavail, bsize } = await statfs(this.#directory);
+    return bavail * bsize;
   }
 
   async has({ id, bytes }: Piece): Promise<boolean> {

@@ -38,6 +38,8 @@ export interface AddedPiece {
 export interface TakenPlace {
   /** For the operator, or null. */
   readonly warning: string | null;
+  /** How many bytes it can take; null: not known, or without a limit. */
+  freeBytes(): Promise<number | null>;
   /** Whether the piece is there, by its size. */
   has(piece: Piece): Promise<boolean>;
   /** The piece has its name when it is whole and kept. */

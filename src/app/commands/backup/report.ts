@@ -3,6 +3,7 @@ import { formatInstant } from '../../../core/time.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { bytesOf, type Manifest, rowsOfTable, storedRows } from './manifest.ts';
+import { sizeText } from './size-text.ts';
 
 export interface MadeBackup {
   /** In which it is. */
@@ -86,10 +87,4 @@ export function reportBackup(made: MadeBackup, { seconds, json, terminal }: Show
   const sizes = `${sizeText(bytesOf(manifest))}, of which ${sizeText(writtenBytes)} are new`;
   terminal.line(`  ${sizes}, in ${formatSeconds(seconds)}`);
   if (removed.length > 0) terminal.line(`  removed: ${removed.join(', ')}`);
-}
-
-/** In sizeText, or in kilobytes where a megabyte would be more than all of it. */
-export function sizeText(bytes: number): string {
-  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
-  return `${size.toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`;
 }

@@ -7,6 +7,7 @@ import type { Instant } from '../../../core/time.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { bytesOf, type Manifest, type Piece, piecesOf, readManifest, writeManifest } from './manifest.ts';
 import { type BackupPlace, manifestFile, type PieceSource, pieceFile, type TakenPlace } from './place.ts';
+import { sizeText } from './size-text.ts';
 
 interface KeptBackup {
   readonly moment: Instant;
@@ -103,6 +104,14 @@ export class BackupWriter {
   /** Of the place, for the operator; null: none. */
   get warning(): string | null {
     return this.#taken.warning;
+  }
+
+  /** Before anything is copied. Throws a `CommandFailure` where the place has less room than that. */
+  async requireRoom(bytes: number): Promise<void> {
+    const free = await this.#taken.freeBytes();
+    if (free === null || free >= bytes) return;
+    const sizes = `${sizeText(free)} are free in ${this.#place.name}, and about ${sizeText(bytes)} are needed`;
+    throw new CommandFailure(`${sizes}: remove old backups, or name another place`);
   }
 
   /** Of pieces that were not there before. */

@@ -26,9 +26,10 @@ import { bytesOf, type Manifest, type Piece, type TablePart } from './manifest.t
 import { openPlace } from './open-place.ts';
 import type { RestoreOptions } from './options.ts';
 import { type BackupPlace, manifestFile } from './place.ts';
-import { countsOf, countsText, sizeText } from './report.ts';
+import { countsOf, countsText } from './report.ts';
 import { checkPieces, listBackups, loadManifest, readPiece } from './repository.ts';
 import { restoreServers } from './restore-servers.ts';
+import { sizeText } from './size-text.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 const EXPECTED = [

@@ -139,6 +139,10 @@ class TakenPrefix implements TakenPlace {
     return `the store of ${name} does not know If-None-Match: see yourself that no two backups into it begin in the same moment`;
   }
 
+  async freeBytes(): Promise<null> {
+    return null;
+  }
+
   async has({ id, bytes }: Piece): Promise<boolean> {
     return this.#parts.kept.get(id) === bytes;
   }

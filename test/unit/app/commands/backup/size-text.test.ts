@@ -1,6 +1,6 @@
 /** Sizes in the output of `tallyhouse backup` and `restore`. */
 import { expect, it } from 'vitest';
-import { sizeText } from '../../../../../src/app/commands/backup/report.ts';
+import { sizeText } from '../../../../../src/app/commands/backup/size-text.ts';
 
 it.each([
   [0, '0 kB'],
