@@ -28,6 +28,7 @@ import { machine } from './report.ts';
 import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
 import { benchSeats } from './seats.ts';
+import { benchSmallCustomers } from './small-customers.ts';
 import { benchSqlRecipes } from './sql-recipes.ts';
 import { benchThresholds } from './thresholds.ts';
 import { benchTokenCards } from './token-cards.ts';
@@ -46,6 +47,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'known-ids': () => benchKnownIds(SECONDS),
   backfill: benchBackfill,
   usage: benchUsage,
+  'small-customers': benchSmallCustomers,
   'answers-at-once': benchAnswersAtOnce,
   'sql-recipes': benchSqlRecipes,
   'many-customers-sql': benchManyCustomersSql,
