@@ -6,6 +6,7 @@
  * connection is kept busy.
  */
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { cpuSecondsOf } from './process-cpu.ts';
 
@@ -44,6 +45,8 @@ export interface Latencies {
 
 export interface HoldLoadResult {
   readonly seconds: number;
+  /** From the first request to the last answer. */
+  readonly secondsInAll: number;
   readonly latencyMs: Readonly<Partial<Record<HoldRequestKind, Latencies>>>;
   /** Within the measured time. */
   readonly granted: number;
@@ -96,6 +99,7 @@ class HoldLoad {
   async run(): Promise<HoldLoadResult> {
     const { connections, warmUpMs, measureMs, servicePid } = this.#options;
     await Promise.all(Array.from({ length: connections }, () => this.#open()));
+    const begunAt = performance.now();
     const pace = this.#start();
     await this.#elapse(warmUpMs);
     const [cpuBefore, startedAt] = [await cpuSecondsOf(servicePid), performance.now()];
@@ -113,6 +117,7 @@ class HoldLoad {
     for (const { socket } of this.#idle) socket.destroy();
     return {
       seconds,
+      secondsInAll: (performance.now() - begunAt) / 1_000,
       latencyMs: Object.fromEntries([...this.#latencies].map(([kind, times]) => [kind, quantiles(times)])),
       granted: this.#granted,
       grantedInAll: this.#grantedInAll,
@@ -256,6 +261,6 @@ function quantiles(times: readonly number[]): Latencies {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const result = await new HoldLoad(JSON.parse(process.argv[2] ?? '{}')).run();
+  const result = await new HoldLoad(JSON.parse(await text(process.stdin))).run();
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

@@ -121,10 +121,12 @@ function runHolds(
   const run = `${options.work}-${Date.now().toString(36)}`;
   const given: HoldLoadOptions = { host, port, token, servicePid: pid, run, tokens: TOKENS, ...options };
   const script = fileURLToPath(new URL('hold-generator.ts', import.meta.url));
-  const generator = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(given)], {
+  const generator = spawn(process.execPath, ['--import', 'tsx', script], {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
+  // Thousands of customers are too much for an argument.
+  generator.stdin.end(JSON.stringify(given));
   return new Promise((resolve, reject) => {
     let output = '';
     generator.stdout.on('data', (chunk: Buffer) => {
@@ -178,7 +180,7 @@ function report({ first, alone, beside, hot, many, runOut, over }: Measured): st
     [`grants for ${inWords(CUSTOMERS)} customers, every connection busy`, rateText(many)],
     [
       `first request of ${inWords(CUSTOMERS)} customers after a start`,
-      `${Math.round(first.grantedInAll / first.seconds)} customers/s, ${latencyText(first.latencyMs.reserve)}`,
+      `${Math.round(first.grantedInAll / first.secondsInAll)} customers/s, ${latencyText(first.latencyMs.reserve)}`,
     ],
     [
       `granted beyond the balances, ${inWords(runOut.grantedInAll)} granted and ${inWords(runOut.refusedInAll)} refused`,
