@@ -113,8 +113,11 @@ describe.each([
     expect(await second.tail()).toEqual({ rows: 2 });
     expect(await second.tail()).toEqual({ rows: 0 });
     await first.ingest(body([{ id: 'c' }], START));
-    // Of the two seconds only the one that has changed.
+    // Of the two seconds only the one that has changed, and of that only the tenth.
     expect(await second.tail()).toEqual({ rows: 2 });
+    clock.at += 500;
+    await first.ingest(body([{ id: 'd' }], START));
+    expect(await second.tail()).toEqual({ rows: 1 });
     expect(first.stats().conflictsRemoved + second.stats().conflictsRemoved).toBe(0);
   });
 
@@ -153,6 +156,17 @@ describe.each([
         event_type: 'tokens',
       })),
     );
+  });
+
+  it('leave the first copy of two in one second where a third one has read it before the other was stored', async () => {
+    const [early, late] = [clockAt(START), clockAt(START + 500)];
+    const [first, second] = [await startProcess(early), await startProcess(late)];
+    const onlooker = await startProcess(late);
+    await first.ingest(body([{ id: 'a' }], START));
+    expect(await onlooker.tail()).toEqual({ rows: 1 });
+    await second.ingest(body([{ id: 'a', customer: 'globex' }], START));
+    await onlooker.tail();
+    expect(await counting()).toEqual([{ transaction_id: 'a', customer_ref: 'acme', event_type: 'tokens' }]);
   });
 
   it('agree on the copy that counts when both were accepted in the same microsecond', async () => {

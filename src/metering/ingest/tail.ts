@@ -1,14 +1,15 @@
 /**
- * Learns the ids that other processes store: asks ClickHouse which of the last seconds have new rows, reads the
- * hashes of those seconds into the index, and names the ids that are stored twice. docs/deduplication.md says what
- * that guarantees and when.
+ * Learns the ids that other processes store: asks ClickHouse in which tenths of the last seconds there are new rows,
+ * reads the hashes of those tenths into the index, and names the ids that are stored twice. docs/deduplication.md says
+ * what that guarantees and when.
  *
  * Rows become visible out of order (clocks differ, inserts take their time), so a single high-water mark is not
- * enough. Instead each second of acceptance has a count and a checksum; while these stay the same, nothing of it is
- * read again. Does not remove copies (`reconcile-copies.ts`) or schedule itself (`sharing.ts`).
+ * enough. Instead each tenth of a second of acceptance has a count and a checksum; while these stay the same, nothing
+ * of it is read again. Copies are counted in the whole second, because the index knows no more of an id than that.
+ * Does not remove copies (`reconcile-copies.ts`) or schedule itself (`sharing.ts`).
  */
 import { z } from 'zod';
-import type { Instant } from '../../core/time.ts';
+import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
@@ -27,15 +28,20 @@ const ROWS_PER_SLICE = 100_000;
 /** A wide look after a pause may have to read a lot; it must not fail because of a limit meant for requests. */
 const SECONDS_MAX = 120;
 
-const secondRow = z.object({ second: z.number(), rows: z.string(), mark: z.number() });
+const TENTH_MS = SECOND_MS / 10;
 
-type SecondRow = z.infer<typeof secondRow>;
+const tenthRow = z.object({ tenth: z.string(), rows: z.string(), mark: z.number() });
 
-const SECONDS_SQL = `
-  SELECT toUInt32(toUnixTimestamp(ingested_at)) AS second, count() AS rows, groupBitXor(id_hash_b) AS mark
+type TenthRow = z.infer<typeof tenthRow>;
+
+/** Tenths of a second since the epoch. */
+const TENTH_SQL = `intDiv(toUnixTimestamp64Milli(ingested_at), ${TENTH_MS})`;
+
+const TENTHS_SQL = `
+  SELECT ${TENTH_SQL} AS tenth, count() AS rows, groupBitXor(id_hash_b) AS mark
   FROM ${USAGE_EVENTS_TABLE}
   WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-  GROUP BY second`;
+  GROUP BY tenth`;
 
 /** The columns of a row: hash, second, how many rows of that second have the hash, and how far ahead they are dated. */
 const ROW_WORDS = HASH_WORDS + 3;
@@ -51,6 +57,7 @@ const ROWS_SQL = `
     AND toUInt32(toUnixTimestamp(ingested_at)) IN {seconds:Array(UInt32)}
     AND id_hash_a % {slices:UInt32} = {slice:UInt32}
   GROUP BY id_hash_a, id_hash_b, id_hash_c, second
+  HAVING max(${TENTH_SQL} IN {tenths:Array(Int64)})
   FORMAT RowBinary`;
 
 export interface TailOptions {
@@ -68,12 +75,12 @@ export interface Tail {
 }
 
 export function createTail(options: TailOptions): Tail {
-  return new SecondsTail(options);
+  return new TenthsTail(options);
 }
 
-class SecondsTail implements Tail {
+class TenthsTail implements Tail {
   readonly #options: TailOptions;
-  /** The rows that were read of each second, as `rows` and `mark` of that time. */
+  /** The rows that were read of each tenth, as `rows` and `mark` of that time. */
   readonly #read = new Map<number, string>();
   #looks = 0;
   /** Where the clock stood at the last look and the last wide one: a sandbox clock may jump between two. */
@@ -87,37 +94,39 @@ class SecondsTail implements Tail {
   async begin(now: Instant): Promise<void> {
     this.#nearAt = now;
     this.#farAt = now;
-    for (const row of await this.#seconds(now - FAR_MS)) this.#read.set(row.second, contentOf(row));
+    for (const row of await this.#tenths(now - FAR_MS)) this.#read.set(Number(row.tenth), contentOf(row));
   }
 
   async look(now: Instant, isWide = false): Promise<number> {
     this.#looks += 1;
     const isFar = isWide || this.#looks % LOOKS_PER_WIDE_LOOK === 0;
     const from = isFar ? Math.min(this.#farAt, now) - FAR_MS : Math.min(this.#nearAt, now) - NEAR_MS;
-    const changed = (await this.#seconds(from)).filter(
-      (row) => this.#read.get(row.second) !== contentOf(row),
+    const changed = (await this.#tenths(from)).filter(
+      (row) => this.#read.get(Number(row.tenth)) !== contentOf(row),
     );
     const rows = changed.length === 0 ? 0 : await this.#takeIn(changed, now);
-    for (const row of changed) this.#read.set(row.second, contentOf(row));
+    for (const row of changed) this.#read.set(Number(row.tenth), contentOf(row));
     this.#nearAt = now;
     if (isFar) {
       this.#farAt = now;
-      for (const second of this.#read.keys()) if (second * 1000 < now - 2 * FAR_MS) this.#read.delete(second);
+      for (const tenth of this.#read.keys())
+        if (tenth * TENTH_MS < now - 2 * FAR_MS) this.#read.delete(tenth);
     }
     return rows;
   }
 
-  async #seconds(from: Instant): Promise<SecondRow[]> {
+  async #tenths(from: Instant): Promise<TenthRow[]> {
     return await this.#options.clickhouse.query({
-      sql: SECONDS_SQL,
+      sql: TENTHS_SQL,
       params: { from: Math.max(0, from) },
       settings: { max_execution_time: SECONDS_MAX },
-      schema: secondRow,
+      schema: tenthRow,
     });
   }
 
-  async #takeIn(changed: readonly SecondRow[], now: Instant): Promise<number> {
-    const seconds = changed.map(({ second }) => second);
+  async #takeIn(changed: readonly TenthRow[], now: Instant): Promise<number> {
+    const tenths = changed.map(({ tenth }) => Number(tenth));
+    const seconds = [...new Set(tenths.map((tenth) => Math.floor((tenth * TENTH_MS) / SECOND_MS)))];
     const total = changed.reduce((sum, { rows }) => sum + Number(rows), 0);
     const slices = Math.ceil(total / ROWS_PER_SLICE);
     const nowSeconds = Math.floor(now / 1000);
@@ -125,7 +134,7 @@ class SecondsTail implements Tail {
     for (let slice = 0; slice < slices; slice += 1) {
       const bytes = await this.#options.clickhouse.queryBytes({
         sql: ROWS_SQL,
-        params: { from: Math.min(...seconds) * 1000, seconds, slices, slice },
+        params: { from: Math.min(...seconds) * SECOND_MS, seconds, tenths, slices, slice },
         settings: { max_execution_time: SECONDS_MAX },
       });
       const rows = wordsOf(bytes, ROW_WORDS);
@@ -137,7 +146,7 @@ class SecondsTail implements Tail {
   }
 }
 
-function contentOf({ rows, mark }: SecondRow): string {
+function contentOf({ rows, mark }: TenthRow): string {
   return `${rows} ${mark}`;
 }
 
