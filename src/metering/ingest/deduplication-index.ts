@@ -58,8 +58,9 @@ export interface DeduplicationIndex {
   /**
    * To be called before the first `count` hashes in `words` are looked up. Nothing changes, but where the index is larger
    * than the caches of the processor, it fetches their places side by side: one by one, each lookup waits for memory.
+   * `wordsPerId`: hashes are so far apart.
    */
-  approach(words: Uint32Array, count: number): void;
+  approach(words: Uint32Array, count: number, wordsPerId?: number): void;
   /**
    * True when the hash at `words[at…]` is not known, and records it as accepted now; false when it is: it was
    * accepted within the window, or the event may be the accepted one, by its timestamp. Both are whole seconds
@@ -122,8 +123,8 @@ class ShardedIndex implements DeduplicationIndex {
     return this.#bytes;
   }
 
-  approach(words: Uint32Array, count: number): void {
-    for (let at = 0; at < count * HASH_WORDS; at += HASH_WORDS)
+  approach(words: Uint32Array, count: number, wordsPerId = HASH_WORDS): void {
+    for (let at = 0; at < count * wordsPerId; at += wordsPerId)
       touchSlot(this.#shardOf(words, at), words, at);
   }
 

@@ -12,7 +12,7 @@ export interface SharingOptions {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
   readonly windowDays: number;
-  readonly index: Pick<DeduplicationIndex, 'add'>;
+  readonly index: Pick<DeduplicationIndex, 'add' | 'approach'>;
   readonly cluster?: string | undefined;
   /** Pause between two looks; absent: none by itself. */
   readonly tailIntervalMs?: number | undefined;

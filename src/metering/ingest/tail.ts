@@ -25,6 +25,8 @@ const FAR_MS = 15 * 60_000;
 const LOOKS_PER_WIDE_LOOK = 60;
 /** Rows taken into the index without a pause: some 20 ms in which no request is answered. */
 const ROWS_PER_SLICE = 100_000;
+/** Rows whose places in the index are fetched together. */
+const ROWS_TOGETHER = 256;
 /** A wide look after a pause may have to read a lot; it must not fail because of a limit meant for requests. */
 const SECONDS_MAX = 120;
 
@@ -62,7 +64,7 @@ const ROWS_SQL = `
 
 export interface TailOptions {
   readonly clickhouse: ClickHouse;
-  readonly index: Pick<DeduplicationIndex, 'add'>;
+  readonly index: Pick<DeduplicationIndex, 'add' | 'approach'>;
   /** Called with the first hash words of ids that seem to be stored twice. */
   readonly onSuspects: (hashes: ReadonlySet<number>) => void;
 }
@@ -154,6 +156,10 @@ function contentOf({ rows, mark }: TenthRow): string {
 function addRows(index: TailOptions['index'], rows: Uint32Array, nowSeconds: number): Set<number> {
   const suspects = new Set<number>();
   for (let at = 0; at < rows.length; at += ROW_WORDS) {
+    if (at % (ROWS_TOGETHER * ROW_WORDS) === 0) {
+      const next = rows.subarray(at, at + ROWS_TOGETHER * ROW_WORDS);
+      index.approach(next, next.length / ROW_WORDS, ROW_WORDS);
+    }
     const second = rows[at + SECOND] ?? 0;
     const stored = { acceptedSeconds: second, aheadSeconds: rows[at + AHEAD] ?? 0 };
     const heldSecond = index.add(rows, at, stored, nowSeconds);

@@ -72,7 +72,7 @@ export interface KnownIdFigures {
   readonly lookups: { readonly known: number; readonly new: number };
 }
 
-export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add'> {
+export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add' | 'approach'> {
   /**
    * Those of the first `count` hashes of which it cannot be said yet whether they are known; null for none. To be called
    * before they are reserved. The findings are for the same words.
@@ -203,6 +203,10 @@ class TieredIds implements KnownIds {
 
   release(words: Uint32Array, at: number): void {
     this.#recent.release(words, at);
+  }
+
+  approach(words: Uint32Array, count: number, wordsPerId?: number): void {
+    this.#recent.approach(words, count, wordsPerId);
   }
 
   add(
