@@ -1,9 +1,9 @@
 /**
- * The directory for the stores that the processes of a test run open themselves: in memory where there is room for it.
- * They sync every write, as in production, which takes a third of the CPU time of such tests on a disk. Nothing of them
- * has to outlive its process. Processes that are started and killed by tests have their data on the disk.
+ * The directory for the stores of the tests, and of the processes that they start and kill: in memory where there is
+ * room for it. They sync every write, as in production, which takes a third of the CPU time of such tests on a disk.
+ * Nothing of them has to outlive the machine.
  */
-import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive } from './child-process.ts';
 
@@ -16,9 +16,13 @@ const FREE_BYTES_MIN = 8 * 1024 ** 3;
 /** Makes one, in `otherwise` where memory is short. Whoever calls removes it. */
 export async function makeStoreDirectory(otherwise: string): Promise<string> {
   const hasRoom = process.availableMemory() >= FREE_BYTES_MIN && (await freeBytes(MEMORY)) >= FREE_BYTES_MIN;
-  if (!hasRoom) return await mkdtemp(join(otherwise, 'stores-'));
-  await removeAbandoned();
-  return await mkdtemp(join(MEMORY, `${PREFIX}${process.pid}-`));
+  if (hasRoom) await removeAbandoned();
+  const directory = await mkdtemp(
+    hasRoom ? join(MEMORY, `${PREFIX}${process.pid}-`) : join(otherwise, 'stores-'),
+  );
+  // As root, PostgreSQL runs under another account, which has to pass through.
+  await chmod(directory, 0o755);
+  return directory;
 }
 
 async function freeBytes(path: string): Promise<number> {
