@@ -36,6 +36,9 @@ async function stop(): Promise<void> {
   expect(await program?.ended).toBe(0);
 }
 
+/** Each look reads all files. */
+const SELDOM = { interval: 500 };
+
 /** The files with these bytes, by the directories that hold them. */
 async function placesOf(dataDir: string, text: string): Promise<string[]> {
   const places = new Set<string>();
@@ -63,14 +66,14 @@ test('bytes of an erased customer are in files of PostgreSQL alone, until those 
     ...{ timestamp: new Date().toISOString(), properties: { words: PROPERTY } },
   });
   for (let n = 0; n < 10; n += 1) expect((await call('/v1/ingest', [event(n)])).status).toBe(200);
-  await expect.poll(() => placesOf(dataDir, PROPERTY)).toContain('clickhouse/data/store');
+  await expect.poll(() => placesOf(dataDir, PROPERTY), SELDOM).toContain('clickhouse/data/store');
 
   expect((await call(`/v1/customers/${customerId}/erase`, {})).status).toBe(200);
   const found = async () =>
     await (await call('/v1/events/search', { transactionIds: ['event-1', 'event-9'] })).text();
   await expect.poll(found).not.toContain(PROPERTY);
   // While the service runs: within some minutes.
-  await expect.poll(() => placesOf(dataDir, PROPERTY)).toEqual([]);
+  await expect.poll(() => placesOf(dataDir, PROPERTY), SELDOM).toEqual([]);
   await stop();
   expect(await placesOf(dataDir, PROPERTY)).toEqual([]);
   const left = await placesOf(dataDir, NAME);

@@ -105,6 +105,9 @@ export async function createThresholdCustomer(
   };
 }
 
+/** A read takes as much computing as what it waits for, so the pauses between them grow. */
+const PAUSES_MS = { first: 25, last: 200 };
+
 /** Waits until `read` returns what is expected, for at most `withinMs`, which a slow machine takes. Returns what it has read last. */
 export async function until<Value>(
   read: () => Promise<Value>,
@@ -112,9 +115,9 @@ export async function until<Value>(
   withinMs = 120_000,
 ): Promise<Value> {
   const end = performance.now() + withinMs;
-  for (;;) {
+  for (let wait = PAUSES_MS.first; ; wait = Math.min(2 * wait, PAUSES_MS.last)) {
     const value = await read();
     if (isExpected(value) || performance.now() > end) return value;
-    await pause(25);
+    await pause(wait);
   }
 }
