@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/invoice-jobs.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { jobs } from '../../src/store/jobs/jobs.tables.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
 import { jobsContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -13,7 +14,7 @@ const { api, db, clickhouse } = await serviceForFile({ sandboxNow: '2026-11-10T0
 const clock = { now: () => Date.UTC(2026, 11, 3) };
 
 /** More than the first group has. */
-const CUSTOMERS = 40;
+const CUSTOMERS = 30;
 /** Each seventh customer has usage in so many hours, the others in one or two. */
 const HOURS = 24;
 
@@ -70,10 +71,16 @@ async function createCustomers(name: string): Promise<string[]> {
   return ids;
 }
 
+const withoutStatus = (answer: ApiAnswer) =>
+  JSON.stringify(answer.list('data')).replace(/"(DRAFT|FINALIZED)"/g, '""');
+
+/** The invoices of all, and those by hour of the first in each seven, which have most and fewest hours. */
 async function linesOf(customers: readonly string[], status: 'DRAFT' | 'FINALIZED'): Promise<unknown[]> {
   const found: unknown[] = [];
-  for (const id of customers) {
+  for (const [index, id] of customers.entries()) {
     const invoices = await api.get(`/v1/customers/${id}/invoices`, { query: { status } });
+    found.push(withoutStatus(invoices));
+    if (index % 7 > 1) continue;
     const hours = await api.get(`/v1/customers/${id}/invoices/breakdowns`, {
       query: {
         status,
@@ -83,11 +90,7 @@ async function linesOf(customers: readonly string[], status: 'DRAFT' | 'FINALIZE
         limit: '100',
       },
     });
-    found.push(
-      [invoices.list('data'), hours.list('data')].map((part) =>
-        JSON.stringify(part).replaceAll(`"${status}"`, '""'),
-      ),
-    );
+    found.push(withoutStatus(hours));
   }
   return found;
 }

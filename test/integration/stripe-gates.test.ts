@@ -10,13 +10,16 @@ import { createKiller } from '../support/stripe/delivery-schedules.ts';
 import { buyGated, type GatedPurchase, PRICE } from '../support/stripe/gated-purchases.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
+/** Longer than a request is waited for, as in a real service. After each kill this passes before another process goes on. */
+const LEASE_MS = 1_500;
+
 const stripe = await startStripeStandIn();
 const killer = createKiller();
 const service = await serviceForFile({
   sandboxNow: '2026-03-10T00:00:00Z',
   paymentProvider: 'stripe',
   ...connectedTo(stripe),
-  deliveryHooks: { betweenSteps: killer.betweenSteps, leaseMs: 3_000 },
+  deliveryHooks: { betweenSteps: killer.betweenSteps, leaseMs: LEASE_MS },
   log: pino({ level: 'silent' }),
 });
 const { api } = service;
