@@ -1,4 +1,8 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+/** Their databases have connections to one PostgreSQL. */
+const WORKERS_MAX = 5;
 
 /**
  * Files that run on the embedded engine like all others, and again on two shards of Distributed tables over HTTP. The
@@ -52,15 +56,16 @@ const overHttp = (name: string, include: string[]) => ({
 export default defineConfig({
   test: {
     pool: 'forks',
-    // One more than two cores: a process waits for its stores now and then.
-    maxWorkers: 3,
+    // One more than there are cores: a process waits for its stores now and then. Each takes up to a gigabyte.
+    maxWorkers: Math.min(Math.max(3, availableParallelism() + 1), WORKERS_MAX),
     // Importing the service costs more than most files do with it: files share a process, one after the other.
     isolate: false,
     // Kept by the content of each file: projects load the same files, and the next run those that did not change.
     experimental: { fsModuleCache: true },
-    setupFiles: ['test/support/seed-properties.ts'],
+    setupFiles: ['test/support/seed-properties.ts', 'test/support/record-times.ts'],
+    // The questions whether something is there take the cores that make it.
     // Limits find tests that hang. A test that is only slow, on a machine with other work, does not fail.
-    expect: { requireAssertions: true, poll: { timeout: 120_000, interval: 20 } },
+    expect: { requireAssertions: true, poll: { timeout: 120_000, interval: 50 } },
     testTimeout: 600_000,
     hookTimeout: 600_000,
     projects: [

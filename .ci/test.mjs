@@ -4,9 +4,9 @@
  * Prints `N passed, M failed`, to which failed checks before it are added: their number is the argument.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
 /** More than that is no matter of a moment. */
 const FILES_AGAIN_MAX = 5;
@@ -17,10 +17,12 @@ const directory = mkdtempSync(join(tmpdir(), 'tallyhouse-ci-'));
 function runTests(name, files) {
   const report = join(directory, `${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { status } = spawnSync('npm', ['test', '--', ...reporters, ...files], { stdio: 'inherit' });
+  const times = join(directory, `${name}.times`);
+  const env = { ...process.env, TEST_TIMES_FILE: times };
+  const { status } = spawnSync('npm', ['test', '--', ...reporters, ...files], { stdio: 'inherit', env });
   try {
     const { numPassedTests, numFailedTests, success, testResults } = JSON.parse(readFileSync(report, 'utf8'));
-    saySlowest(testResults);
+    sayTimes(times);
     const failedFiles = [...new Set(testResults.filter(isFailed).map(({ name }) => name))];
     const elsewhere = testResults.filter(({ name }) => !failedFiles.includes(name));
     const passedElsewhere = elsewhere.flatMap((file) => file.assertionResults).filter(isPassed).length;
@@ -36,14 +38,39 @@ function say(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** Where the time of the suite goes: the files that take most of it, in seconds. */
-function saySlowest(files) {
-  const took = files.map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }));
-  const sum = took.reduce((all, { seconds }) => all + seconds, 0);
-  say(`\n== Slowest of ${took.length} files, which took ${sum.toFixed(0)} s, some of them side by side`);
-  for (const { name, seconds } of took.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)) {
-    say(`${seconds.toFixed(1).padStart(7)} s  ${relative(process.cwd(), name)}`);
+/** What the suite takes: computing of each kind of test, and the files that take most of it (test/support/record-times.ts). */
+function sayTimes(path) {
+  if (!existsSync(path)) return;
+  const files = readFileSync(path, 'utf8').trimEnd().split('\n').map(readTimes);
+  say('\n== Computing: seconds of a core, in the processes of the tests and in programs that they start');
+  for (const kind of new Set(files.map(({ kind }) => kind))) {
+    const of = files.filter((file) => file.kind === kind);
+    const [own, started] = [sum(of.map(({ own }) => own)), sum(of.map(({ started }) => started))];
+    say(`${seconds(own)} s ${seconds(started)} s  ${kind}: ${of.length} files`);
   }
+  say(`\n== The files that take most: computing, and seconds that pass, side by side with others`);
+  for (const file of files.toSorted((a, b) => b.computed - a.computed).slice(0, SLOWEST_SHOWN)) {
+    say(`${seconds(file.computed)} s ${seconds(file.seconds)} s  ${file.path}`);
+  }
+}
+
+function readTimes(line) {
+  const times = JSON.parse(line);
+  const path = relative(process.cwd(), times.file);
+  return {
+    ...times,
+    path,
+    kind: `${path.split(sep)[1]}${times.isOverHttp ? ', ClickHouse over HTTP' : ''}`,
+    computed: times.own + times.started,
+  };
+}
+
+function sum(numbers) {
+  return numbers.reduce((all, each) => all + each, 0);
+}
+
+function seconds(number) {
+  return number.toFixed(1).padStart(8);
 }
 
 function isFailed({ status }) {

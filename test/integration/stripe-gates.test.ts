@@ -10,7 +10,7 @@ import { createKiller } from '../support/stripe/delivery-schedules.ts';
 import { buyGated, type GatedPurchase, PRICE } from '../support/stripe/gated-purchases.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
-/** Longer than a request is waited for, as in a real service. After each kill this passes before another process goes on. */
+/** Longer than a request is waited for, as in a real service. After each kill this passes before another process continues. */
 const LEASE_MS = 1_500;
 
 const stripe = await startStripeStandIn();

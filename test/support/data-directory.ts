@@ -15,7 +15,7 @@ export async function createDataDirectory(): Promise<string> {
   const directory = await mkdtemp(join(inject('storeDirectory'), 'data-'));
   if (TestRunner.getCurrentTest() !== undefined)
     onTestFinished(async () => {
-      // What a process that is being ended still writes goes with the run.
+      // A process that is being ended may still write: that goes with the run.
       await rm(directory, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
     });
   // For an embedded PostgreSQL under another account, as in createTestDirectory.
