@@ -127,6 +127,7 @@ const EXPLANATION = [
       { text: 'Known ids', link: '/notes/known-ids' },
       { text: 'Invoice runs', link: '/notes/invoice-runs' },
       { text: 'Ten million events a second', link: '/notes/ten-million-events' },
+      { text: 'The suite', link: '/notes/test-suite' },
     ],
   },
 ];
