@@ -22,6 +22,8 @@ const LIMITS = {
   issuedLines: 10_000,
   importedLines: 8_000,
   alerts: 1_190,
+  names: 700,
+  models: 10_000,
 } as const;
 const RUNS = 3;
 const GOAL_MS = 50;

@@ -74,7 +74,7 @@ beforeAll(async () => {
   };
   world = await createWorld(made, {
     ...{ values: 5_000, eventsOfValue: 4, contracts: 200, rates: 1_000, aliases: 2_000, commits: 200 },
-    ...{ seats: 200, issuedLines: 2_000, importedLines: 2_000, alerts: 100 },
+    ...{ seats: 200, issuedLines: 2_000, importedLines: 2_000, alerts: 100, names: 200, models: 2_000 },
   });
 });
 

@@ -1,4 +1,5 @@
 /** Operations, each as heavy as their limits let a request be. */
+import { CHANGING_OPERATIONS } from './changing-operations.ts';
 import { FURTHER_OPERATIONS } from './further-operations.ts';
 import type { OperationAtLimit } from './operation.ts';
 import { MONTH, NOW } from './parts.ts';
@@ -229,4 +230,5 @@ export const OPERATIONS_AT_LIMITS: readonly OperationAtLimit[] = [
   ...OF_CONTRACTS,
   ...FURTHER_OPERATIONS,
   ...OF_TERMS,
+  ...CHANGING_OPERATIONS,
 ];

@@ -1,10 +1,11 @@
 /** Customers, cards and contracts as large as they may be, for operations that are driven at their limits. */
+import { type ChangingWorld, createChangingWorld, type LimitsOfChangingWorld } from './changing-world.ts';
 import { created, inParallel, type LimitsClient } from './client.ts';
 import { createFurtherWorld, type FurtherWorld, type LimitsOfFurtherWorld } from './further-world.ts';
 import { CARDS, type Company, cardWith, MONTH, PRODUCTS, RATE, sendValues, USD_CENTS } from './parts.ts';
 
 /** How large they are. */
-export interface LimitsOfWorld extends LimitsOfFurtherWorld {
+export interface LimitsOfWorld extends LimitsOfFurtherWorld, LimitsOfChangingWorld {
   /** Values of a property of the events of one customer; lines of an invoice that has one for each. */
   readonly values: number;
   /** Events with each value of the one customer, in as many hours. */
@@ -18,7 +19,7 @@ export interface LimitsOfWorld extends LimitsOfFurtherWorld {
   readonly commits: number;
 }
 
-export interface LimitsWorld extends FurtherWorld {
+export interface LimitsWorld extends FurtherWorld, ChangingWorld {
   readonly limits: LimitsOfWorld;
   readonly metric: string;
   /** One line of usage, whose events have many values of `user`. */
@@ -59,11 +60,12 @@ export async function createWorld(client: LimitsClient, limits: LimitsOfWorld): 
   const long = await companyOf(client, 'long', [byUser]);
   await sendValues(client, 'wide', limits.values, limits.eventsOfValue);
   await sendValues(client, 'long', limits.values, 1);
+  const commits = await manyCommits(client, prepaid, plain, limits.commits);
   return {
-    ...{ limits, metric, wide, long, card, products },
+    ...{ limits, metric, wide, long, card, products, commits },
     ...(await createFurtherWorld(client, limits, { metric, plain, byUser })),
+    ...(await createChangingWorld(client, limits, commits)),
     contracts: await manyContracts(client, plain, limits.contracts),
-    commits: await manyCommits(client, prepaid, plain, limits.commits),
   };
 }
 
@@ -88,11 +90,15 @@ async function companyOf(
 }
 
 async function manyContracts(client: LimitsClient, product: string, count: number): Promise<Company> {
+  await client.post('/v1/customFields/addKey', {
+    ...{ entity: 'contract', key: 'team', enforce_uniqueness: false },
+  });
   const company = await companyOf(client, 'contracts', [product]);
   const rate_card_id = await cardWith(client, 'of many', [product]);
   await inParallel(count - 1, () =>
     client.post('/v1/contracts/create', {
       ...{ customer_id: company.customer_id, rate_card_id, starting_at: MONTH.start },
+      custom_fields: { team: 'red' },
     }),
   );
   return company;
