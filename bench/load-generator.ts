@@ -21,6 +21,8 @@ export interface LoadOptions extends RequestOptions {
   readonly measureMs: number;
   /** The process whose CPU time is read. */
   readonly servicePid: number;
+  /** After how long a refused request is sent again, the same bytes. Absent: another one follows at once. */
+  readonly retryMs?: number;
 }
 
 export interface LoadResult {
@@ -29,7 +31,10 @@ export interface LoadResult {
   readonly accepted: number;
   readonly requests: number;
   readonly failures: number;
+  /** Connections that ended before their answer. */
+  readonly resets: number;
   readonly bytesPerEvent: number;
+  /** Of accepted requests only where refused ones are sent again: from the sending that was accepted. */
   readonly latencyMs: {
     readonly p50: number;
     readonly p90: number;
@@ -42,9 +47,12 @@ export interface LoadResult {
 }
 
 interface Connection {
-  readonly socket: Socket;
+  /** Another one, where the service has ended it and refused requests are sent again. */
+  socket: Socket;
   readonly request: PreparedRequest;
   received: string;
+  /** The bytes that it sent last. */
+  sent: Buffer | null;
   dueAt: number;
   isBusy: boolean;
 }
@@ -70,6 +78,7 @@ class Load {
   #inFlight = 0;
   #accepted = 0;
   #failures = 0;
+  #resets = 0;
   #onDrained: () => void = () => {};
 
   constructor(options: LoadOptions) {
@@ -104,6 +113,7 @@ class Load {
       accepted: this.#accepted,
       requests: this.#latencies.length,
       failures: this.#failures,
+      resets: this.#resets,
       bytesPerEvent,
       latencyMs: percentiles(this.#latencies),
       cpuSeconds: (cpu.user + cpu.system) / 1e6,
@@ -111,17 +121,24 @@ class Load {
     };
   }
 
-  #open(index: number): Promise<Connection> {
-    const { host, port } = this.#options;
+  async #open(index: number): Promise<Connection> {
+    const request = prepareRequest(this.#options, index);
+    const connection = { request, received: '', sent: null, dueAt: 0, isBusy: false };
+    return await this.#connected(connection);
+  }
+
+  /** Takes the connection, with a socket that is open. */
+  #connected(connection: Omit<Connection, 'socket'> & Partial<Connection>): Promise<Connection> {
+    const { host, port, retryMs } = this.#options;
     return new Promise((resolve, reject) => {
       const socket = connect({ host, port, noDelay: true });
-      const request = prepareRequest(this.#options, index);
-      const connection: Connection = { socket, request, received: '', dueAt: 0, isBusy: false };
+      const connected = Object.assign(connection, { socket, received: '' });
       socket.setEncoding('latin1');
-      socket.once('connect', () => resolve(connection));
-      socket.on('error', reject);
-      socket.on('data', (chunk: string) => this.#receive(connection, chunk));
-      socket.on('close', () => this.#lost(connection));
+      socket.once('connect', () => resolve(connected));
+      // A connection that ends early is counted where it closes.
+      socket.on('error', retryMs === undefined ? reject : () => {});
+      socket.on('data', (chunk: string) => this.#receive(connected, chunk));
+      socket.on('close', () => this.#lost(connected));
     });
   }
 
@@ -147,7 +164,8 @@ class Load {
     connection.dueAt = dueAt;
     connection.isBusy = true;
     this.#inFlight += 1;
-    connection.socket.write(connection.request.next());
+    connection.sent = connection.request.next();
+    connection.socket.write(connection.sent);
   }
 
   #receive(connection: Connection, chunk: string): void {
@@ -177,9 +195,14 @@ class Load {
     connection.isBusy = false;
     this.#inFlight -= 1;
     if (isFailure) this.#failures += 1;
-    if (this.#measuring) {
+    const { retryMs } = this.#options;
+    if (this.#measuring && !(isFailure && retryMs !== undefined)) {
       this.#latencies.push(performance.now() - connection.dueAt);
       this.#accepted += accepted;
+    }
+    if (isFailure && retryMs !== undefined && this.#sending) {
+      setTimeout(() => this.#sendAgain(connection), retryMs);
+      return;
     }
     if (!this.#sending) {
       if (this.#inFlight === 0) this.#onDrained();
@@ -192,8 +215,29 @@ class Load {
     }
   }
 
+  #sendAgain(connection: Connection): void {
+    if (!this.#sending || connection.sent === null) return;
+    if (connection.socket.destroyed) {
+      void this.#connected(connection).then((again) => this.#sendAgain(again));
+      return;
+    }
+    connection.dueAt = performance.now();
+    connection.isBusy = true;
+    this.#inFlight += 1;
+    connection.socket.write(connection.sent);
+  }
+
   #lost(connection: Connection): void {
-    if (connection.isBusy) throw new Error('the service closed a connection before it answered');
+    const { retryMs } = this.#options;
+    if (connection.isBusy && retryMs === undefined)
+      throw new Error('the service closed a connection before it answered');
+    if (connection.isBusy) {
+      connection.isBusy = false;
+      this.#inFlight -= 1;
+      this.#resets += 1;
+      if (!this.#sending && this.#inFlight === 0) this.#onDrained();
+      setTimeout(() => this.#sendAgain(connection), retryMs);
+    }
     // A service may end a connection that has been idle for some seconds; the others do its work.
     this.#idle = this.#idle.filter((other) => other !== connection);
   }

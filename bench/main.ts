@@ -21,6 +21,7 @@ import { benchLoop } from './loop.ts';
 import { benchManyCustomersSql } from './many-customers-sql.ts';
 import { benchManyMetrics } from './many-metrics.ts';
 import { benchMixed } from './mixed.ts';
+import { benchOverload } from './overload.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchPages } from './pages.ts';
 import { benchPeers } from './peers.ts';
@@ -43,6 +44,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   ingest: () => benchIngest(SECONDS),
   cloudevents: () => benchCloudEvents(SECONDS),
   peers: () => benchPeers(SECONDS),
+  overload: () => benchOverload(SECONDS),
   'filled-ingest': () => benchFilledIngest(SECONDS),
   'known-ids': () => benchKnownIds(SECONDS),
   backfill: benchBackfill,

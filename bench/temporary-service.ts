@@ -32,6 +32,8 @@ export interface TemporaryService {
   /** CPU time of all threads up to now, or NaN where there is no /proc. */
   cpuSeconds(): Promise<number>;
   memoryMb(): Promise<number>;
+  /** The most that it has had. */
+  peakMemoryMb(): Promise<number>;
   /** The longest time for which the event loop was held since the last call, in CPU time (`loop-watch.cjs`). */
   longestHoldMs(): Promise<number>;
   /** Drains, and removes the data unless they were given. */
@@ -108,7 +110,8 @@ export async function startTemporaryService(
     get: (path) => request('GET', base + path),
     pid,
     cpuSeconds: () => cpuSecondsOf(pid),
-    memoryMb: () => memoryMb(server),
+    memoryMb: () => memoryMb(server, 'VmRSS'),
+    peakMemoryMb: () => memoryMb(server, 'VmHWM'),
     longestHoldMs: () => longestHoldMs(server),
     close,
   };
@@ -150,9 +153,9 @@ function stop(server: ChildProcess): Promise<void> {
   });
 }
 
-async function memoryMb(server: ChildProcess): Promise<number> {
+async function memoryMb(server: ChildProcess, line: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+  return Number(new RegExp(`${line}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
 }
 
 function longestHoldMs(server: ChildProcess): Promise<number> {
