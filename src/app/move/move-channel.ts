@@ -3,8 +3,10 @@
  * changes for as long as it is asked to, and closes the stores for good at the end. The copying is done by another
  * process, `tallyhouse move`. Where that ends early, the service continues as before.
  */
+
 import type { Socket } from 'node:net';
 import { Refusal } from '../../core/errors.ts';
+import { messageOf } from '../../core/failures.ts';
 import { formatInstant } from '../../core/time.ts';
 import { connectLocally, listenLocally } from '../../embedded/local-socket.ts';
 import { readMove, writeMove } from '../../embedded/move-record.ts';
@@ -81,7 +83,7 @@ async function serve(parts: MoveChannelParts, socket: Socket): Promise<void> {
     for await (const asked of messages(socket, moveRequest)) {
       const said = await answer(asked).catch((error: unknown): MoveReply => {
         log.warn({ err: error }, 'a move was refused');
-        return { refused: error instanceof Error ? error.message : String(error) };
+        return { refused: messageOf(error) };
       });
       send(socket, said);
     }

@@ -1,7 +1,9 @@
 /** One attempt to deliver a message: one POST, without redirects, on a separate connection. */
+
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { messageOf } from '../../core/failures.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { ClosedAddress, isPublicAddress, publicLookup } from './public-address.ts';
 
@@ -61,7 +63,7 @@ export async function sendWebhook(
     });
     return await answered(request, content, { timeoutMs, answerCharactersMax });
   } catch (error) {
-    return { status: null, answer: null, error: messageOf(error) };
+    return { status: null, answer: null, error: shortMessageOf(error) };
   }
 }
 
@@ -112,8 +114,7 @@ function judged(status: number, answer: string): Attempt {
   };
 }
 
-function messageOf(error: unknown): string {
+function shortMessageOf(error: unknown): string {
   const own = error instanceof AggregateError ? error.errors[0] : error;
-  const text = own instanceof Error ? own.message : String(own);
-  return text.slice(0, ANSWER_CHARACTERS_MAX);
+  return messageOf(own).slice(0, ANSWER_CHARACTERS_MAX);
 }

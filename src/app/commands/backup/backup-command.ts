@@ -5,10 +5,12 @@
  * The order makes both stores one: a snapshot of PostgreSQL, then ClickHouse with every event that was acknowledged
  * until then. Everything that PostgreSQL says of ClickHouse is there, and the rest is later usage.
  */
+
 import { readFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { tokenFileOf } from '../../../embedded/api-token.ts';
 import { DEFINITIONS_FILE } from '../../../embedded/kept-definitions.ts';
 import { createDatabase } from '../../../store/base/database.ts';
@@ -75,7 +77,7 @@ async function backUp(config: Config, options: BackupOptions, terminal: Terminal
 
 async function askedService(dataDir: string): Promise<AskedService> {
   return await askService(dataDir).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CommandFailure(`the service of ${dataDir} cannot be asked: ${reason}`);
   });
 }

@@ -2,10 +2,12 @@
  * Backups that a ClickHouse server writes and reads itself (`BACKUP DATABASE`, `RESTORE DATABASE`), at the place that
  * BACKUP_CLICKHOUSE names. The server works on its own; this process asks how far it is.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ClickHousePlace, readClickHousePlace } from '../../../core/backup-settings.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { HOUR_MS } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { stringLiteral } from '../../../metering/client/clickhouse-parameters.ts';
@@ -120,7 +122,7 @@ const UNDER_WAY = ['CREATING_BACKUP', 'RESTORING'];
 
 async function said(place: ClickHousePlace, what: string, work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) => {
-    throw failed(place, what, error instanceof Error ? error.message : String(error));
+    throw failed(place, what, messageOf(error));
   });
 }
 

@@ -2,6 +2,7 @@
  * A directory of backups. A piece and a manifest get their names when they are whole and on disk. So a backup that is killed
  * leaves pieces that no manifest names, which the next one uses or removes, and the backups before as they were.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import {
@@ -17,6 +18,7 @@ import {
   statfs,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../../core/failures.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { identityText, requireSameStores } from './identity.ts';
 import type { Piece } from './manifest.ts';
@@ -64,7 +66,7 @@ async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(path, { highWaterMark: READ_BYTES });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CommandFailure(`the backup is damaged: ${path}: ${reason}`);
   }
 }

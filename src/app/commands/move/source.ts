@@ -1,5 +1,7 @@
 /** The embedded stores that are moved: those of a running service, or of one that is stopped. */
+
 import type { Config } from '../../../config.ts';
+import { messageOf } from '../../../core/failures.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { takeDataDirectory } from '../../../embedded/data-directory.ts';
 import { type MoveRecord, writeMove } from '../../../embedded/move-record.ts';
@@ -34,9 +36,7 @@ export async function openSource(config: Config): Promise<MoveSource> {
 function runningSource(config: Config, service: MovedService): MoveSource {
   const ask = async (asked: MoveRequest): Promise<Exclude<MoveReply, { refused: string }>> => {
     const answer = await service.ask(asked).catch((error: unknown) => {
-      throw new CommandFailure(
-        `the service does not answer: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new CommandFailure(`the service does not answer: ${messageOf(error)}`);
     });
     if ('refused' in answer) throw new CommandFailure(`the service refuses the move: ${answer.refused}`);
     return answer;

@@ -3,9 +3,11 @@
  * given up where no data arrives for too long. Only whole answers are returned, so that a part is never taken for all.
  * Messages have the code and the words of the store, never anything of the signature.
  */
+
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
+import { messageOf } from '../../../core/failures.ts';
 import { CommandFailure, EXIT, WrongCall } from '../command-failure.ts';
 
 export interface S3Settings {
@@ -252,5 +254,5 @@ function encoded(part: string): string {
 /** `fetch` says only that it failed; the cause says why. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  return messageOf(cause);
 }
