@@ -1,9 +1,12 @@
 /** Managed rate cards: one call creates what prices the tokens of AI models, and the catalogue keeps it up. */
 import { beforeAll, expect, test } from 'vitest';
+import { syncManagedCards } from '../../src/billing/token-billing/sync-cards.ts';
+import { holdJobs } from '../../src/store/jobs/jobs.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { linesOf } from '../support/draft-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { importModels, LARGE, SMALL } from '../support/token-prices.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const NOW = Date.UTC(2026, 10, 10);
 const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
@@ -271,4 +274,23 @@ test.each([
 ])('a managed card with %s is refused', async (_, pricing, card) => {
   const body = { name: 'Models', ...card, managed_pricing: pricing };
   expect((await api.send('POST', RATE_CARDS, body)).status).toBe(400);
+});
+
+test('new prices wait for a sync that is running, and neither waits for the other for ever', async () => {
+  const later = (usd: string) => ({
+    ...{ provider: 'later', model: 'later/large' },
+    prices: [{ from: '2027-01-01', usd: { input_tokens: usd } }],
+  });
+  await importModels({ db, now: NOW }, [later('1')]);
+  const queued = { kind: 'sync_token_prices', key: String(Date.UTC(2027, 0, 1)) };
+  let importing: Promise<unknown> | undefined;
+  await db.transaction(async (tx) => {
+    // As a job that is being carried out.
+    expect(await holdJobs(tx, queued.kind, [queued.key])).toHaveLength(1);
+    const other = { ...later('1'), model: 'later/small' };
+    importing = importModels({ db, now: NOW }, [other]);
+    await waitForLock(db);
+    await syncManagedCards(tx, { db, clock: { now: () => NOW } });
+  });
+  await importing;
 });

@@ -7,13 +7,12 @@ import {
   insertModelAliases,
   insertTokenPrices,
   loadTokenModels,
-  lockTokenCatalogue,
   type ModelAlias,
   modelKey,
   type NewTokenPrice,
 } from '../../store/token-billing/token-prices.ts';
 import type { RowContext } from '../billing-context.ts';
-import { syncManagedCards } from './sync-cards.ts';
+import { lockCatalogueForChange, syncManagedCards } from './sync-cards.ts';
 
 export interface ImportedPrices {
   readonly models: number;
@@ -42,7 +41,7 @@ async function importPricesIn(
   { clock }: Pick<RowContext, 'clock'>,
   models: readonly PricedModel[],
 ): Promise<ImportedPrices> {
-  await lockTokenCatalogue(tx);
+  await lockCatalogueForChange(tx);
   const known = await loadTokenModels(tx);
   const recordedAt = clock.now();
   const prices: NewTokenPrice[] = [];

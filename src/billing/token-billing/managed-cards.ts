@@ -14,12 +14,7 @@ import {
   type ManagedModel,
   updateManagedCard,
 } from '../../store/token-billing/managed-rate-cards.ts';
-import {
-  loadTokenModels,
-  lockTokenCatalogue,
-  modelKey,
-  type StoredModel,
-} from '../../store/token-billing/token-prices.ts';
+import { loadTokenModels, modelKey, type StoredModel } from '../../store/token-billing/token-prices.ts';
 import type { RowContext } from '../billing-context.ts';
 import { mergeCustomFields } from '../custom-fields/store-fields.ts';
 import {
@@ -30,7 +25,7 @@ import {
 } from '../rate-cards/rate-cards.ts';
 import { changeModels, type JoiningModel, joinModels, namesOf, pricesAt } from './card-rates.ts';
 import { declareManagedFields, describeCard } from './managed-objects.ts';
-import { planNextSync, repricedModels } from './sync-cards.ts';
+import { lockCatalogueForChange, planNextSync, repricedModels } from './sync-cards.ts';
 
 /** A model of a request, by its id in the catalogue or an alias that one provider alone has. */
 interface SelectedModel {
@@ -74,7 +69,7 @@ export async function createManagedRateCard(
     throw invalid([...FIELD, 'customCreditTypeId'], 'must be a unit of credit_type_conversions');
   }
   return deps.db.transaction(async (tx) => {
-    await lockTokenCatalogue(tx);
+    await lockCatalogueForChange(tx);
     const catalogue = await loadTokenModels(tx);
     const now = deps.clock.now();
     const joining = selectedModels(catalogue, pricing, now);
@@ -183,7 +178,7 @@ export async function updateManagedRateCard(
   createdBy: string,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    await lockTokenCatalogue(tx);
+    await lockCatalogueForChange(tx);
     await updateRateCardIn(tx, deps, input);
     const card = await findManagedCard(tx, input.rateCardId);
     if (card === null) throw invalid(FIELD, `rate card ${input.rateCardId} is not managed`);

@@ -7,7 +7,7 @@ import { groupBy } from '../../core/group-by.ts';
 import { floorToHour, HOUR_MS, type Instant } from '../../core/time.ts';
 import { FIRST_RATES_START } from '../../core/token-billing.ts';
 import type { Transaction } from '../../store/base/database.ts';
-import { enqueueJobs } from '../../store/jobs/jobs.ts';
+import { enqueueJobs, holdJobsOf } from '../../store/jobs/jobs.ts';
 import {
   loadManagedCards,
   loadManagedModels,
@@ -38,6 +38,15 @@ import { describeCard } from './managed-objects.ts';
 export const TOKEN_PRICES_JOB = 'sync_token_prices';
 
 type Catalogue = ReadonlyMap<string, StoredModel>;
+
+/**
+ * `lockTokenCatalogue` for changes that may queue a sync. A sync that runs has its place in the queue already when it takes
+ * this lock: in the other order each would wait for the other.
+ */
+export async function lockCatalogueForChange(tx: Transaction): Promise<void> {
+  await holdJobsOf(tx, TOKEN_PRICES_JOB);
+  await lockTokenCatalogue(tx);
+}
 
 /** Brings all managed cards up to the catalogue, and queues the next time at which a price becomes valid. */
 export async function syncManagedCards(tx: Transaction, deps: RowContext): Promise<void> {

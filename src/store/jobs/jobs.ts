@@ -72,6 +72,11 @@ export async function holdJobs(tx: Transaction, kind: string, keys: readonly str
   return held.map(({ id }) => id);
 }
 
+/** The same for all queued jobs of a kind. */
+export async function holdJobsOf(tx: Transaction, kind: string): Promise<void> {
+  await tx.select({ id: jobs.id }).from(jobs).where(eq(jobs.kind, kind)).orderBy(asc(jobs.id)).for('update');
+}
+
 /** Takes queued jobs away; waits for those that are running. */
 export async function removeJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
