@@ -276,7 +276,7 @@ test.each([
   expect((await api.send('POST', RATE_CARDS, body)).status).toBe(400);
 });
 
-test('new prices wait for a sync that is running, and neither waits for the other for ever', async () => {
+test('new prices wait for a sync that is running, so that the two never wait for each other', async () => {
   const later = (usd: string) => ({
     ...{ provider: 'later', model: 'later/large' },
     prices: [{ from: '2027-01-01', usd: { input_tokens: usd } }],

@@ -1,4 +1,4 @@
-/** What the operations that preview, change or end whole objects find at its limit. */
+/** Objects at their limits for the operations that preview, change or end whole objects. */
 import { created, inParallel, type LimitsClient } from './client.ts';
 import { type Company, MONTH, PRODUCTS } from './parts.ts';
 
