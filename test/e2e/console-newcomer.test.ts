@@ -85,6 +85,8 @@ describe.skipIf(isBrowserMissing())('a newcomer with a keyboard', () => {
     const address = page.url();
     await press(page.getByRole('button', { name: 'Void' }));
     const dialog = page.getByRole('dialog');
+    // A dialog that is not there yet would not be closed, and count as closed all the same.
+    await dialog.waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await press(page.getByRole('button', { name: 'Void' }));
