@@ -10,7 +10,8 @@ import { startTemporaryService } from './temporary-service.ts';
 const CONNECTIONS = [512, 3_900] as const;
 const EVENTS_PER_REQUEST = 100;
 const RETRY_MS = 5;
-const WARM_UP_MS = 3_000;
+/** All connections send at once in the beginning, to a process that has just started. */
+const WARM_UP_MS = 10_000;
 
 interface Measured {
   readonly connections: number;

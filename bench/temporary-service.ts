@@ -127,7 +127,7 @@ async function request(method: 'GET' | 'POST', url: string, body?: unknown): Pro
   const text = await response.text();
   const milliseconds = performance.now() - start;
   if (response.status !== 200) throw new Error(`${url} → ${response.status} ${text}`);
-  return { body: JSON.parse(text), milliseconds };
+  return { body: text === '' ? null : JSON.parse(text), milliseconds };
 }
 
 async function ready(server: ChildProcess, base: string): Promise<void> {

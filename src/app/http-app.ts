@@ -27,12 +27,13 @@ import { type IngestSpans, otlpRoutes } from '../api/routes/ingest/otlp-route.ts
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
+import { memoryOfProcess } from '../core/process-memory.ts';
 import type { Tracer } from '../core/tracing.ts';
 
 /** A hundred events of 20 KB, or the rates of a large price book. A larger body is refused while it is read. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
-/** Of all bodies together, from their arrival to the answer: 2,000 requests with a hundred ordinary events. */
-const BODIES_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Of all bodies together, from their arrival to the answer: 4,000 requests with a hundred ordinary events. */
+const BODIES_LIMIT_BYTES = Math.min(128 * 1024 * 1024, memoryOfProcess() / 8);
 
 export interface AppParts {
   readonly version: string;

@@ -3,8 +3,8 @@
  * others in their place, or they hang up, or repeat events that are stored. At every moment: what was acknowledged ≤ what
  * is counted ≤ what was sent, and each id counts once.
  *
- * `npm run test:long` has 3,900 connections and bodies of 30 KB. Otherwise fewer connections send larger bodies, so that
- * the same limits are met: of rows that wait, and of bodies.
+ * `npm run test:long` has 3,900 connections and bodies of 50 KB. Otherwise fewer connections send larger bodies, so that
+ * the same limit is met: of all bodies.
  */
 import { afterEach, expect, inject, it } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
@@ -12,16 +12,10 @@ import { createDataDirectory } from '../support/data-directory.ts';
 import type { Overload, OverloadOptions } from '../support/overload/overload.ts';
 
 const TOKEN = 'given-to-the-process';
-/** Of a batch that is full while the one before it is being written. */
-const FULL = {
-  ...{ connections: 3_900, textLength: 200, secondsMin: 20 },
-  refusals: ['too many events are waiting'],
-};
 /** More than the bodies of all requests may take together. */
-const SMALLER = {
-  ...{ connections: 400, textLength: 2_500, secondsMin: 3 },
-  refusals: ['Too many request bodies'],
-};
+const REFUSALS = ['Too many request bodies'];
+const FULL = { connections: 3_900, textLength: 400, secondsMin: 20, refusals: REFUSALS };
+const SMALLER = { connections: 400, textLength: 4_500, secondsMin: 3, refusals: REFUSALS };
 const BEFORE = 1_000;
 const PER_REQUEST = 100;
 
@@ -135,7 +129,7 @@ it.each([
     const load = JSON.parse(sender.stdout()) as Overload;
     expect(load.wrong).toEqual([]);
     const refused = Object.keys(load.refused).join('\n');
-    for (const refusal of size.refusals) expect(refused).toContain(refusal);
+    for (const refusal of REFUSALS) expect(refused).toContain(refusal);
     expect(Math.min(load.hungUp, load.looks)).toBeGreaterThan(0);
     // Refused clients get an answer. Connections that were hung up count until that is seen, and there are 4,000 at
     // most.

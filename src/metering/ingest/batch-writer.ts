@@ -14,6 +14,8 @@ export interface BatchWriterOptions {
   readonly pace: WritePace;
   /** Called for every failed batch with the reason, before its callers are notified. */
   readonly onFailure: (error: unknown, rows: number) => void;
+  /** Called when a batch begins to be written: the next one has room. */
+  readonly onRoom?: () => void;
 }
 
 /** Larger batches make inserts only a little cheaper per row, and all requests in them wait longer. */
@@ -58,6 +60,10 @@ export interface RowsToWrite {
 }
 
 export interface BatchWriter {
+  /** Throws an `unavailable` refusal after `close`. */
+  checkOpen(): void;
+  /** Whether more rows may wait. */
+  hasRoom(): boolean;
   /** Throws an `overloaded` refusal where no more rows may wait. Call it before doing anything final. */
   checkRoom(): void;
   /**
@@ -94,11 +100,19 @@ class GroupCommit implements BatchWriter {
     this.#options = options;
   }
 
-  checkRoom(): void {
+  checkOpen(): void {
     if (this.#isClosed)
       throw new Refusal('unavailable', 'the service is shutting down, send the events again');
+  }
+
+  hasRoom(): boolean {
     const open = this.#open;
-    if (open !== null && (open.length >= BATCH_BYTES_MAX || open.rows >= BATCH_ROWS_MAX)) {
+    return open === null || (open.length < BATCH_BYTES_MAX && open.rows < BATCH_ROWS_MAX);
+  }
+
+  checkRoom(): void {
+    this.checkOpen();
+    if (!this.hasRoom()) {
       throw new Refusal('overloaded', 'too many events are waiting to be written, try again in a moment');
     }
   }
@@ -175,6 +189,7 @@ class GroupCommit implements BatchWriter {
     this.#timer = null;
     this.#open = null;
     this.#writing = batch;
+    this.#options.onRoom?.();
     const started = performance.now();
     try {
       await this.#options.insert(batch.buffer.subarray(0, batch.length), batch.rows);

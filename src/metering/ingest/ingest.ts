@@ -13,6 +13,7 @@ import { type WatchedEvents, watchedEvents } from './new-events.ts';
 import type { Rebuilt } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
+import { createTurns } from './turns.ts';
 import { areInTime, createEventReader, type EventReader } from './validate-events.ts';
 
 /** The places of events in their request. */
@@ -40,6 +41,9 @@ interface Unsure {
 const UNSURE_BYTES_MAX = 32 * 1024 * 1024;
 /** Between a lookup and its use ids may have left the memory, so that it has to be repeated. That is rare. */
 const LOOKUPS_MAX = 5;
+/** Requests that wait for room, with their bodies in memory, of which there are not more than the server holds. */
+const WAITING_MAX = 10_000;
+const WAIT_MS = 10_000;
 /** Ids come from other processes as well. */
 const TIDY_MS = 1_000;
 
@@ -73,6 +77,12 @@ export function createIngest(options: IngestOptions): Ingest {
         }
       : { insert: (encoded, count) => blocks.append(encoded, count, takeBatched()), pace: PACE_OF_LOG }),
     onFailure: (error, rows) => log.error({ err: error, rows }, 'a batch of events could not be written'),
+    onRoom: () => turns.wake(),
+  });
+  const turns = createTurns({
+    hasRoom: () => writer.hasRoom(),
+    waitingMax: WAITING_MAX,
+    waitMs: WAIT_MS,
   });
   const knownIds = createKnownIds({
     ...{ clickhouse, windowDays, log, older: options.olderIds },
@@ -139,7 +149,8 @@ export function createIngest(options: IngestOptions): Ingest {
 
   function admit(): void {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
-    writer.checkRoom();
+    writer.checkOpen();
+    turns.checkLength();
   }
 
   /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
@@ -207,7 +218,15 @@ export function createIngest(options: IngestOptions): Ingest {
 
   async function ingest(body: Buffer, reader = usageEvents): Promise<IngestOutcome> {
     const request = tracer.current();
-    const first = tracer.step('validate and deduplicate', {}, () => take(body, reader, request));
+    const turn = turns.enter();
+    if (turn !== null) await turn;
+    let first: Taken | Unsure;
+    // Nothing is awaited from here to the next step: the next request reuses the rows.
+    try {
+      first = tracer.step('validate and deduplicate', {}, () => take(body, reader, request));
+    } finally {
+      if (turn !== null) turns.leave();
+    }
     const taken =
       'ids' in first
         ? await tracer.step('look up known events', {}, () => takeUnsure(first, reader, request))
@@ -280,6 +299,7 @@ export function createIngest(options: IngestOptions): Ingest {
     tidied: () => knownIds.idle(),
     async close() {
       clearInterval(tidying);
+      turns.close();
       await writer.close();
       await sharing.close();
       // Blocks that ClickHouse refuses stay in the log.

@@ -1,0 +1,114 @@
+/**
+ * Requests that arrive while no more rows may wait to be written. Each waits for room in the order of its arrival, instead of
+ * being refused: a refused client sends its whole body again, which costs more than keeping it. They are taken one after
+ * the other, some milliseconds in one turn of the event loop.
+ */
+import { Refusal } from '../../core/errors.ts';
+
+export interface TurnOptions {
+  /** Whether rows may be added now. */
+  hasRoom(): boolean;
+  /** Most requests that wait; further ones are refused. */
+  readonly waitingMax: number;
+  /** How long a request waits at most. */
+  readonly waitMs: number;
+}
+
+export interface Turns {
+  /** Refuses as `overloaded` where as many wait as may. */
+  checkLength(): void;
+  /**
+   * Null where there is room and nobody waits. Otherwise resolves when it is the turn of the request, which then adds its
+   * rows without waiting for anything, and calls `leave` in any case. Rejects as `overloaded` after the longest wait.
+   */
+  enter(): Promise<void> | null;
+  leave(): void;
+  /** There may be room again. */
+  wake(): void;
+  /** Refuses those who wait as `unavailable`. */
+  close(): void;
+}
+
+interface Waiting {
+  readonly since: number;
+  resolve(): void;
+  reject(refusal: Refusal): void;
+}
+
+/** Work in one turn of the event loop, in milliseconds. */
+const SLICE_MS = 10;
+const LOOK_MS = 500;
+
+export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns {
+  /** In the order of their arrival. */
+  const waiting = new Set<Waiting>();
+  let isTaken = false;
+  let isResting = false;
+  let sliceEnd = 0;
+  let look: NodeJS.Timeout | undefined;
+
+  function next(): void {
+    if (isTaken || isResting || !hasRoom()) return;
+    const [first] = waiting;
+    if (first === undefined) return;
+    waiting.delete(first);
+    isTaken = true;
+    first.resolve();
+  }
+
+  function rest(): void {
+    isResting = true;
+    setImmediate(() => {
+      isResting = false;
+      sliceEnd = performance.now() + SLICE_MS;
+      next();
+    });
+  }
+
+  function refuseLate(): void {
+    const oldest = performance.now() - waitMs;
+    for (const one of waiting) {
+      if (one.since > oldest) return;
+      waiting.delete(one);
+      one.reject(overloaded());
+    }
+    clearInterval(look);
+    look = undefined;
+  }
+
+  function checkLength(): void {
+    if (waiting.size >= waitingMax) throw overloaded();
+  }
+
+  return {
+    checkLength,
+    enter() {
+      if (!isTaken && waiting.size === 0 && hasRoom()) return null;
+      checkLength();
+      look ??= setInterval(refuseLate, LOOK_MS).unref();
+      return new Promise((resolve, reject) => {
+        waiting.add({ since: performance.now(), resolve, reject });
+        next();
+      });
+    },
+    leave() {
+      isTaken = false;
+      if (performance.now() < sliceEnd) next();
+      else if (!isResting) rest();
+    },
+    wake() {
+      if (waiting.size > 0 && !isTaken && !isResting) rest();
+    },
+    close() {
+      clearInterval(look);
+      for (const { reject } of waiting) {
+        reject(new Refusal('unavailable', 'the service is shutting down, send the events again'));
+      }
+      waiting.clear();
+    },
+  };
+}
+
+function overloaded(): Refusal {
+  return new Refusal('overloaded', 'too many events are waiting to be written, try again in a moment');
+}
