@@ -1,9 +1,11 @@
 /** Invoices as they would be after a change that is not applied. */
+
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { type PreviewedChange, previewChange } from '../../../billing/invoices/previews/preview-change.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { assert, invalid, Refusal } from '../../../core/errors.ts';
+import { afterOtherWork } from '../../../core/in-chunks.ts';
 import type { Interval } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
@@ -54,6 +56,8 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
       const change = changeOf(sent, actor.name);
       const page = await inEdit(change, () => previewChange(deps, change, rangeOf(sent), pageRequest(query)));
       const all = page.rows.flatMap(({ invoices }) => invoices);
+      // Each part of a large invoice takes a turn of the event loop.
+      await afterOtherWork();
       const view = await viewOf(
         deps,
         all.flatMap(({ preview }) => preview ?? []),
@@ -67,6 +71,7 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
         all.map(({ contractId, creditTypeId }) => ({ id: contractId, creditTypeId, lines: [] })),
       );
       const showsInvoices = sent.include_invoices === true;
+      await afterOtherWork();
       return pageToWire(page, (one) => customerToWire(one, units, showsInvoices ? view : null));
     },
   });

@@ -6,6 +6,7 @@
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert, notFound } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
+import { afterOtherWork } from '../../../core/in-chunks.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
@@ -128,6 +129,7 @@ async function differencesOf(
       draftWithWarnings,
     );
   const current = [...issued, ...(await usageOf(before)), ...before.scheduled];
+  await afterOtherWork();
   const preview = [...(await usageOf(after)), ...after.scheduled];
   const now = new Map(current.map((invoice) => [placeOf(invoice), invoice]));
   const then = new Map(preview.map((invoice) => [placeOf(invoice), invoice]));

@@ -1,6 +1,6 @@
 /** Requests an invoice of professional services (docs/invoices.md, "Professional services"). */
 import { USD_CENTS } from '../../../core/credit-types.ts';
-import { sum, ZERO } from '../../../core/decimal.ts';
+import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { assert, type FieldPath, invalid, namesNothing } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Invoice } from '../../../core/invoice.ts';
@@ -65,24 +65,38 @@ async function currencyOf(tx: Transaction, { contract }: FullContract): Promise<
   return card?.fiatCreditTypeId ?? USD_CENTS.id;
 }
 
+/** A service with the items that are added to it. */
+interface Growing {
+  readonly service: ProfessionalService;
+  readonly items: RequestedItem[];
+  /** Of all its items. Those of voided invoices count too, because they can be regenerated. */
+  total: Decimal;
+}
+
 /** Line by line, so that the line that exceeds a maximum is named. */
 function withItems(
   services: readonly ProfessionalService[],
   { lineItems }: ServiceInvoiceInput,
   invoice: Pick<RequestedItem, 'invoiceId' | 'timestamp' | 'creditTypeId'>,
 ): ProfessionalService[] {
-  const byId = new Map(services.map((service) => [service.id, service]));
+  const byId = new Map(services.map((service) => [service.id, growing(service)]));
   for (const [index, line] of lineItems.entries()) {
     const path = ['lineItems', index];
-    const service = byId.get(line.professionalServiceId);
-    if (service === undefined) {
+    const one = byId.get(line.professionalServiceId);
+    if (one === undefined) {
       const text = `the contract has no professional service ${line.professionalServiceId}`;
       throw namesNothing([...path, 'professionalServiceId'], text);
     }
-    const item = { ...invoice, id: newId(), ...amountOf(line, service, path), metadata: line.metadata };
-    byId.set(service.id, withinMaximum({ ...service, items: [...service.items, item] }, path));
+    const item = { ...invoice, id: newId(), ...amountOf(line, one.service, path), metadata: line.metadata };
+    one.items.push(item);
+    one.total = one.total.plus(item.amount);
+    requireWithinMaximum(one, path);
   }
-  return [...byId.values()];
+  return [...byId.values()].map(({ service, items }) => ({ ...service, items }));
+}
+
+function growing(service: ProfessionalService): Growing {
+  return { service, items: [...service.items], total: sum(service.items.map(({ amount }) => amount)) };
 }
 
 function amountOf(
@@ -96,10 +110,8 @@ function amountOf(
   return resolved;
 }
 
-/** Voided invoices count too, because they can be regenerated. */
-function withinMaximum(service: ProfessionalService, path: FieldPath): ProfessionalService {
-  const total = sum(service.items.map(({ amount }) => amount));
-  if (total.lte(service.maxAmount)) return service;
+function requireWithinMaximum({ service, total }: Growing, path: FieldPath): void {
+  if (total.lte(service.maxAmount)) return;
   throw invalid(
     path,
     `brings professional service ${service.id} to ${total.toFixed()}, above its maximum of ${service.maxAmount.toFixed()}`,
