@@ -8,7 +8,8 @@ import { serviceForFile } from '../support/file-fixtures.ts';
 
 const folder = join(import.meta.dirname, '../../examples');
 const service = await serviceForFile({ sandboxNow: null });
-const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
+const isInstalled = (program: string) =>
+  spawnSync(program, [program === 'go' ? 'version' : '--version']).status === 0;
 
 const EXAMPLES: readonly (readonly [file: string, command: readonly string[], printed: readonly string[]])[] =
   [
@@ -32,6 +33,11 @@ const EXAMPLES: readonly (readonly [file: string, command: readonly string[], pr
       'typescript/hold-ai-sdk.ts',
       [process.execPath, '--import', 'tsx'],
       ['stopped after 4 steps: balance, 2 cents are left'],
+    ],
+    [
+      'go/overage.go',
+      ['go', 'run'],
+      ['100 calls included applied: -50 cents', 'so far this month: 15 cents'],
     ],
     [
       'curl/prepaid.sh',
