@@ -4,12 +4,11 @@
  * do not wait for it.
  */
 import type { Socket } from 'node:net';
-import { Refusal } from '../../core/errors.ts';
 import { messageOf } from '../../core/failures.ts';
 import { connectLocally, listenLocally } from '../../embedded/local-socket.ts';
 import type { Logger } from '../../log.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { freezeTables, removeLinks, thawTables } from './frozen-tables.ts';
+import { freezeWhole, removeLinks, thawTables } from './frozen-tables.ts';
 import {
   BACKUP_SOCKET,
   type BackupReply,
@@ -66,7 +65,7 @@ async function serve(parts: BackupChannelParts, socket: Socket): Promise<void> {
   const answer = async (asked: BackupRequest): Promise<BackupReply> => {
     if (asked.ask === 'freeze') {
       isBegun = true;
-      frozen ??= await freeze(parts);
+      frozen ??= await freezeWhole(parts);
       return { frozen };
     }
     isDone = true;
@@ -88,17 +87,6 @@ async function serve(parts: BackupChannelParts, socket: Socket): Promise<void> {
     if (frozen !== null) await thawTables(frozen);
     socket.destroy();
   }
-}
-
-/** Throws where ClickHouse does not have all that was acknowledged: such a backup would replace whole ones some day. */
-async function freeze({ clickhouse, dataDir, problem }: BackupChannelParts): Promise<FrozenTables> {
-  const before = problem();
-  if (before !== null) throw new Refusal('unavailable', `stored data are missing (/readyz): ${before}`);
-  const frozen = await freezeTables(clickhouse, dataDir);
-  const after = problem();
-  if (after === null) return frozen;
-  await thawTables(frozen);
-  throw new Refusal('unavailable', `stored data are missing (/readyz): ${after}`);
 }
 
 /** The other end. */

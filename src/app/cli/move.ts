@@ -13,7 +13,7 @@ export function defineMove(program: CommandUnknownOpts, run: Run<MoveOptions>): 
   described(program.command('move'), {
     summary: 'move the embedded stores to servers',
     description:
-      'Moves both embedded stores in DATA_DIR to a PostgreSQL and a ClickHouse server, with the environment of the service, which may run meanwhile. Events of before are copied while it works. Then it takes no changes and no events until the rest is copied and both sides are compared. From then on the stores here are not opened any more. A move that was interrupted is continued by the same call.',
+      'Moves both embedded stores in DATA_DIR to a PostgreSQL and a ClickHouse server, with the environment of the service, which may run meanwhile. Earlier events are copied while it works. Then it takes no changes and no events until the rest is copied and both sides are compared. From then on the stores here are not opened any more. A move that was interrupted is continued by the same call.',
     examples: [
       [
         'tallyhouse move --to-postgres postgresql://th@db/th --to-clickhouse http://th@ch:8123/th',

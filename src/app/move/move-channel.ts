@@ -12,7 +12,7 @@ import { connectLocally, listenLocally } from '../../embedded/local-socket.ts';
 import { readMove, writeMove } from '../../embedded/move-record.ts';
 import type { Logger } from '../../log.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { freezeTables, thawTables } from '../backups/frozen-tables.ts';
+import { freezeWhole, thawTables } from '../backups/frozen-tables.ts';
 import { type FrozenTables, messages, send } from '../backups/messages.ts';
 import { removeLinkedTables } from './linked-tables.ts';
 import { MOVE_SOCKET, type MoveReply, type MoveRequest, moveReply, moveRequest } from './messages.ts';
@@ -67,7 +67,7 @@ async function serve(parts: MoveChannelParts, socket: Socket): Promise<void> {
   const answer = async (asked: MoveRequest): Promise<MoveReply> => {
     if (asked.ask === 'freeze') {
       if (frozen !== null) await thawTables(frozen);
-      frozen = await freeze(parts);
+      frozen = await freezeWhole(parts);
       return { frozen };
     }
     if (asked.ask === 'hold') {
@@ -116,17 +116,6 @@ async function isMarked(dataDir: string): Promise<boolean> {
     (record) => record !== null && record.movedAt !== null,
     () => true,
   );
-}
-
-/** Throws where ClickHouse does not have all that was acknowledged. */
-async function freeze({ clickhouse, dataDir, problem }: MoveChannelParts): Promise<FrozenTables> {
-  const before = problem();
-  if (before !== null) throw new Refusal('unavailable', `stored data are missing (/readyz): ${before}`);
-  const frozen = await freezeTables(clickhouse, dataDir);
-  const after = problem();
-  if (after === null) return frozen;
-  await thawTables(frozen);
-  throw new Refusal('unavailable', `stored data are missing (/readyz): ${after}`);
 }
 
 /** The other end. */

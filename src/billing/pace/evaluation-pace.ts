@@ -12,6 +12,9 @@ import type { UsageMeter } from '../../core/event-quantities.ts';
 import { KindSums } from './kind-sums.ts';
 import { createPriorEffects, type PriorEffects } from './prior-effects.ts';
 
+/** Amounts are added up as floats here. An evaluation that is a little early finds the exact ones; a late one waits for a sweep. */
+const NEARLY = 1 - 1e-9;
+
 /** Where a customer stands before a line. */
 export interface LineDistance {
   /** The amount that usage may still take; infinite where it cannot cross the line now. */
@@ -128,7 +131,7 @@ export function createEvaluationPace({
     if (!pace.isFound) return waitToLearn(customerId);
     for (const [unit, amount] of pace.held) {
       const left = pace.nearestToHold.get(unit) ?? Number.POSITIVE_INFINITY;
-      if (amount >= left) return 0;
+      if (amount >= left * NEARLY) return 0;
     }
     return Number.POSITIVE_INFINITY;
   }

@@ -2,7 +2,7 @@
  * The command that moves the embedded stores to servers (docs/how-to/move-to-servers.md), of a running service or of one
  * that is stopped. The order makes sure that nothing is lost, wherever it ends early:
  *
- * 1. Events of before are copied while the service continues.
+ * 1. Earlier events are copied while the service continues.
  * 2. The service takes nothing any more. The rest of the events is copied, then PostgreSQL, and all of it is compared.
  * 3. DATA_DIR says that the stores have moved. Until then those here count, and nobody may use the servers.
  * 4. The servers are released.

@@ -73,6 +73,15 @@ test('what is held is urgent when it reaches the line, also where it was granted
   expect(hold(1_000)).toBe(Number.POSITIVE_INFINITY);
 });
 
+test('what is held is urgent when it reaches the line exactly, also where floats add up to a little less', () => {
+  const pace = newPace();
+  const meter = pace.meterOf('a');
+  expect(0.7 + 0.1).toBeLessThan(0.8);
+  evaluate(pace, new Map([['line', { left: 0.8, unit: 'cents', leftByUsage: 1, leftToHold: 0.8 }]]));
+  expect(meter.held?.('cents', 0.7)).toBe(Number.POSITIVE_INFINITY);
+  expect(meter.held?.('cents', 0.1)).toBe(0);
+});
+
 test('what usage has changed is learned without what holds have changed', () => {
   const pace = newPace();
   const line = (left: number, leftByUsage: number) =>
