@@ -162,7 +162,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     problem: () => watch.problems()[0] ?? null,
     damaged: (part: DamagedPart) => watch.damaged(part),
   };
-  const isPaused = () => parts.problem() !== null || given.gate?.isClosed() === true;
+  const isHeld = () => given.gate?.isClosed() === true;
+  const isPaused = () => parts.problem() !== null || isHeld();
   const retention = createEventRetention({
     db: stores.db,
     clickhouse: inLane(guardParts(stores.clickhouse, parts), 'ingest'),
@@ -195,7 +196,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const work = createBackgroundWork(jobsContext);
   const { jobs, evaluations, telling } = work;
   const deliveries = await createPayments(jobsContext, config, given.deliveryHooks);
-  const deliverer = createDeliverer(context);
+  const deliverer = createDeliverer({ ...context, isPaused: isHeld });
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
   const holds = createHolds({
     ...context,

@@ -1,4 +1,4 @@
-/** Processes that send webhooks and are killed in the middle: every message arrives, repeated ones with the same id. */
+/** Processes that send webhooks and are killed or paused: every message arrives, repeated ones with the same id. */
 import { expect, it } from 'vitest';
 import { newId } from '../../src/core/ids.ts';
 import { publishFinalized } from '../../src/notifications/invoice-messages.ts';
@@ -36,4 +36,29 @@ it('the service counts attempts by their result, and what is waiting with its ag
   expect(deliverer.stats().givenUp).toBe(0);
   await deliverer.close();
   for (const receiver of [accepts, refuses]) await receiver?.close();
+});
+
+it('a process that is paused begins no attempt, and continues afterwards', async () => {
+  const { db } = database;
+  const receiver = await startWebhookReceiver();
+  await createEndpoint(jobsContext({ db }), { name: 'r', url: receiver.url, eventTypes: null });
+  let isPaused = true;
+  const paused = createDeliverer(jobsContext({ db, isPaused: () => isPaused }));
+  const other = createDeliverer(jobsContext({ db }));
+  const publish = async () => {
+    const invoice = { id: newId(), customerId: newId(), issuedAt: 0, status: 'FINALIZED' as const };
+    await db.transaction((tx) => publishFinalized(tx, [invoice]));
+  };
+  await publish();
+  paused.start();
+  other.start();
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await other.close();
+  expect(Object.values(paused.stats().attempts)).toEqual([0, 0, 0]);
+  isPaused = false;
+  await publish();
+  await expect.poll(() => receiver.received.length).toBe(2);
+  expect(paused.stats().attempts.acknowledged).toBeGreaterThan(0);
+  await paused.close();
+  await receiver.close();
 });

@@ -78,8 +78,11 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   let isClosed = false;
   let isFailing = false;
 
+  /** Once the stores have moved, another process has the deliveries. */
+  const hasToEnd = () => isClosed || deps.isPaused();
+
   function poll(): void {
-    if (isClosed || deps.isPaused()) return;
+    if (hasToEnd()) return;
     polling ??= takeDue()
       .then(() => {
         isFailing = false;
@@ -140,7 +143,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
       return outcome;
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      if (isClosed) await freeDelivery(db, delivery.invoiceId, owner);
+      if (hasToEnd()) await freeDelivery(db, delivery.invoiceId, owner);
       return null;
     }
   }
@@ -152,7 +155,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
       const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
       if (noted === null) throw new Interrupted('another process has the delivery');
       // The last steps are recorded, so that nothing is in doubt after the next start.
-      if (isClosed) throw new Interrupted('the service stops');
+      if (hasToEnd()) throw new Interrupted('the service stops, or may bill nothing now');
       if (noted.voidWanted && !voidWanted) {
         await freeDelivery(db, invoiceId, owner);
         throw new Interrupted('it was voided meanwhile');

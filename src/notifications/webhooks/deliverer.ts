@@ -68,7 +68,11 @@ export function createDeliverer({
   log,
   tracer,
   allowPrivate,
-}: Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate'>): Deliverer {
+  isPaused,
+}: Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate'> & {
+  /** While true, no attempt begins: the stores may count no more. Those in progress are sent again where that is so. */
+  isPaused(): boolean;
+}): Deliverer {
   const owner = randomUUID();
   const closing = new AbortController();
   const rounds = new Map<string, Promise<void>>();
@@ -83,7 +87,7 @@ export function createDeliverer({
 
   /** Begins a round for every endpoint that has due messages and none in progress. */
   function poll(): void {
-    if (closing.signal.aborted) return;
+    if (closing.signal.aborted || isPaused()) return;
     polling ??= beginRounds()
       .then(() => {
         isFailing = false;
@@ -132,6 +136,7 @@ export function createDeliverer({
       if (closing.signal.aborted || Date.now() > until) return;
       // Archived, rotated or erased meanwhile.
       const present = await endpointOfPending(db, delivery.sequence);
+      if (isPaused()) return;
       if (present === null) continue;
       const facts = { 'tallyhouse.message': delivery.messageId };
       await tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
