@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
-import { readUsageGroups, type UsageGroupRow } from '../../src/metering/query/usage-groups.ts';
+import type { UsageGroupRow } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
+import { readMetricGroups } from '../../src/metering/usage/metric-usage.ts';
+import { createRowsAhead } from '../../src/metering/usage/rows-ahead.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -20,6 +22,8 @@ interface Question {
   readonly range: Interval;
   readonly windowSize: UsageWindowSize;
   readonly limit: number;
+  /** Rows that the second page reads, and each page after the last of them. */
+  readonly rowsAhead: number;
 }
 
 const question: fc.Arbitrary<Question> = fc
@@ -33,6 +37,7 @@ const question: fc.Arbitrary<Question> = fc
     range,
     windowSize: fc.constantFrom<UsageWindowSize>('HOUR', 'DAY', 'NONE'),
     limit: fc.constantFrom(3, 7, 20, 100),
+    rowsAhead: fc.constantFrom(0, 8, 20, 5_000),
   })
   .map(({ filterValues, ...rest }) => {
     const [name] = rest.groupKey ?? [];
@@ -42,19 +47,22 @@ const question: fc.Arbitrary<Question> = fc
     };
   });
 
-/** All pages one after another; `between` runs after the first. */
+/** All pages one after another; `between` runs after each, with the number of pages so far. */
 async function readAllPages(
-  asked: Question,
+  { rowsAhead, ...asked }: Question,
   refs: readonly string[],
-  between: () => Promise<void> = async () => {},
+  between: (pages: number) => Promise<void> = async () => {},
 ): Promise<UsageGroupRow[]> {
+  const ahead = createRowsAhead({ rowsAhead });
+  let pages = 0;
   const rows: UsageGroupRow[] = [];
   let cursor: UsageGroupCursor | null = null;
   do {
-    const page = await readUsageGroups(clickhouse, { ...asked, refs, cursor });
+    const page = await readMetricGroups(clickhouse, { ...asked, refs, cursor }, ahead);
     expect(page.rows.length).toBeLessThanOrEqual(asked.limit);
     rows.push(...page.rows);
-    if (cursor === null) await between();
+    pages += 1;
+    await between(pages);
     // As the API does it: through text and back.
     cursor = page.next === null ? null : usageGroupCursor.parse(JSON.parse(JSON.stringify(page.next)));
   } while (cursor !== null);
@@ -131,10 +139,21 @@ describe('usage in windows', () => {
           transactionId: `late-${event.transactionId}`,
           ingestedAt: event.ingestedAt + 1_000_000,
         }));
-        const rows = await readAllPages(asked, refs, () => storeEvents(clickhouse, arriving));
+        // Some after the first page, the others after the third.
+        const early = arriving.slice(0, Math.ceil(arriving.length / 2));
+        const arrive = async (pages: number) => {
+          if (pages === 1) await storeEvents(clickhouse, early);
+          if (pages === 3) await storeEvents(clickhouse, arriving.slice(early.length));
+        };
+        let reached = 0;
+        const rows = await readAllPages(asked, refs, async (pages) => {
+          reached = pages;
+          await arrive(pages);
+        });
         expect(shown(rows)).toEqual(oracleRows(asked, before.events, refs));
+        const arrived = reached >= 3 ? arriving : early;
         const again = await readAllPages(asked, refs);
-        expect(shown(again)).toEqual(oracleRows(asked, [...before.events, ...arriving], refs));
+        expect(shown(again)).toEqual(oracleRows(asked, [...before.events, ...arrived], refs));
       }),
       { numRuns: runs(20) },
     );

@@ -5,17 +5,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cursor as cursorField, pageToWire } from '../../src/api/wire/paging.ts';
-import type { StreamingMetric } from '../../src/core/metric.ts';
+import type { SqlMetric, StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
-import {
-  readUsageGroups,
-  type UsageGroupRow,
-  type UsageGroupsPage,
-} from '../../src/metering/query/usage-groups.ts';
+import type { UsageGroupRow, UsageGroupsPage } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
-import { readSqlMetric } from '../../src/metering/sql/read/read-metric.ts';
-import { readSqlUsage } from '../../src/metering/sql/run/read-usage.ts';
+import { readMetricGroups } from '../../src/metering/usage/metric-usage.ts';
+import { createRowsAhead } from '../../src/metering/usage/rows-ahead.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -38,9 +34,13 @@ const COUNT: StreamingMetric = {
   eventTypeFilter: null,
   propertyFilters: [],
 };
-const COUNT_SQL = readSqlMetric(
-  'SELECT COUNT(*) AS value, properties.model, properties.region FROM events GROUP BY 2, 3',
-);
+const COUNT_SQL: SqlMetric = {
+  kind: 'sql',
+  id: 'query',
+  name: 'Query',
+  archivedAt: null,
+  sql: 'SELECT COUNT(*) AS value, properties.model, properties.region FROM events GROUP BY 2, 3',
+};
 
 /** Few beginnings and ends, so that values are equal, or alike up to their last character. */
 const longValue = fc
@@ -114,25 +114,25 @@ const shown = (rows: readonly UsageGroupRow[]) =>
 
 let customers = 0;
 
-it('every row of usage is listed once and in order, whatever its values and the page size, while events arrive', async () => {
+it('every row of usage is listed once and in order, whatever its values, the page size and how far pages are read ahead, while events arrive', async () => {
   await fc.assert(
     fc.asyncProperty(
       drafts,
       drafts,
       fc.constantFrom<UsageWindowSize>('DAY', 'NONE'),
       fc.constantFrom(1, 1, 2, 5),
+      fc.constantFrom(0, 3, 4, 5_000),
       fc.boolean(),
-      async (before, after, windowSize, limit, isQuery) => {
+      async (before, after, windowSize, limit, rowsAhead, isQuery) => {
         customers += 1;
         const ref = `long-${customers}`;
         const stored = before.map((draft, index) => eventOf(draft, ref, index));
         const arriving = after.map((draft, index) => eventOf(draft, ref, before.length + index));
         await storeEvents(clickhouse, stored);
         const asked = { refs: [ref], range: PERIOD, windowSize, groupKey: NAMES, groupFilters: {}, limit };
-        const read: ReadPage = (cursor) =>
-          isQuery
-            ? readSqlUsage(clickhouse, { ...asked, metric: COUNT_SQL, cursor })
-            : readUsageGroups(clickhouse, { ...asked, metric: COUNT, cursor });
+        const metric = isQuery ? COUNT_SQL : COUNT;
+        const ahead = createRowsAhead({ rowsAhead });
+        const read: ReadPage = (cursor) => readMetricGroups(clickhouse, { ...asked, metric, cursor }, ahead);
         const rows = await readAllPages(read, arriving);
         expect(shown(rows)).toEqual(oracleRows(stored, ref, windowSize));
         const arrived = arriving.slice(0, Math.max(1, Math.ceil(rows.length / limit)));

@@ -13,6 +13,8 @@ export interface QueryLimits {
   readonly memoryBytes: number;
   readonly rowsRead: number;
   readonly resultRows: number;
+  /** No such limit unless given. */
+  readonly resultBytes?: number;
   /** Null: all threads. */
   readonly threads: number | null;
 }
@@ -40,6 +42,7 @@ export function limitSettings(limits: QueryLimits): QuerySettings {
     read_overflow_mode: 'throw',
     max_result_rows: limits.resultRows,
     result_overflow_mode: 'throw',
+    ...(limits.resultBytes === undefined ? {} : { max_result_bytes: limits.resultBytes }),
     ...(limits.threads === null ? {} : { max_threads: limits.threads }),
   };
 }
@@ -71,8 +74,17 @@ export function limitRefusal(
   }
 }
 
+/** One for each, so that what is kept by the ClickHouse that it was read from is found again. */
+const analyses = new WeakMap<ClickHouse, ClickHouse>();
+
 /** The same ClickHouse, with the connections and limits of analysts' queries for every query. */
 export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
+  const known = analyses.get(clickhouse) ?? createAnalysis(clickhouse);
+  analyses.set(clickhouse, known);
+  return known;
+}
+
+function createAnalysis(clickhouse: ClickHouse): ClickHouse {
   const limits = ANALYSIS_LIMITS;
   return {
     ...clickhouse,
@@ -81,9 +93,16 @@ export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
       try {
         return await clickhouse.query({ ...query, lane: 'analysis', settings });
       } catch (error) {
+        if (hasOwnLimit(error, query.settings)) throw error;
         const refuse = (problem: string) => new Refusal('invalid', problem);
         throw error instanceof ClickHouseError ? (limitRefusal(error, limits, refuse) ?? error) : error;
       }
     },
   };
+}
+
+/** Whether an answer had more bytes than its reader asked for: the reader knows what follows. */
+function hasOwnLimit(error: unknown, settings: QuerySettings = {}): boolean {
+  const isTooLong = error instanceof ClickHouseError && error.type === 'TOO_MANY_ROWS_OR_BYTES';
+  return isTooLong && settings.max_result_bytes !== undefined;
 }

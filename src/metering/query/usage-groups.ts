@@ -18,7 +18,6 @@ import {
 } from './group-cursor.ts';
 import { compileUsageGroups, compileWatermark, type GroupsQuery } from './groups-sql.ts';
 import { readNumbers } from './read-numbers.ts';
-import { createRowsAhead, ROWS_AHEAD, type RowsAhead } from './rows-ahead.ts';
 import { queryUsage } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
 import { type UsageWindowSize, windowAt, windowLength, windowStartOf } from './usage-windows.ts';
@@ -39,6 +38,8 @@ export interface UsageGroupsRequest {
   readonly cursor: UsageGroupCursor | null;
   /** Events ingested later are left out, epoch microseconds. Else the cursor decides, or the present. */
   readonly ingestedUpTo?: string | null;
+  /** An answer of the engine with more bytes is refused as `too_large`; no such limit unless given. */
+  readonly bytesMax?: number;
 }
 
 export interface UsageGroupRow {
@@ -93,18 +94,18 @@ async function readGroups(
   const names = [...groupKey].sort();
   const upTo = cursor?.ingestedUpTo ?? request.ingestedUpTo ?? null;
   const query = { ...request, groupKey: names, ingestedUpTo: upTo };
-  const rows =
-    cursor === null
-      ? await queryGroups(clickhouse, { ...query, place: null, limit: limit + 1 })
-      : await rowsBehind(clickhouse, query, cursor);
+  const behind =
+    cursor === null ? null : await lastRowOf(cursor, (only) => findGroup(clickhouse, query, only));
+  const rows = await queryGroups(clickhouse, {
+    ...query,
+    range: { start: Math.max(range.start, behind?.windowStart ?? range.start), end: range.end },
+    place: behind === null ? null : { behind },
+    limit: limit + 1,
+  });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const next = ({ window_start, group_values, ingested_up_to }: GroupRow): UsageGroupCursor =>
     cursorAfter({ windowStart: window_start, group: group_values }, upTo ?? ingested_up_to);
-  const after = rows.length > limit && last !== undefined ? next(last) : null;
-  if (cursor !== null && after !== null) {
-    aheadOf(clickhouse).goOn(listOf(query), cursor, shown.length, after);
-  }
   return {
     rows: shown.map((row) => {
       const { start, end } = windowAt(windowSize, range, row.window_start);
@@ -113,55 +114,8 @@ async function readGroups(
       );
       return { startingOn: start, endingBefore: end, group, value: exactUsage(row.value) };
     }),
-    next: after,
+    next: rows.length > limit && last !== undefined ? next(last) : null,
   };
-}
-
-/** By the ClickHouse that they were read from: for as long as it is there. */
-const kept = new WeakMap<ClickHouse, RowsAhead<GroupRow>>();
-
-function aheadOf(clickhouse: ClickHouse): RowsAhead<GroupRow> {
-  const known = kept.get(clickhouse) ?? createRowsAhead<GroupRow>();
-  kept.set(clickhouse, known);
-  return known;
-}
-
-type PagedQuery = Omit<GroupsQuery, 'place'>;
-
-/** Everything that decides which rows there are. */
-function listOf({
-  metric,
-  refs,
-  range,
-  windowSize,
-  groupKey,
-  groupFilters,
-  ingestedUpTo,
-}: PagedQuery): string {
-  return JSON.stringify([metric, refs, range, windowSize, groupKey, groupFilters, ingestedUpTo]);
-}
-
-/** The rows of the page after a cursor, and one more where there is one. */
-async function rowsBehind(
-  clickhouse: ClickHouse,
-  query: PagedQuery,
-  cursor: UsageGroupCursor,
-): Promise<readonly GroupRow[]> {
-  const { range } = query;
-  const limit = query.limit + 1;
-  const ahead = aheadOf(clickhouse);
-  const list = listOf(query);
-  const known = ahead.behind(list, cursor, limit);
-  if (known !== null) return known;
-  const behind = await lastRowOf(cursor, (only) => findGroup(clickhouse, query, only));
-  const rows = await queryGroups(clickhouse, {
-    ...query,
-    range: { start: Math.max(range.start, behind.windowStart), end: range.end },
-    place: { behind },
-    limit: Math.max(limit, ROWS_AHEAD),
-  });
-  if (rows.length > limit) ahead.keep(list, cursor, rows);
-  return rows.slice(0, limit);
 }
 
 async function findGroup(
@@ -233,12 +187,16 @@ const groupRow = z.object({
 });
 type GroupRow = z.infer<typeof groupRow>;
 
-async function queryGroups(clickhouse: ClickHouse, query: GroupsQuery): Promise<GroupRow[]> {
+async function queryGroups(
+  clickhouse: ClickHouse,
+  query: GroupsQuery & { readonly bytesMax?: number },
+): Promise<GroupRow[]> {
   if (query.refs.length === 0) return [];
   return await readNumbers([query.metric], (numbers) =>
     queryUsage(clickhouse, query.metric, {
       ...compileUsageGroups(query, numbers),
       schema: groupRow,
+      bytesMax: query.bytesMax ?? null,
       customer: query.refs[0],
       eventsOf: query.refs,
     }),

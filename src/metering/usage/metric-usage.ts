@@ -9,12 +9,14 @@ import type { PackedSeries } from '../query/packed-series.ts';
 import type { UsageSeriesRequest } from '../query/series-sql.ts';
 import { readSharedSeries } from '../query/shared-series.ts';
 import { canShare, type SharedSeriesRequest, type SharingMetric } from '../query/shared-series-sql.ts';
-import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from '../query/usage-groups.ts';
+import { readUsageGroups, type UsageGroupsPage } from '../query/usage-groups.ts';
 import { countSeriesValues, type MeteredSeries, readPackedSeries } from '../query/usage-series.ts';
 import { readCountedSeries } from '../sql/run/counted-series.ts';
 import type { SqlSeriesRequest } from '../sql/run/read-series.ts';
 import { readSqlUsage } from '../sql/run/read-usage.ts';
 import { loadSqlMetric } from '../sql/run/sql-metric.ts';
+import { type MetricGroupsRequest, pageAhead, rowsAheadOf } from './pages-ahead.ts';
+import type { RowsAhead } from './rows-ahead.ts';
 
 export interface MetricSeriesRequest
   extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'usageFilter'> {
@@ -113,22 +115,31 @@ export async function countMetricValues(
   return await countSeriesValues(clickhouse, { ...request, metric, boundaries: 'hour' });
 }
 
-export type MetricGroupsRequest = Omit<UsageGroupsRequest, 'metric'> & { readonly metric: BillableMetric };
-
-/** A page of usage in windows; see `readUsageGroups` and `readSqlUsage`. */
+/**
+ * A page of usage in windows; see `readUsageGroups` and `readSqlUsage`. Pages after the first are read ahead: for a
+ * minute their rows may be those that an earlier page has read.
+ */
 export async function readMetricGroups(
+  clickhouse: ClickHouse,
+  request: MetricGroupsRequest,
+  ahead: RowsAhead = rowsAheadOf(clickhouse),
+): Promise<UsageGroupsPage> {
+  return await whileKept(clickhouse, request.range.start, () =>
+    pageAhead(request, ahead, (asked) => readPage(clickhouse, asked)),
+  );
+}
+
+async function readPage(
   clickhouse: ClickHouse,
   { metric, ...request }: MetricGroupsRequest,
 ): Promise<UsageGroupsPage> {
-  return await whileKept(clickhouse, request.range.start, async () =>
-    metric.kind === 'streaming'
-      ? await readUsageGroups(clickhouse, { ...request, metric })
-      : await readSqlUsage(clickhouse, {
-          ...request,
-          metric: await loadSqlMetric(metric.sql),
-          metricName: metric.name,
-        }),
-  );
+  return metric.kind === 'streaming'
+    ? await readUsageGroups(clickhouse, { ...request, metric })
+    : await readSqlUsage(clickhouse, {
+        ...request,
+        metric: await loadSqlMetric(metric.sql),
+        metricName: metric.name,
+      });
 }
 
 /**

@@ -54,9 +54,10 @@ export async function readSqlUsage(
   request: SqlUsageRequest,
   limits: QueryLimits = ANALYSIS_LIMITS,
 ): Promise<UsageGroupsPage> {
-  const { cursor } = request;
+  const { cursor, bytesMax: resultBytes } = request;
   if (cursor !== null) requireFittingCursor(request, cursor);
-  const runner = createStatementRunner(clickhouse, limits, request.refs, request.verified);
+  const within = resultBytes === undefined ? limits : { ...limits, resultBytes };
+  const runner = createStatementRunner(clickhouse, within, request.refs, request.verified);
   const names = [...(request.groupKey ?? [])].sort();
   const columns = outputColumns(request.metric, names);
   const ingestedUpTo = request.ingestedUpTo ?? cursor?.ingestedUpTo ?? (await readWatermark(runner, request));

@@ -114,8 +114,9 @@ export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal 
     case 'TOO_DEEP_RECURSION':
       return refuse('the query is too complicated');
     case 'TOO_MANY_ROWS_OR_BYTES':
-      // Usage of an invoice that is too much for one answer is read in parts.
-      if (limits.lane === null) return new Refusal('too_large', `more than ${limits.resultRows} values`);
+      // Usage of an invoice that is too much for one answer is read in parts, and so is what is read ahead.
+      if (limits.lane === null || limits.resultBytes !== undefined)
+        return new Refusal('too_large', `more than ${limits.resultRows} values`);
       return limitRefusal(error, limits, refuse);
     default:
       if (error.message.includes('Query tree is too big')) return refuse('the query is too complicated');
