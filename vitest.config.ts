@@ -31,6 +31,7 @@ const IN_OWN_PROCESS = [
   'test/integration/clickhouse-embedded.test.ts',
   'test/integration/clickhouse-remote-files.test.ts',
   'test/integration/held-merges.test.ts',
+  'test/integration/move-waiting-senders.test.ts',
 ];
 
 /**

@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant, HOUR_MS } from '../../src/core/time.ts';
-import { createEventBlocks, type EventLog } from '../../src/metering/ingest/event-blocks.ts';
+import { createEventBlocks } from '../../src/metering/ingest/event-blocks.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import { withAcknowledgedEvents } from '../../src/metering/ingest/read-events.ts';
 import { openLog } from '../support/event-log.ts';
+import { holdLog } from '../support/held-log.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import { createTestDirectory } from '../support/stores.ts';
 import { type IngestStore, openIngestStore } from './ingest-store.ts';
@@ -18,36 +19,11 @@ const START = Date.UTC(2026, 10, 20, 12);
 /** Longer than a batch waits for further requests. */
 const BATCH_STARTS_MS = 10;
 
-/** The real log, whose appends wait until they are let on, to succeed or to fail. */
-function heldLog(log: EventLog) {
-  const waiting: ((isKept: boolean) => void)[] = [];
-  const control = {
-    isOpen: false,
-    /** Lets the waiting append continue. */
-    release: (isKept: boolean) => waiting.shift()?.(isKept),
-    open() {
-      control.isOpen = true;
-      for (const go of waiting.splice(0)) go(true);
-    },
-  };
-  const held: EventLog = {
-    entries: () => log.entries(),
-    removeUpTo: (number) => log.removeUpTo(number),
-    close: () => log.close(),
-    async append(rows, count) {
-      const isKept = control.isOpen || (await new Promise<boolean>((resolve) => waiting.push(resolve)));
-      if (!isKept) throw new Error('the disk is full');
-      return await log.append(rows, count);
-    },
-  };
-  return { held, control };
-}
-
 /** Opens the ingest over the log in a directory, as a start of the service does. */
 async function open(store: IngestStore, directory: string, clock: { now(): number }) {
   const log = await openLog(directory);
-  const { held, control } = heldLog(log);
-  const blocks = createEventBlocks({ clickhouse: store.clickhouse, log: held });
+  const control = holdLog(log);
+  const blocks = createEventBlocks({ clickhouse: store.clickhouse, log: control.log });
   const clickhouse = withAcknowledgedEvents(store.clickhouse, blocks);
   const ingest = createIngest({ clickhouse, blocks, clock, windowDays: 34, log: { error() {} } });
   return {
