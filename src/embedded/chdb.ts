@@ -10,7 +10,7 @@
  * changes a table. Files are not covered by that; that analysts cannot name them is held by the check of their SQL
  * (metering/sql-metric).
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -33,6 +33,7 @@ import { writeAnswer } from './answer-file.ts';
 import { type EngineConnection, openEngine, USER_FILES } from './chdb-engine.ts';
 import { withEngineCode } from './engine-error.ts';
 import { isSingleStatement } from './single-statement.ts';
+import { writeFileAtOnce } from './write-whole.ts';
 
 export interface EmbeddedClickHouseOptions {
   /** The engine's own directory: nothing is written outside it. One process at a time. */
@@ -294,7 +295,7 @@ async function withTables<Query extends BackendSelect, Answer>(
   if (query.tables.length === 0) return await run(query);
   const paths = query.tables.map(() => newFile(files));
   try {
-    await Promise.all(query.tables.map(({ rows }, index) => writeFile(paths[index] ?? '', rows)));
+    await Promise.all(query.tables.map(({ rows }, index) => writeFileAtOnce(paths[index] ?? '', rows)));
     const sql = withTableNames(query.sql, query.tables, (table, index) => {
       const place = [paths[index] ?? '', 'TabSeparated', structureOf(table)].map(stringLiteral);
       return `file(${place.join(', ')})`;
@@ -315,7 +316,7 @@ async function insertBinary(
   const path = newFile(files);
   const structure = columns.map((column, index) => `${column} ${types[index]}`).join(', ');
   try {
-    await writeFile(path, rows);
+    await writeFileAtOnce(path, rows);
     await slot.connection.client.command({
       query: `INSERT INTO ${database}.${table} (${columns.join(', ')})
         SELECT * FROM file(${stringLiteral(path)}, 'RowBinary', ${stringLiteral(structure)})

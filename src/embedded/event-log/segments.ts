@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sizeOf, writeWhole } from '../write-whole.ts';
 import { segmentName, syncDirectory } from './files.ts';
 import { type LogRecord, recordHeader } from './record-format.ts';
 
@@ -106,21 +107,4 @@ export class Segments {
     await syncDirectory(this.#directory);
     return this.#open;
   }
-}
-
-/** A write may end early: on a full disk, where the next one says so. */
-async function writeWhole(file: FileHandle, parts: readonly Buffer[], offset: number): Promise<void> {
-  const total = sizeOf(parts);
-  let { bytesWritten } = await file.writev(parts, offset);
-  if (bytesWritten === total) return;
-  const bytes = Buffer.concat(parts);
-  while (bytesWritten < total) {
-    const more = await file.write(bytes, bytesWritten, total - bytesWritten, offset + bytesWritten);
-    if (more.bytesWritten === 0) throw new Error('the file takes no more bytes');
-    bytesWritten += more.bytesWritten;
-  }
-}
-
-function sizeOf(parts: readonly Buffer[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0);
 }
