@@ -1,6 +1,6 @@
 /**
- * What is being sent while the stores are moved: messages to webhooks, and an invoice to another system. Each may arrive
- * twice with the same id, none is lost, and the old place begins nothing more.
+ * Messages to webhooks and an invoice are being sent while the stores are moved. Each may arrive twice with the same id,
+ * none is lost, and the old place begins nothing more.
  */
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -133,7 +133,7 @@ test('messages and an invoice that are being sent when a move begins arrive, and
   const place = await startBillingProcess(servers, await createTestDirectory(), START, ENV);
   running.push(place);
   await expect.poll(async () => (await deliveriesOf(place, webhookId)).isDelivered, WAIT).toBe(true);
-  // The delivery of the invoice has a message to webhooks of its own.
+  // There are others by now, such as that of the delivered invoice.
   expect(idsAtWebhook()).toEqual(expect.arrayContaining(ids));
   const bodies = new Map(webhooks.received.map(({ message, body }) => [message.id, body]));
   for (const { message, body } of webhooks.received) expect(body).toBe(bodies.get(message.id));

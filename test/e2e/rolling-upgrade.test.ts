@@ -2,6 +2,8 @@
  * The last release and this version on the same servers: its processes are replaced one after the other, while events
  * arrive. The migration of a version to come, which only adds something, is applied in between.
  */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatInstant, HOUR_MS, type Instant } from '../../src/core/time.ts';
@@ -125,6 +127,37 @@ const invoicesPath = (customer: string) => `/v1/customers/${customer}/invoices?s
 const invoices = async (life: Life, customer: string) =>
   (JSON.parse(await answered(life, invoicesPath(customer))) as { data: Invoice[] }).data;
 
+interface Threshold {
+  readonly customer_id: string;
+  readonly contract_id: string;
+}
+
+/** One that counts holds, which the last release does not know. */
+async function createThreshold(life: Life, customer_id: string): Promise<Threshold> {
+  const products = '/v1/contract-pricing/products/create';
+  const product_id = await created(life, products, { name: 'Top-up', type: 'FIXED' });
+  const contract_id = await created(life, '/v1/contracts/create', {
+    customer_id,
+    starting_at: '2026-01-01T00:00:00Z',
+    prepaid_balance_threshold_configuration: {
+      ...{ is_enabled: false, threshold_amount: 1000, recharge_to_amount: 5000, count_holds: true },
+      ...{ commit: { product_id }, payment_gate_config: { payment_gate_type: 'NONE' } },
+    },
+  });
+  return { customer_id, contract_id };
+}
+
+async function editThreshold(life: Life, of: Threshold, change: object) {
+  return send(life, '/v2/contracts/edit', { ...of, update_prepaid_balance_threshold_configuration: change });
+}
+
+/** The amount and whether holds count, as this version has them. */
+async function thresholdOf(life: Life, of: Threshold): Promise<[number, boolean]> {
+  const { data } = JSON.parse(await answered(life, '/v2/contracts/get', of));
+  const { threshold_amount, count_holds } = data.prepaid_balance_threshold_configuration;
+  return [threshold_amount, count_holds ?? false];
+}
+
 /** Until a job of one of the processes has issued the charge. */
 async function issuedCharges(life: Life, customer: string): Promise<Invoice[]> {
   const read = async () =>
@@ -203,4 +236,25 @@ test('processes are replaced one after the other: no event is lost or counts twi
   }
   await stop(third);
   await stop(fourth);
+});
+
+test('a process of the last release refuses a member of a term that it does not know, and drops it only from a term that it edits', async ({
+  skip,
+}) => {
+  const journal = await readFile(join(dirname(lastRelease), '../drizzle/meta/_journal.json'), 'utf8');
+  skip(journal.includes('0047_expand_count_holds'), 'the last release knows count_holds');
+  const last = await startLast();
+  const present = await startPresent();
+  const customer = await created(present, '/v1/customers', { name: 'threshold' });
+  const threshold = await createThreshold(present, customer);
+  const other = { ...threshold, update_contract_name: 'Renamed' };
+  expect((await send(last, '/v2/contracts/edit', other)).status).toBe(200);
+  expect(await thresholdOf(present, threshold)).toEqual([1000, true]);
+  expect((await editThreshold(last, threshold, { count_holds: true })).status).toBe(400);
+  expect((await editThreshold(last, threshold, { threshold_amount: 900 })).status).toBe(200);
+  expect(await thresholdOf(present, threshold)).toEqual([900, false]);
+  expect((await editThreshold(present, threshold, { count_holds: true })).status).toBe(200);
+  expect(await thresholdOf(present, threshold)).toEqual([900, true]);
+  await stop(last);
+  await stop(present);
 });

@@ -67,3 +67,61 @@ for (const [name, damage] of Object.entries(FAULTS)) {
     expect(answers.toSpliced(2, 1)).toEqual(expected.toSpliced(2, 1));
   });
 }
+
+test('a hundred customers whom a request asks for at once for the first time, beside their usage, get no more than they have', async () => {
+  const [amount, held, used] = [10, 4, 3];
+  const first = await createHolder(api, amount);
+  const item = { amount, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' };
+  const credits = [
+    { product_id: first.catalogue.fee, priority: 1, access_schedule: { schedule_items: [item] } },
+  ];
+  const others: Awaited<ReturnType<typeof createThresholdCustomer>>[] = [];
+  for (let index = 1; index < 100; index += 1)
+    others.push(await createThresholdCustomer(api, first.catalogue, { credits }));
+  const all = [first, ...others];
+  await service.restart();
+  const event = { event_type: 'use', properties: { tokens: held } };
+  const ask = async (round: number) => {
+    const holds = all.map(({ customerId: customer_id }) => {
+      return { customer_id, transaction_id: `${customer_id} ${round}`, event };
+    });
+    const answer = await api.send('POST', '/v1/holds/reserve', { holds });
+    expect(answer.status).toBe(200);
+    return answer.list('data') as { readonly granted: boolean; readonly reason?: string }[];
+  };
+  const usage = all.map(({ customerId: customer_id }) => ({
+    ...{ transaction_id: `${customer_id} used`, customer_id, event_type: 'use', timestamp: LATER },
+    properties: { tokens: used },
+  }));
+  // As usage comes: of some customers at a time.
+  const ingest = async () => {
+    for (let from = 0; from < usage.length; from += 20)
+      await api.post('/v1/ingest', usage.slice(from, from + 20));
+  };
+  const rounds = await Promise.all([...[1, 2, 3, 4].map(ask), ingest()]);
+  const answers = rounds
+    .slice(0, 4)
+    .flatMap((round, index) =>
+      (round ?? []).map((one, place) => ({ ...one, customer: place, round: index + 1 })),
+    );
+  const granted = answers.filter((one) => one.granted);
+  expect(new Set(answers.map(({ reason }) => reason))).toEqual(new Set([undefined, 'balance']));
+  const grants = all.map((_, customer) => granted.filter((one) => one.customer === customer).length);
+  // One fits beside the usage; two where they were granted before it came.
+  expect(grants.filter((many) => many !== 1 && many !== 2)).toEqual([]);
+  const again = await ask(5);
+  const fits = grants.map((many) => amount - used - many * held >= held);
+  expect(again.map((one) => one.granted)).toEqual(fits);
+  const settlements = granted.map(({ customer, round }) => {
+    return { transaction_id: `${all[customer]?.customerId} ${round}` };
+  });
+  for (let from = 0; from < settlements.length; from += 100) {
+    const part = settlements.slice(from, from + 100);
+    const settled = (await api.post('/v1/holds/settle', { settlements: part })).list('data');
+    expect(settled).toEqual(part.map(() => expect.objectContaining({ accepted: true, amount: held })));
+  }
+  const left = await Promise.all(
+    all.map(async (one) => (await one.contract()).at('data.credits[0].balance')),
+  );
+  expect(left).toEqual(grants.map((many) => Math.max(0, amount - used - many * held)));
+});
