@@ -93,7 +93,7 @@ test('a hundred customers whom a request asks for at once for the first time, be
     ...{ transaction_id: `${customer_id} used`, customer_id, event_type: 'use', timestamp: LATER },
     properties: { tokens: used },
   }));
-  // As usage comes: of some customers at a time.
+  // As usage arrives: of some customers at a time.
   const ingest = async () => {
     for (let from = 0; from < usage.length; from += 20)
       await api.post('/v1/ingest', usage.slice(from, from + 20));

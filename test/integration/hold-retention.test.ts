@@ -17,7 +17,7 @@ async function months(): Promise<number> {
   return (await readMonthsBefore(clickhouse, Date.UTC(2027, 2, 1))).length;
 }
 
-/** What is older than the window goes at once. */
+/** Months before the window go at once. */
 async function removeOld(): Promise<void> {
   const removal = { months: 1, windowDays: 34, announcedMs: 0, cluster: inject('clickhouse')?.cluster };
   await removeOldEvents({ ...removal, db, clickhouse, clock: { now: () => Date.UTC(2027, 1, 20) } });
