@@ -19,8 +19,11 @@ export interface JsonForm {
 
 const PLAIN: JsonForm = { textOf: (value) => JSON.stringify(value), itemsOf: () => null };
 
-/** Where lists are looked for: `[[{terms: {overrides: […]}}]]`. Those further down are written in one go. */
-const LIST_DEPTH_MAX = 5;
+/**
+ * Where lists are looked for: `{data: [{invoices: [{preview: {line_items: […]}}]}]}`, in a page of customers. Those further
+ * down are written in one go.
+ */
+const LIST_DEPTH_MAX = 8;
 
 /** Characters that are handed over at a time. */
 const PART_LENGTH = 65_536;

@@ -8,6 +8,7 @@
 import { parse } from 'lossless-json';
 import { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
+import { afterOtherWork } from '../../core/in-chunks.ts';
 
 /** A number literal exactly as it was sent: one with an exponent, or with more digits than a double keeps. */
 export class JsonNumber {
@@ -83,8 +84,21 @@ const DEPTH_MAX = 64;
  */
 export function parseJson(text: string): unknown {
   refuseDeepNesting(text);
+  return parsed(text, MAY_HOLD_INEXACT_NUMBER.test(text));
+}
+
+/** The same of a long text. Other work of the process runs between its steps, each of which goes through the whole text. */
+export async function parseLongJson(text: string): Promise<unknown> {
+  refuseDeepNesting(text);
+  await afterOtherWork();
+  const mayHoldInexact = MAY_HOLD_INEXACT_NUMBER.test(text);
+  await afterOtherWork();
+  return parsed(text, mayHoldInexact);
+}
+
+function parsed(text: string, mayHoldInexact: boolean): unknown {
   try {
-    const value: unknown = MAY_HOLD_INEXACT_NUMBER.test(text) ? parseExactly(text) : parsePlainly(text);
+    const value: unknown = mayHoldInexact ? parseExactly(text) : parsePlainly(text);
     if (MAY_HOLD_UNSTORABLE.test(text)) refuseUnstorable(value, '');
     return value;
   } catch (error) {

@@ -18,23 +18,30 @@ export async function checkBody<Schema extends z.ZodType>(
     if (prepared.success)
       return (await checkBody(schema.out as z.ZodType, prepared.data)) as z.output<Schema>;
   }
-  const lists = longLists(schema, body);
+  const lists = longLists(schema, body, []);
   if (lists.length === 0) return checkInput(schema, 'body', body);
   // It has taken a while to read such a body.
   await afterOtherWork();
-  const parsed: Record<string, unknown[]> = {};
+  let parsed = body;
   const issues: z.core.$ZodIssue[] = [];
-  for (const list of lists) parsed[list.name] = await parseItems(list, issues);
+  for (const list of lists) parsed = withItems(parsed, list.path, await parseItems(list, issues));
   if (issues.length > 0) throw refusalOf(issues, 'body', body);
   await afterOtherWork();
-  const rest = takingItems(schema, Object.keys(parsed));
-  return checkInput(rest, 'body', { ...Object(body), ...parsed }) as z.output<Schema>;
+  const paths = lists.map(({ path }) => path);
+  return checkInput(takingItems(schema, paths), 'body', parsed) as z.output<Schema>;
+}
+
+/** The body with another list at the path. */
+function withItems(body: unknown, [name, ...rest]: Path, items: readonly unknown[]): unknown {
+  if (name === undefined) return items;
+  const record = Object(body) as Readonly<Record<string, unknown>>;
+  return { ...record, [name]: withItems(record[name], rest, items) };
 }
 
 /** The outputs of the items. Adds what is wrong with the list or, if its length is allowed, with its items. */
-async function parseItems({ name, items, schema }: LongList, issues: z.core.$ZodIssue[]): Promise<unknown[]> {
+async function parseItems({ path, items, schema }: LongList, issues: z.core.$ZodIssue[]): Promise<unknown[]> {
   const add = (found: readonly z.core.$ZodIssue[] = [], at: readonly PropertyKey[] = []) => {
-    for (const issue of found) issues.push({ ...issue, path: [name, ...at, ...issue.path] });
+    for (const issue of found) issues.push({ ...issue, path: [...path, ...at, ...issue.path] });
   };
   const outputs: unknown[] = [];
   const asList = parseInput(withAnyItems(schema), items);
@@ -55,20 +62,35 @@ function isPrepared(schema: z.ZodType): schema is z.ZodPipe {
   return schema instanceof z.ZodPipe && schema.in instanceof z.ZodTransform;
 }
 
+/** The names of objects, one in another, and of a list in the last of them. */
+type Path = readonly string[];
+
 interface LongList {
-  readonly name: string;
+  readonly path: Path;
   readonly items: readonly unknown[];
   readonly schema: z.ZodArray;
 }
 
-function longLists(schema: unknown, body: unknown): LongList[] {
-  if (schema instanceof z.ZodPipe) return longLists(schema.in, body);
-  if (!(schema instanceof z.ZodObject) || typeof body !== 'object' || body === null) return [];
-  return Object.entries(body).flatMap(([name, items]) => {
-    if (!Array.isArray(items) || !isLong(items) || !Object.hasOwn(schema.shape, name)) return [];
-    const list = listSchemaOf(schema.shape[name]);
-    return list === null ? [] : [{ name, items, schema: list }];
+/** Of the body, and of objects in it. */
+function longLists(schema: unknown, body: unknown, at: Path): LongList[] {
+  const own = objectSchemaOf(schema);
+  if (own === null || typeof body !== 'object' || body === null) return [];
+  return Object.entries(body).flatMap(([name, member]): LongList[] => {
+    if (!Object.hasOwn(own.shape, name)) return [];
+    const path = [...at, name];
+    if (!Array.isArray(member)) return longLists(own.shape[name], member, path);
+    const list = isLong(member) ? listSchemaOf(own.shape[name]) : null;
+    return list === null ? [] : [{ path, items: member, schema: list }];
   });
+}
+
+/** Of an object that may be absent, null or transformed; null for anything else. */
+function objectSchemaOf(schema: unknown): z.ZodObject | null {
+  if (schema instanceof z.ZodObject) return schema;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return objectSchemaOf(schema.unwrap());
+  }
+  return schema instanceof z.ZodPipe ? objectSchemaOf(schema.in) : null;
 }
 
 /** Few items with long lists inside take as long as many. */
@@ -91,27 +113,34 @@ function listSchemaOf(schema: unknown): z.ZodArray | null {
   return schema instanceof z.ZodPipe ? listSchemaOf(schema.in) : null;
 }
 
-/** By the names of the long lists. */
+/** By the paths of the long lists. */
 const made = new WeakMap<z.ZodType, Map<string, z.ZodType>>();
 
 /** The schema with lists whose items are parsed already. */
-function takingItems(schema: z.ZodType, names: readonly string[]): z.ZodType {
+function takingItems(schema: z.ZodType, paths: readonly Path[]): z.ZodType {
   const own = made.get(schema) ?? new Map<string, z.ZodType>();
-  const key = names.toSorted().join();
-  const one = own.get(key) ?? madeFor(schema, new Set(names));
+  const key = paths
+    .map((path) => path.join('.'))
+    .sort()
+    .join();
+  const one = own.get(key) ?? madeFor(schema, paths);
   made.set(schema, own.set(key, one));
   return one;
 }
 
-function madeFor(schema: z.ZodType, names: ReadonlySet<string>): z.ZodType {
+function madeFor(schema: z.ZodType, paths: readonly Path[]): z.ZodType {
+  if (paths.some((path) => path.length === 0)) return withAnyItems(schema);
   if (schema instanceof z.ZodPipe) {
-    return changed(schema, { in: madeFor(schema.in as z.ZodType, names) });
+    return changed(schema, { in: madeFor(schema.in as z.ZodType, paths) });
+  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return changed(schema, { innerType: madeFor(schema.unwrap() as z.ZodType, paths) });
   }
   if (!(schema instanceof z.ZodObject)) return schema;
-  const shape = Object.entries(schema.shape).map(([name, member]) => [
-    name,
-    names.has(name) ? withAnyItems(member as z.ZodType) : member,
-  ]);
+  const shape = Object.entries(schema.shape).map(([name, member]) => {
+    const inMember = paths.filter(([first]) => first === name).map(([, ...rest]) => rest);
+    return [name, inMember.length === 0 ? member : madeFor(member as z.ZodType, inMember)];
+  });
   return changed(schema, { shape: Object.fromEntries(shape) });
 }
 

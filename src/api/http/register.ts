@@ -11,7 +11,7 @@ import type { RequestRecords } from '../../access/request-records.ts';
 import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
-import { parseJson, stringifyJson } from '../base/json.ts';
+import { parseJson, parseLongJson, stringifyJson } from '../base/json.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { streamedForm } from './answer-form.ts';
 import type { AnswerStreams } from './answer-streams.ts';
@@ -156,7 +156,7 @@ async function carriedOut(
   const held: { share: MemoryShare | null } = { share: null };
   try {
     const answer = await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
-      sent = body === undefined ? undefined : contentOf(definition, body.bytes);
+      sent = body === undefined ? undefined : await contentOf(definition, body.bytes);
       if (body !== undefined && body.bytes.length > LARGE_BODY_BYTES) await afterOtherWork();
       const isLenient = !deps.strictFields || prefersLenient(headerOf(context, 'prefer'));
       const made = await answerOf(deps, definition, {
@@ -261,10 +261,12 @@ async function bodyOf(
   return typeof result === 'string' && definition.mediaType ? result : await writeJson(result);
 }
 
-function contentOf(definition: RouteDefinition, bytes: Buffer): unknown {
+async function contentOf(definition: RouteDefinition, bytes: Buffer): Promise<unknown> {
   if (definition.bodyKind === 'bytes') return bytes;
   // The official client sends an empty body with some list operations.
-  return bytes.length === 0 ? {} : parseJson(textOf(bytes));
+  if (bytes.length === 0) return {};
+  const text = textOf(bytes);
+  return bytes.length > LARGE_BODY_BYTES ? await parseLongJson(text) : parseJson(text);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

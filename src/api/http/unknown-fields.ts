@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
-import { afterOtherWork } from '../../core/in-chunks.ts';
+import { afterOtherWork, resultInChunks } from '../../core/in-chunks.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import { joinPath } from '../base/names.ts';
 import { IGNORED_FIELDS } from './ignored-fields.ts';
@@ -64,7 +64,8 @@ export function fieldCheck(
     }
     const unknown: string[] = [];
     const warnings: Warning[] = [];
-    const checked = check(body, shape, { ignored, unknownFields, unknown, warnings }, '', []);
+    const found = { ignored, unknownFields, unknown, warnings };
+    const checked = await resultInChunks(checkInSteps(body, shape, found, '', []));
     if (unknown.length === 0) return { body: checked, warnings };
     const rest = unknown.length - NAMED_MAX;
     const shown = unknown.slice(0, NAMED_MAX).join('; ');
@@ -83,12 +84,22 @@ type Path = readonly (string | number)[];
 
 /**
  * `names` are those of the path without positions, joined by dots. A part of the body without ignored fields is returned
- * as it is.
+ * as it is. Yields after each item of a list.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one member, in their order.
-function check(value: unknown, shape: Shape, found: Found, names: string, path: Path): unknown {
+function* checkInSteps(
+  value: unknown,
+  shape: Shape,
+  found: Found,
+  names: string,
+  path: Path,
+): Generator<void, unknown, undefined> {
   if (Array.isArray(value)) {
-    const items = value.map((item, index) => check(item, shape, found, names, [...path, index]));
+    const items: unknown[] = [];
+    for (const [index, item] of value.entries()) {
+      items.push(yield* checkInSteps(item, shape, found, names, [...path, index]));
+      yield;
+    }
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   const { fields, isStrict } = shape;
@@ -106,7 +117,7 @@ function check(value: unknown, shape: Shape, found: Found, names: string, path: 
     } else if (known === undefined) {
       found.unknown.push(`${joinPath(at)}: ${NOT_A_FIELD}${suggestion(name, [...fields.keys()])}`);
     } else if (typeof member === 'object') {
-      const checked = check(member, known, found, dotted, at);
+      const checked = yield* checkInSteps(member, known, found, dotted, at);
       if (checked !== member) changed.set(name, checked);
     }
   }

@@ -3,15 +3,16 @@
  * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
 import { countMemory } from '../../core/answer-memory.ts';
+import { resultAtOnce, resultInChunks } from '../../core/in-chunks.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines/frozen-lines.ts';
-import { beforeBalances, type LinesBeforeBalances } from '../../rating/invoices/before-balances.ts';
+import { beforeBalancesInSteps, type LinesBeforeBalances } from '../../rating/invoices/before-balances.ts';
 import {
   type BreakdownLine,
   type BreakdownWindow,
-  breakdownWindows,
+  breakdownWindowsInSteps,
   invoiceTotal,
   type WindowSize,
 } from '../../rating/invoices/breakdown.ts';
@@ -91,9 +92,10 @@ async function draftItems(
   order: BreakdownPageRequest['order'],
 ): Promise<BreakdownItem[]> {
   const drafts = await draftsInWindows(deps, found, { size: filter.size, order }, filter.pages ?? null);
-  return drafts.flatMap(({ invoice, terms, windows, own }) =>
-    windowItems({ ...invoice, cardTerms: terms.card }, windows, filter, own),
-  );
+  const cut = drafts.map(({ invoice, terms, windows, own }) => {
+    return { invoice: { ...invoice, cardTerms: terms.card }, windows, own };
+  });
+  return await resultInChunks(windowItems(cut, filter));
 }
 
 /** The drafts of SCHEDULED invoices, each in the window of its date. */
@@ -110,17 +112,17 @@ async function scheduledItems(
 
 /** An invoice with all its lines in one window. */
 function wholeItems(invoice: Invoice, filter: ListedBreakdowns, places: readonly Place[]): BreakdownItem[] {
-  const { lines } = linesOf(invoice, [], filter);
+  const { lines } = resultAtOnce(linesOf(invoice, [], filter));
   const total = invoiceTotal(lines, invoice.creditTypeId);
   return places.map(({ window }) => ({ ...invoice, lines, total, window }));
 }
 
-function linesOf(
+function* linesOf(
   { lines }: Invoice,
   hours: readonly LineWindow[],
   { isBeforeBalances = false }: ListedBreakdowns,
-): LinesBeforeBalances {
-  return isBeforeBalances ? beforeBalances(lines, hours) : { lines, hours };
+): Generator<void, LinesBeforeBalances, undefined> {
+  return isBeforeBalances ? yield* beforeBalancesInSteps(lines, hours) : { lines, hours };
 }
 
 async function issuedItems(
@@ -129,11 +131,11 @@ async function issuedItems(
   filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
   const hours = await frozenWindows(deps, issued);
-  return issued.flatMap(({ invoice, own }) =>
-    invoice.frozen === null
-      ? wholeItems(invoice, filter, own)
-      : windowItems(invoice, hours.get(invoice.frozen.breakdownId) ?? [], filter, own),
-  );
+  const cut = issued.map(({ invoice, own }) => {
+    const { frozen } = invoice;
+    return { invoice, windows: frozen === null ? null : (hours.get(frozen.breakdownId) ?? []), own };
+  });
+  return await resultInChunks(windowItems(cut, filter));
 }
 
 /** The frozen hours of issued invoices in the time of the page, by breakdown. */
@@ -148,26 +150,47 @@ export async function frozenWindows(
   );
 }
 
-/** The invoice cut into windows, of which the page shows those at `places`. */
-function windowItems(
-  invoice: Invoice & WithCard,
-  windows: readonly LineWindow[],
+interface CutInvoice {
+  readonly invoice: Invoice & WithCard;
+  /** Null: all lines are in one window. */
+  readonly windows: readonly LineWindow[] | null;
+  /** The windows that the page shows. */
+  readonly own: readonly Place[];
+}
+
+/** The invoices cut into windows. */
+function* windowItems(
+  cut: readonly CutInvoice[],
   filter: ListedBreakdowns,
-  places: readonly Place[],
-): BreakdownItem[] {
-  const shown = new Set(places.map(({ start }) => start));
-  const { lines, hours } = linesOf(invoice, windows, filter);
-  return breakdownWindows(lines, hours, filter.size, invoice.period)
-    .filter(({ window }) => shown.has(window.start))
-    .map((one) => windowItem(invoice, one));
+): Generator<void, BreakdownItem[], undefined> {
+  const items: BreakdownItem[] = [];
+  for (const { invoice, windows, own } of cut) {
+    if (windows === null) {
+      items.push(...wholeItems(invoice, filter, own));
+      continue;
+    }
+    const shown = new Set(own.map(({ start }) => start));
+    const { lines, hours } = yield* linesOf(invoice, windows, filter);
+    for (const one of yield* breakdownWindowsInSteps(lines, hours, filter.size, invoice.period)) {
+      if (shown.has(one.window.start)) items.push(yield* windowItem(invoice, one));
+    }
+  }
+  return items;
 }
 
 /** Memory of a line's share of a window, and of what it is on the wire. */
 const SHARE_BYTES = 1_024;
 
-function windowItem(invoice: Invoice & WithCard, { window, lines }: BreakdownWindow): BreakdownItem {
+function* windowItem(
+  invoice: Invoice & WithCard,
+  { window, lines }: BreakdownWindow,
+): Generator<void, BreakdownItem, undefined> {
   countMemory(lines.length * SHARE_BYTES);
-  const shares = lines.map(lineShare);
+  const shares: InvoiceLine[] = [];
+  for (const line of lines) {
+    shares.push(lineShare(line));
+    yield;
+  }
   return { ...invoice, window, lines: shares, total: invoiceTotal(shares, invoice.creditTypeId) };
 }
 

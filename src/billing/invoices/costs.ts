@@ -4,7 +4,8 @@
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
+import { addToGroup, groupBy } from '../../core/group-by.ts';
+import { resultInChunks } from '../../core/in-chunks.ts';
 import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
@@ -65,26 +66,50 @@ export async function listCosts(
     throw new Refusal('too_large', `a day has more than ${WINDOWS_MAX} invoices`);
   }
   const byDay = groupBy(rows, ({ window }) => floorToDay(window.start));
-  const days: DayCosts[] = [];
-  for (let at = start; at < end; at += DAY_MS) {
-    days.push({ day: { start: at, end: at + DAY_MS }, units: costsOf(byDay.get(at) ?? []) });
-  }
+  const days = await resultInChunks(costsOfDays({ start, end }, byDay));
   return { rows: days, next: end < range.end ? end - DAY_MS : null };
 }
 
-function costsOf(items: readonly BreakdownItem[]): CostInUnit[] {
-  const lines = items.flatMap((item) => item.lines);
-  return [...groupBy(lines, ({ creditTypeId }) => creditTypeId)].map(([creditTypeId, own]) => ({
+function* costsOfDays(
+  { start, end }: Interval,
+  byDay: ReadonlyMap<Instant, readonly BreakdownItem[]>,
+): Generator<void, DayCosts[], undefined> {
+  const days: DayCosts[] = [];
+  for (let at = start; at < end; at += DAY_MS) {
+    const units = yield* costsOf(byDay.get(at) ?? []);
+    days.push({ day: { start: at, end: at + DAY_MS }, units });
+    yield;
+  }
+  return days;
+}
+
+function* costsOf(items: readonly BreakdownItem[]): Generator<void, CostInUnit[], undefined> {
+  const byUnit = new Map<
+    string,
+    { readonly all: InvoiceLine[]; readonly same: Map<string, InvoiceLine[]> }
+  >();
+  for (const line of items.flatMap((item) => item.lines)) {
+    const { creditTypeId } = line;
+    const own = byUnit.get(creditTypeId) ?? { all: [], same: new Map<string, InvoiceLine[]>() };
+    byUnit.set(creditTypeId, own);
+    own.all.push(line);
+    addToGroup(own.same, JSON.stringify([line.name, groupValuesKey(groupValuesOf(line))]), line);
+    yield;
+  }
+  return [...byUnit].map(([creditTypeId, { all, same }]) => ({
     creditTypeId,
-    cost: totalOf(own),
-    lines: [
-      ...groupBy(own, (line) => JSON.stringify([line.name, groupValuesKey(groupValuesOf(line))])).values(),
-    ].map((same) => ({
-      name: same[0]?.name ?? '',
-      groupValues: same[0] === undefined ? {} : groupValuesOf(same[0]),
-      cost: totalOf(same),
-    })),
+    cost: totalOf(all),
+    lines: [...same.values()].map(costOfSame),
   }));
+}
+
+function costOfSame(lines: readonly InvoiceLine[]): CostOfLines {
+  const [first] = lines;
+  return {
+    name: first?.name ?? '',
+    groupValues: first === undefined ? {} : groupValuesOf(first),
+    cost: totalOf(lines),
+  };
 }
 
 function totalOf(lines: readonly InvoiceLine[]): Decimal {

@@ -104,9 +104,11 @@ export function createUsageExplainer(input: UsageExplanationInput): UsageExplain
 
 function keyOf(run: CounterRun, line: UsageInvoiceLine, usage: UsageIndex): LineKey | undefined {
   const wanted = [line.pricingGroupValues, line.presentationGroupValues].map(groupValuesKey).join();
-  return lineKeys(run, usage).find(
-    (key) => [key.pricingGroupValues, key.presentationGroupValues].map(groupValuesKey).join() === wanted,
-  );
+  for (const key of lineKeys(run, usage)) {
+    if ([key.pricingGroupValues, key.presentationGroupValues].map(groupValuesKey).join() === wanted)
+      return key;
+  }
+  return undefined;
 }
 
 interface KeyOfRun {

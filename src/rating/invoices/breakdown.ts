@@ -5,6 +5,7 @@
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import { resultAtOnce } from '../../core/in-chunks.ts';
 import { countsInTotal, type InvoiceLine, type LineWindow, type SummedLine } from '../../core/invoice.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
 import type { RatedLine } from '../lines/types.ts';
@@ -90,6 +91,16 @@ export function breakdownWindows<Line extends InvoiceLine>(
   size: WindowSize,
   period: Interval,
 ): BreakdownWindow<Line>[] {
+  return resultAtOnce(breakdownWindowsInSteps(lines, windows, size, period));
+}
+
+/** The same. Yields after each step of its work. */
+export function* breakdownWindowsInSteps<Line extends InvoiceLine>(
+  lines: readonly Line[],
+  windows: readonly LineWindow[],
+  size: WindowSize,
+  period: Interval,
+): Generator<void, BreakdownWindow<Line>[], undefined> {
   const boundaries = windowBoundaries(period, size);
   const cells = boundaries.slice(1).map(() => new Map<number, LineWindow>());
   const step = WINDOW_MS[size];
@@ -107,11 +118,15 @@ export function breakdownWindows<Line extends InvoiceLine>(
       const quantity = sum.quantity.plus(one.quantity);
       cell.set(one.position, { ...sum, quantity, total: sum.total.plus(one.total) });
     }
+    yield;
   }
-  return cells.map((cell, index) => ({
-    window: { start: boundaries[index] ?? period.start, end: boundaries[index + 1] ?? period.end },
-    lines: cellLines(cell, lines),
-  }));
+  const cut: BreakdownWindow<Line>[] = [];
+  for (const [index, cell] of cells.entries()) {
+    const window = { start: boundaries[index] ?? period.start, end: boundaries[index + 1] ?? period.end };
+    cut.push({ window, lines: cellLines(cell, lines) });
+    yield;
+  }
+  return cut;
 }
 
 /** Sum of the lines per pricing unit, in the order in which the units appear. */

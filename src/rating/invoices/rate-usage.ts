@@ -16,7 +16,7 @@ import { groupValuesKey, sortedKeys } from '../quantities/group-values.ts';
 import { type CounterRun, counterRuns, versionAt } from '../quantities/product-spans.ts';
 import { indexOverrides } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import { indexUsage, lineKeys, type UsageIndex } from '../usage/line-key.ts';
+import { indexUsage, type LineKeys, lineKeys, type UsageIndex } from '../usage/line-key.ts';
 import { type GroupsOfProducts, groupsOfProducts, type ProductRuns } from '../usage/own-groups.ts';
 import { lineKeyText } from '../usage/usage-claims.ts';
 import {
@@ -178,7 +178,7 @@ interface ProductPart {
 
 const newPart = (): ProductPart => ({ lines: [], warnings: [], claims: [], claiming: [], laterLineCount: 0 });
 
-/** The last part has the zero line. */
+/** The last part has the zero line. A part may be empty. */
 function* rateProduct(
   one: ProductRuns,
   groups: GroupsOfProducts,
@@ -190,7 +190,10 @@ function* rateProduct(
   let keyCount = 0;
   let zeroLine: UsageLine | null = null;
   for (const run of runs) {
-    for (const key of lineKeys(run, usage, groups.billed(one, run))) {
+    const keys = lineKeys(run, usage, groups.billed(one, run));
+    // To find and sort many keys takes about as long as to rate a part of them.
+    if (keys.count > KEYS_PER_PART) yield { ...newPart(), zeroLine: null };
+    for (const key of keys) {
       if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;
       const charged = chargedKey(product, key, rates, context);
       addKey(part, charged, rates, context);
@@ -200,12 +203,18 @@ function* rateProduct(
       yield { ...part, zeroLine: null };
       part = newPart();
     }
-    if (isCoveredOnly) continue;
-    for (const key of lineKeys(run, usage, groups.reported(one, run))) {
-      part.warnings.push(...unownedUsage(product, key, rates, context));
-    }
+    if (!isCoveredOnly) addUnowned(part, one, lineKeys(run, usage, groups.reported(one, run)), context);
   }
   yield { ...part, zeroLine };
+}
+
+function addUnowned(
+  { warnings }: ProductPart,
+  { product, rates }: ProductRuns,
+  keys: LineKeys,
+  context: Context,
+): void {
+  for (const key of keys) warnings.push(...unownedUsage(product, key, rates, context));
 }
 
 function addKey(part: ProductPart, charged: ChargedKey, rates: RateBook, context: Context): void {

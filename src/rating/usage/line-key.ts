@@ -57,6 +57,11 @@ export function indexUsage(usage: readonly MeteredUsage[], { countedFrom, end }:
   return index;
 }
 
+/** The line keys of a run, of which each is made when it is asked for. */
+export interface LineKeys extends Iterable<LineKey> {
+  readonly count: number;
+}
+
 /**
  * The line keys of a run: every group with a series, and the one key of a product without group keys
  * even where there is no usage. Sorted by pricing values, then presentation values. `only`: of these groups
@@ -66,7 +71,7 @@ export function lineKeys(
   run: CounterRun,
   usage: UsageIndex,
   only: readonly string[] | null = null,
-): LineKey[] {
+): LineKeys {
   const spans = run.spans.map((span) => ({ span, series: seriesOf(span, usage) }));
   const groups = new Map<string, GroupValues>();
   const keyless = run.pricingGroupKey.length === 0 && run.presentationGroupKey.length === 0;
@@ -79,14 +84,28 @@ export function lineKeys(
   }
   const keyNames = [...run.pricingGroupKey, ...run.presentationGroupKey];
   const sorted = [...groups].sort(([, a], [, b]) => compareGroupValues(a, b, keyNames));
-  return sorted.map(([key, groupValues]) => ({
-    pricingGroupValues: pickGroupValues(groupValues, run.pricingGroupKey),
-    presentationGroupValues: pickGroupValues(groupValues, run.presentationGroupKey),
-    keyless,
-    pieces: counterPieces(
-      spans.map(({ span, series }) => [span, series.get(key) ?? { groupValues, steps: [] }]),
-    ),
-  }));
+  return {
+    count: sorted.length,
+    [Symbol.iterator]: () => eachKey(run, spans, sorted, keyless),
+  };
+}
+
+function* eachKey(
+  run: CounterRun,
+  spans: readonly { readonly span: SettingsSpan; readonly series: ReadonlyMap<string, UsageSeries> }[],
+  sorted: readonly (readonly [string, GroupValues])[],
+  keyless: boolean,
+): Generator<LineKey, void, undefined> {
+  for (const [key, groupValues] of sorted) {
+    yield {
+      pricingGroupValues: pickGroupValues(groupValues, run.pricingGroupKey),
+      presentationGroupValues: pickGroupValues(groupValues, run.presentationGroupKey),
+      keyless,
+      pieces: counterPieces(
+        spans.map(({ span, series }) => [span, series.get(key) ?? { groupValues, steps: [] }]),
+      ),
+    };
+  }
 }
 
 /**

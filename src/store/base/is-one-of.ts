@@ -14,6 +14,11 @@ export function isInList(column: Column, list: string | Placeholder): SQL {
   return sql`${column} = any(${list}::uuid[])`;
 }
 
+/** The same of a column of any texts. */
+export function isOneOfTexts(column: Column, texts: Iterable<string>): SQL {
+  return sql`${column} = any(array(select jsonb_array_elements_text(${JSON.stringify([...texts])}::jsonb)))`;
+}
+
 export function uuidList(ids: Iterable<string>): string {
   return `{${[...ids].join(',')}}`;
 }

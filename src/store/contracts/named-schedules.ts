@@ -2,6 +2,7 @@
 import { and, asc, count, eq, inArray, ne, or } from 'drizzle-orm';
 import type { ScheduleSegment, ScheduleSubject } from '../../core/named-schedules.ts';
 import type { Database, Transaction } from '../base/database.ts';
+import { rowsPerInsert } from '../base/rows-per-insert.ts';
 import { canonicalJson } from '../billing-providers/billing-connections.ts';
 import { contracts } from './contracts.tables.ts';
 import { namedScheduleSegments } from './named-schedules.tables.ts';
@@ -51,9 +52,8 @@ export async function replaceSchedule(
   await tx.delete(namedScheduleSegments).where(isOf(key));
   const { subject, subjectId, name } = key;
   const properties = canonicalJson(key.properties);
-  await tx
-    .insert(namedScheduleSegments)
-    .values(segments.map((segment) => ({ subject, subjectId, name, properties, ...segment })));
+  const rows = segments.map((segment) => ({ subject, subjectId, name, properties, ...segment }));
+  for (const chunk of rowsPerInsert(rows)) await tx.insert(namedScheduleSegments).values(chunk);
 }
 
 /** Removes the schedules of a customer and of its contracts. */

@@ -1,6 +1,6 @@
 /** Professional services with the items that were requested for invoices. */
-import { and, asc, eq, notInArray } from 'drizzle-orm';
-import { groupBy } from '../../core/group-by.ts';
+import { and, asc, eq, gt, not } from 'drizzle-orm';
+import { addToGroup } from '../../core/group-by.ts';
 import type { ProfessionalService, RequestedItem } from '../../core/terms/professional-services.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
@@ -26,9 +26,11 @@ export async function updateProfessionalService(
   await tx.delete(requestedItems).where(
     and(
       eq(requestedItems.serviceId, id),
-      notInArray(
-        requestedItems.id,
-        items.map((item) => item.id),
+      not(
+        isOneOf(
+          requestedItems.id,
+          items.map((item) => item.id),
+        ),
       ),
     ),
   );
@@ -67,18 +69,30 @@ export async function loadProfessionalServices(
   return rows.map(({ sequence: _, ...row }) => ({ ...row, items: items.get(row.id) ?? [] }));
 }
 
+/**
+ * Items read by one statement: other work of the process waits while their rows are read. Those of one request are
+ * committed together, and behind all that their contract had: its lock is held. So no statement has a part of a request
+ * that the one before it did not have.
+ */
+const ITEMS_PER_PART = 1_000;
+
 async function loadItems(
   db: Database | Transaction,
   serviceIds: readonly string[],
 ): Promise<Map<string, RequestedItem[]>> {
-  if (serviceIds.length === 0) return new Map();
-  const rows = await db
-    .select()
-    .from(requestedItems)
-    .where(isOneOf(requestedItems.serviceId, serviceIds))
-    .orderBy(asc(requestedItems.sequence));
-  const byService = groupBy(rows, ({ serviceId }) => serviceId);
-  return new Map(
-    [...byService].map(([id, own]) => [id, own.map(({ sequence: _, serviceId: __, ...item }) => item)]),
-  );
+  const byService = new Map<string, RequestedItem[]>();
+  if (serviceIds.length === 0) return byService;
+  for (let after = 0; ; ) {
+    const rows = await db
+      .select()
+      .from(requestedItems)
+      .where(and(isOneOf(requestedItems.serviceId, serviceIds), gt(requestedItems.sequence, after)))
+      .orderBy(asc(requestedItems.sequence))
+      .limit(ITEMS_PER_PART);
+    for (const { sequence, serviceId, ...item } of rows) {
+      addToGroup(byService, serviceId, item);
+      after = sequence;
+    }
+    if (rows.length < ITEMS_PER_PART) return byService;
+  }
 }

@@ -1,12 +1,12 @@
 /** Customers and their ingest aliases. */
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, not, type SQL, sql } from 'drizzle-orm';
 import type { BillableStatus } from '../../core/billing-providers.ts';
 import { isUuid, withoutUuidCase } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import { builtOnce, rowInsertion } from '../base/built-once.ts';
 import type { Database, Transaction } from '../base/database.ts';
-import { isOneOf } from '../base/is-one-of.ts';
+import { isOneOf, isOneOfTexts } from '../base/is-one-of.ts';
 import { behind, keysetPage } from '../base/keyset.ts';
 import { sentTogether } from '../base/sent-together.ts';
 import { customers, ingestAliases } from './customers.tables.ts';
@@ -51,10 +51,10 @@ export async function claimAliases(
     await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, customerId));
     return [];
   }
-  const rows = aliases.map((alias, position) => ({ alias, customerId, position }));
+  const rows = aliases.map((alias, position) => ({ alias, position }));
   const sorted = rows.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
   const [, held, foreignIds] = await sentTogether(
-    () => tx.insert(ingestAliases).values(sorted).onConflictDoNothing({ target: ingestAliases.alias }),
+    () => addAliases(tx, customerId, sorted),
     () => aliasPositions(tx, customerId, aliases),
     () => otherCustomersIds(tx, customerId, aliases),
   );
@@ -68,14 +68,26 @@ export async function claimAliases(
   );
   await tx
     .delete(ingestAliases)
-    .where(and(eq(ingestAliases.customerId, customerId), notInArray(ingestAliases.alias, [...aliases])));
+    .where(and(eq(ingestAliases.customerId, customerId), not(isOneOfTexts(ingestAliases.alias, aliases))));
   return [];
 }
 
-async function moveAliases(
-  tx: Transaction,
-  moved: readonly { readonly alias: string; readonly position: number }[],
-): Promise<void> {
+interface PlacedAlias {
+  readonly alias: string;
+  readonly position: number;
+}
+
+/** In their order. One parameter for all: a customer may have 2,000. */
+async function addAliases(tx: Transaction, customerId: string, added: readonly PlacedAlias[]): Promise<void> {
+  const rows = added.map(({ alias, position }) => ({ alias, position }));
+  await tx.execute(sql`
+    insert into ${ingestAliases} (alias, customer_id, position)
+    select added.alias, ${customerId}::uuid, added.position
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as added(alias text, position integer)
+    on conflict (alias) do nothing`);
+}
+
+async function moveAliases(tx: Transaction, moved: readonly PlacedAlias[]): Promise<void> {
   if (moved.length === 0) return;
   await tx.execute(sql`
     update ${ingestAliases} set position = moved.position
@@ -88,7 +100,7 @@ export async function holderOfAliases(tx: Transaction, aliases: readonly string[
   const [row] = await tx
     .select({ customerId: ingestAliases.customerId })
     .from(ingestAliases)
-    .where(inArray(ingestAliases.alias, [...aliases]))
+    .where(isOneOfTexts(ingestAliases.alias, aliases))
     .orderBy(asc(ingestAliases.alias))
     .limit(1);
   return row?.customerId ?? aliases.find(isUuid) ?? null;
@@ -102,7 +114,7 @@ async function aliasPositions(
   const rows = await tx
     .select({ alias: ingestAliases.alias, position: ingestAliases.position })
     .from(ingestAliases)
-    .where(and(eq(ingestAliases.customerId, customerId), inArray(ingestAliases.alias, [...aliases])));
+    .where(and(eq(ingestAliases.customerId, customerId), isOneOfTexts(ingestAliases.alias, aliases)));
   return new Map(rows.map((row) => [row.alias, row.position]));
 }
 

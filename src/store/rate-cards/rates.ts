@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { BillingFrequency, RateEntry, RateIdentity } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
-import { mapInChunks } from '../../core/in-chunks.ts';
+import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { insertRows } from '../base/insert-rows.ts';
@@ -246,20 +246,35 @@ async function claimIdentities(
   rateCardId: string,
   entries: readonly KeyedEntry[],
 ): Promise<ReadonlyMap<string, number>> {
-  const wanted = new Map(entries.map(({ key, entry }) => [key, entry]));
-  const entitled = new Set(entries.flatMap(({ key, entry }) => (entry.entitled ? [key] : [])));
+  const wanted = new Map<string, NewRateEntry>();
+  const entitled = new Set<string>();
+  await eachInChunks(entries, ({ key, entry }) => {
+    wanted.set(key, entry);
+    if (entry.entitled) entitled.add(key);
+  });
   const known = new Map<string, number>();
-  const remember = (rows: readonly { key: string; sequence: number }[]): void => {
-    for (const { key, sequence } of rows) known.set(key, sequence);
-  };
+  const remember = (rows: readonly { key: string; sequence: number }[]): Promise<void> =>
+    eachInChunks(rows, ({ key, sequence }) => known.set(key, sequence));
   const columns = { key: rateIdentities.key, sequence: rateIdentities.sequence };
-  remember(
-    await tx
-      .select(columns)
-      .from(rateIdentities)
-      .where(and(eq(rateIdentities.rateCardId, rateCardId), isOneOf(rateIdentities.key, wanted.keys()))),
-  );
-  const nowEntitled = [...known].flatMap(([key, sequence]) => (entitled.has(key) ? [sequence] : []));
+  const keys = [...wanted.keys()];
+  for (let from = 0; from < keys.length; from += RATES_PER_PART) {
+    const part = keys.slice(from, from + RATES_PER_PART);
+    await remember(
+      await tx
+        .select(columns)
+        .from(rateIdentities)
+        .where(and(eq(rateIdentities.rateCardId, rateCardId), isOneOf(rateIdentities.key, part))),
+    );
+  }
+  const nowEntitled: number[] = [];
+  const added: (typeof rateIdentities.$inferInsert)[] = [];
+  await eachInChunks(wanted, ([key, { productId, pricingGroupValues, billingFrequency }]) => {
+    const everEntitled = entitled.has(key);
+    const sequence = known.get(key);
+    if (sequence === undefined) {
+      added.push({ rateCardId, productId, pricingGroupValues, billingFrequency, key, everEntitled });
+    } else if (everEntitled) nowEntitled.push(sequence);
+  });
   if (nowEntitled.length > 0) {
     await tx
       .update(rateIdentities)
@@ -271,23 +286,13 @@ async function claimIdentities(
         ),
       );
   }
-  const added = [...wanted]
-    .filter(([key]) => !known.has(key))
-    .map(([key, { productId, pricingGroupValues, billingFrequency }]) => ({
-      rateCardId,
-      productId,
-      pricingGroupValues,
-      billingFrequency,
-      key,
-      everEntitled: entitled.has(key),
-    }));
   const placed = await insertRows<typeof rateIdentities, { key: string; sequence: string }>(
     tx,
     rateIdentities,
     added,
     sql`returning key, sequence`,
   );
-  remember(placed.map(({ key, sequence }) => ({ key, sequence: Number(sequence) })));
+  await remember(placed.map(({ key, sequence }) => ({ key, sequence: Number(sequence) })));
   return known;
 }
 

@@ -41,6 +41,9 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 
 const document = fc.dictionary(fc.string(), tree, { maxKeys: 4 });
 
+/** Where the lines of a preview are. */
+const previewed = (lines: object) => ({ data: [{ invoices: [{ preview: { line_items: lines } }] }] });
+
 const long = Array.from({ length: 3 * CHUNK_ITEMS }, (_, index) => ({ text: `𝄞"${index}`, none: undefined }));
 
 describe('JSON in parts', () => {
@@ -73,7 +76,11 @@ describe('JSON in parts', () => {
   });
 
   test('JSON in parts lets other work run between items that take long, wherever their list is', async () => {
-    for (const around of [(list: object) => list, (list: object) => [{ terms: { list } }, [[{ list }]]]]) {
+    for (const around of [
+      (list: object) => list,
+      (list: object) => [{ terms: { list } }, [[{ list }]]],
+      previewed,
+    ]) {
       let isWritten = false;
       const other = new Promise<boolean>((resolve) => setImmediate(() => resolve(isWritten)));
       const slow = { toJSON: () => busyFor(1) };
@@ -88,6 +95,7 @@ describe('JSON in parts', () => {
     expect(isLongJson(long)).toBe(true);
     expect(isLongJson({ data: [{ terms: long.slice(0, 300) }, { terms: long.slice(0, 300) }] })).toBe(true);
     expect(isLongJson({ data: [{ terms: long.slice(0, 300) }] })).toBe(false);
+    expect(isLongJson(previewed(long))).toBe(true);
     expect(isLongJson('text')).toBe(false);
   });
 

@@ -7,6 +7,7 @@ import {
 } from '../../../billing/invoices/historical/create-historical.ts';
 import type { HistoricalInvoiceInput } from '../../../billing/invoices/historical/historical-input.ts';
 import { firstOf } from '../../../billing/invoices/unbilled-usage.ts';
+import { mapInChunks } from '../../../core/in-chunks.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import {
   customFields,
@@ -79,7 +80,7 @@ export function historicalInvoiceRoute(deps: BillingContext): RouteDefinition {
     response: z.object({ data: z.array(invoiceSchema) }),
     errors: [400, 404, 409, 503],
     async handler({ body }) {
-      const inputs = body.invoices.map(fromWire);
+      const inputs = await mapInChunks(body.invoices, fromWire);
       const invoices = await (body.preview ? previewHistorical : createHistorical)(deps, inputs);
       const view = await viewOf(deps, invoices, {});
       return { data: invoices.map((one) => invoiceToWire({ ...one, warnings: firstOf([]) }, view)) };

@@ -5,7 +5,7 @@ import type { BillingContext } from '../../../billing/billing-context.ts';
 import { type PreviewedChange, previewChange } from '../../../billing/invoices/previews/preview-change.ts';
 import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { assert, invalid, Refusal } from '../../../core/errors.ts';
-import { afterOtherWork } from '../../../core/in-chunks.ts';
+import { afterOtherWork, mapInChunks } from '../../../core/in-chunks.ts';
 import type { Interval } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
@@ -53,7 +53,7 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
     csv: previewDifferencesCsv,
     errors: [400, 404, 409, 413],
     async handler({ query, body: sent, actor }) {
-      const change = changeOf(sent, actor.name);
+      const change = await changeOf(sent, actor.name);
       const page = await inEdit(change, () => previewChange(deps, change, rangeOf(sent), pageRequest(query)));
       const all = page.rows.flatMap(({ invoices }) => invoices);
       // Each part of a large invoice takes a turn of the event loop.
@@ -77,7 +77,10 @@ export function previewChangeRoute(deps: BillingContext): RouteDefinition {
   });
 }
 
-function changeOf({ edit, add_rates: rates, customer_id: customerId }: Body, name: string): PreviewedChange {
+async function changeOf(
+  { edit, add_rates: rates, customer_id: customerId }: Body,
+  name: string,
+): Promise<PreviewedChange> {
   if ((edit === undefined) === (rates === undefined)) {
     throw new Refusal('invalid', 'either edit or add_rates is required');
   }
@@ -101,7 +104,7 @@ function changeOf({ edit, add_rates: rates, customer_id: customerId }: Body, nam
     customerId: customerId ?? null,
     added: {
       rateCardId: rates.rate_card_id,
-      rates: rates.rates.map(rateFromWire),
+      rates: await mapInChunks(rates.rates, rateFromWire),
       pathOf,
       createdBy: name,
     },

@@ -8,6 +8,7 @@ import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';
+import { mapInChunks } from '../../../core/in-chunks.ts';
 import { formatInstant, type OpenInterval } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
@@ -80,7 +81,7 @@ function addRatesRoute(deps: RowContext): RouteDefinition {
       const pathOf = (index: number) => ['rates', index];
       await addRates(deps, {
         rateCardId: body.rate_card_id,
-        rates: body.rates.map(rateFromWire),
+        rates: await mapInChunks(body.rates, rateFromWire),
         pathOf,
         createdBy: actor.name,
       });

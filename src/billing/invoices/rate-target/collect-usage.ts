@@ -1,10 +1,10 @@
 /** The first step of rating: the usage is read and priced, line key by line key. */
-import { afterOtherWork } from '../../../core/in-chunks.ts';
+import { afterOtherWork, CHUNK_ITEMS } from '../../../core/in-chunks.ts';
 import type { ClaimedSegment } from '../../../rating/balances/coverage.ts';
 import type { ChargedKey } from '../../../rating/invoices/charged-keys.ts';
 import { type CollectedLines, createLineCollector } from '../../../rating/invoices/line-collector.ts';
 import { createUsageNotes, type UsageNotes } from '../usage-notes.ts';
-import { meteredUsage } from '../usage-slices.ts';
+import { meteredUsage, type SlicedAnswer } from '../usage-slices.ts';
 import type { RatingPlan } from './plan-rating.ts';
 import { eachRated, rated } from './unratable.ts';
 
@@ -33,6 +33,8 @@ export async function collectUsage({
   const claiming: ChargedKey[] = [];
   for await (const { groupKeys, answers } of readUsage()) {
     notes.add(answers);
+    // Many series have just been unpacked.
+    if (seriesCountOf(answers) > CHUNK_ITEMS) await afterOtherWork();
     for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
       collector.add([keys]);
       for (const claim of keys.claims) claims.push(claim);
@@ -42,4 +44,10 @@ export async function collectUsage({
     }
   }
   return { collected: rated(() => collector.result()), claims, claiming, notes };
+}
+
+function seriesCountOf(answers: readonly SlicedAnswer[]): number {
+  let count = 0;
+  for (const { answer } of answers) count += answer.series.length;
+  return count;
 }

@@ -3,7 +3,7 @@
 import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
-import { resultInChunks } from '../../../core/in-chunks.ts';
+import { afterOtherWork, resultInChunks } from '../../../core/in-chunks.ts';
 import {
   isAppliedLine,
   isScheduledLine,
@@ -53,7 +53,10 @@ export interface Findings {
 export async function reconcileIssued(deps: BillingContext, invoice: IssuedInvoice): Promise<Findings> {
   const { frozen, status } = invoice;
   const deductions = await deductionsBySegment(deps.db, invoice.id);
+  // Each check of an invoice with very many lines takes some milliseconds.
+  await afterOtherWork();
   const totals = [...checkTotals(invoice), ...checkDeductions(invoice, deductions)];
+  await afterOtherWork();
   if (status === 'VOID') {
     return {
       differences: [...totals, ...(await checkFrozenHours(deps, invoice, null))],
@@ -126,8 +129,10 @@ async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<
     ]);
     const { differences, issuedPositions } = await resultInChunks(matchLines(invoice, now.lines, leftOut));
     const isWhole = now.hours === null && leftOut.size === 0 && differences.length === 0;
+    const ofUsage = await checkUsage(deps.clickhouse, invoice, target, context, usage);
+    await afterOtherWork();
     return {
-      differences: [...differences, ...(await checkUsage(deps.clickhouse, invoice, target, context, usage))],
+      differences: [...differences, ...ofUsage],
       // With other lines, or with lines that are not in memory, hours have no counterpart.
       hours: isWhole ? [...scheduledHours(invoice), ...hoursAt(now.lines, issuedPositions)] : null,
       unchecked: null,

@@ -4,6 +4,7 @@
  * the choice of events.
  */
 import type { Decimal } from '../../../core/decimal.ts';
+import { afterOtherWork, eachInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceLine } from '../../../core/invoice.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { UsageGroupCursor } from '../../../metering/query/group-cursor.ts';
@@ -43,6 +44,7 @@ export async function checkUsage(
       answer.series.map(({ groupValues, steps }) => [groupValuesKey(groupValues), steps.at(-1)?.value]),
     );
     const whole = await wholeValues(clickhouse, need, target, context, usage.ingestedUpTo);
+    await afterOtherWork();
     if (whole !== null) found.push(...differing(invoice, need, rated, whole, context));
   }
   return found;
@@ -92,12 +94,12 @@ async function wholeValues(
       cursor,
       ingestedUpTo,
     });
-    for (const { group, value } of page.rows) {
+    await eachInChunks(page.rows, ({ group, value }) => {
       const entries = Object.entries(group).flatMap(([key, text]) => (text === null ? [] : [[key, text]]));
       // Events that lack a property belong to no line.
       if (value !== null && entries.length === groupKeys.length)
         values.set(groupValuesKey(Object.fromEntries(entries)), value);
-    }
+    });
     cursor = page.next;
   } while (cursor !== null);
   return values;

@@ -1,6 +1,7 @@
 /** Reads rows and files from the bytes of an answer that is passed on while it is read, and whether they are whole. */
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
+import { afterOtherWork } from '../../../core/in-chunks.ts';
 
 /** A row: the text of each cell, plain decimals and RFC 3339 among them. */
 export type ReportRow = ReadonlyArray<string | null>;
@@ -29,8 +30,11 @@ export async function* afterBeginning(
   yield* held;
 }
 
+/** Rows that are read, and by the caller written, between other work of the process. */
+const ROWS_PER_PART = 1_000;
+
 /**
- * The rows of an answer as JSONEachRow within brackets, those of a piece at a time. Throws where it ends before the
+ * The rows of an answer as JSONEachRow within brackets, some at a time. Throws where it ends before the
  * closing one, and where anything but a row is in it.
  */
 export async function* rowsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<ReportRow[], void, undefined> {
@@ -41,8 +45,14 @@ export async function* rowsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Rep
     const lines = `${rest}${utf8.write(piece)}`.split('\n');
     rest = lines.pop() ?? '';
     isWhole ||= lines.includes(']');
-    const rows = lines.filter(isRow).map(rowOf);
-    if (rows.length > 0) yield rows;
+    for (let from = 0; from < lines.length; from += ROWS_PER_PART) {
+      const rows = lines
+        .slice(from, from + ROWS_PER_PART)
+        .filter(isRow)
+        .map(rowOf);
+      if (rows.length > 0) yield rows;
+      await afterOtherWork();
+    }
   }
   if (!isWhole) throw new Error('the answer of ClickHouse ends before its last row');
 }

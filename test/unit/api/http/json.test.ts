@@ -1,7 +1,37 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonNumber, parseJson, stringifyJson } from '../../../../src/api/base/json.ts';
+import { JsonNumber, parseJson, parseLongJson, stringifyJson } from '../../../../src/api/base/json.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
+
+describe('parseLongJson', () => {
+  const outcomeOf = async (parse: () => unknown): Promise<unknown> => {
+    try {
+      return { value: await parse() };
+    } catch (error) {
+      return { message: (error as Error).message };
+    }
+  };
+
+  it.each(['{"a":[1,0.10,"x"]}', '1e2', '{', `${'['.repeat(65)}${']'.repeat(65)}`, '"\\u0000"', '[1}'])(
+    'parseLongJson reads and refuses %s as parseJson does',
+    async (text) => {
+      expect(await outcomeOf(() => parseLongJson(text))).toEqual(await outcomeOf(() => parseJson(text)));
+    },
+  );
+
+  it('parseLongJson lets other work run between its steps', async () => {
+    let turns = 0;
+    const isDone = parseLongJson('[]').then(() => true);
+    while (!(await Promise.race([isDone, nextTurn()]))) turns += 1;
+    expect(turns).toBeGreaterThanOrEqual(2);
+  });
+});
+
+function nextTurn(): Promise<boolean> {
+  return new Promise((resolve) => {
+    setImmediate(() => resolve(false));
+  });
+}
 
 describe('parseJson', () => {
   it.each([

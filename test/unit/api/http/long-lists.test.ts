@@ -23,6 +23,13 @@ function overrides(count: number, fields: object = {}): object[] {
 const creation = (lists: object) => ({ customer_id: ID, rate_card_id: ID, starting_at: START, ...lists });
 const edit = (lists: object) => ({ customer_id: ID, contract_id: ID, ...lists });
 
+/** A preview has the terms of a change in itself. */
+const changed = z.object({
+  edit: editContractBody.optional(),
+  creation: createContractBody.nullish(),
+  name: z.string().nullish(),
+});
+
 const ofParts = z.object({ parts: z.array(z.object({ lines: z.array(z.int()) })) });
 
 const parts = (last: unknown) => [
@@ -63,6 +70,14 @@ describe('checkBody', () => {
       editContractBody,
       edit({ add_subscriptions: Array.from({ length: MANY }, () => ({ payment_gate_config: {} })) }),
     ],
+    ['a list within an object', changed, { edit: edit({ add_overrides: overrides(MANY) }), name: 'One' }],
+    [
+      'an item within an object that is not valid',
+      changed,
+      { creation: creation({ overrides: overrides(MANY, { type: 'X' }) }) },
+    ],
+    ['too many items within an object', changed, { creation: creation({ overrides: overrides(20_000) }) }],
+    ['a field that an object with a long list lacks', changed, { creation: { overrides: overrides(MANY) } }],
     ['few items with long lists inside', ofParts, { parts: parts(1) }],
     ['an item of such a list that is not valid', ofParts, { parts: parts('one') }],
   ])('checkBody decides like checkInput on %s', async (_, schema, body) => {
@@ -80,6 +95,7 @@ describe('checkBody', () => {
         name: z.string().optional(),
       })
       .refine(({ list }) => list.length !== 700, { message: 'must not be 700' });
+    const nested = z.object({ own: schema.nullish(), deeper: z.object({ own: schema }).optional() });
     const item = fc.oneof(
       { weight: 5, arbitrary: fc.record({ count: fc.nat() }) },
       { weight: 1, arbitrary: fc.constantFrom(null, {}, { count: -1 }, { count: 1, other: 1 }) },
@@ -94,6 +110,8 @@ describe('checkBody', () => {
     await fc.assert(
       fc.asyncProperty(fc.record({ list }), async (body) => {
         await expectSame(schema, body);
+        await expectSame(nested, { own: body });
+        await expectSame(nested, { own: null, deeper: { own: body } });
       }),
     );
   });
