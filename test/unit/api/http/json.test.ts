@@ -23,7 +23,7 @@ describe('parseLongJson', () => {
     let turns = 0;
     const isDone = parseLongJson('[]').then(() => true);
     while (!(await Promise.race([isDone, nextTurn()]))) turns += 1;
-    expect(turns).toBeGreaterThanOrEqual(2);
+    expect(turns).toBeGreaterThan(0);
   });
 });
 
