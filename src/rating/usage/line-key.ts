@@ -57,7 +57,7 @@ export function indexUsage(usage: readonly MeteredUsage[], { countedFrom, end }:
   return index;
 }
 
-/** The line keys of a run, of which each is made when it is asked for. */
+/** The line keys of a run, of which each is created when it is asked for. */
 export interface LineKeys extends Iterable<LineKey> {
   readonly count: number;
 }

@@ -71,7 +71,7 @@ export async function loadProfessionalServices(
 
 /**
  * Items read by one statement: other work of the process waits while their rows are read. Those of one request are
- * committed together, and behind all that their contract had: its lock is held. So no statement has a part of a request
+ * committed together, and after all that their contract had: its lock is held. So no statement has a part of a request
  * that the one before it did not have.
  */
 const ITEMS_PER_PART = 1_000;
