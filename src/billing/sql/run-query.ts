@@ -4,13 +4,7 @@ import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
 import type { SentTable } from '../../metering/client/sent-tables.ts';
 import type { QueryLimits } from '../../metering/query/query-limits.ts';
-import {
-  type EventOwner,
-  ownerRows,
-  ownersTable,
-  type ViewRow,
-  viewTable,
-} from '../../metering/sql/generate/view-sql.ts';
+import { ownersTable, type ViewRow, viewTable } from '../../metering/sql/generate/view-sql.ts';
 import type { CheckedReport } from '../../metering/sql/read/read-report.ts';
 import type { ReportRow } from '../../metering/sql/reports/answer-rows.ts';
 import {
@@ -20,7 +14,7 @@ import {
   runReport,
 } from '../../metering/sql/reports/run-report.ts';
 import { inSnapshot } from '../../store/base/database.ts';
-import { type ReportPart, reportAliases, reportCustomers } from '../../store/sql/report-rows.ts';
+import { type ReportOwners, reportAliasOwners, reportIdOwners } from '../../store/sql/report-rows.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { type DraftRowLimits, draftRows } from './draft-rows.ts';
 import { type CopiedView, readViewRows, type ViewSnapshot } from './view-rows.ts';
@@ -53,8 +47,12 @@ const COPY_LIMITS: CopyLimits = { copiedRows: 200_000, copiedCharacters: 24_000_
 /** Customers, contracts or holds that are read at once. */
 const ITEMS_PER_READ = 1_000;
 const ITEM_VIEWS: readonly CopiedView[] = ['customers', 'contracts', 'holds'];
-/** Customers or aliases, of which two texts are wanted. */
-const OWNERS_PER_READ = 10_000;
+/** References of events, which arrive as one text. */
+const OWNERS_PER_READ = 20_000;
+/** What a cell counts beside its text. */
+const CELL_CHARACTERS = 6;
+/** What an alias counts beside its text: the id of its customer, and two cells. */
+const ALIAS_CHARACTERS = 36 + 2 * CELL_CHARACTERS;
 /** Invoices with their lines, and customers with their balances. */
 const DOCUMENTS_PER_READ = 200;
 
@@ -146,7 +144,7 @@ async function copyOf(
   do {
     const part = await readViewRows(deps, view, { customerIds, after, limit });
     for (const row of part.rows) copied.push(row);
-    budget.take(view, copied.length, part.rows);
+    budget.take(view, copied.length, charactersOf(part.rows));
     after = part.next;
   } while (after !== null);
   return copied;
@@ -158,65 +156,41 @@ async function owners(
   { customerIds }: CheckedReport,
   budget: Budget,
 ): Promise<SentTable> {
-  const known = new Set<string>();
-  const parts: Buffer[] = [];
-  const add = (all: readonly EventOwner[]) => {
-    const fresh = all.filter(({ ref }) => !known.has(ref));
-    for (const { ref } of fresh) known.add(ref);
-    parts.push(ownerRows(fresh));
-  };
-  await everyRow(
-    (part) => reportAliases(db, part),
-    customerIds,
-    (rows, count) => {
-      add(rows.map(({ id, customerId }) => ({ ref: id, customerId })));
-      budget.take(
-        'events',
-        count,
-        rows.map(({ id, customerId }) => [id, customerId]),
-      );
-    },
-  );
-  await everyRow(
-    (part) => reportCustomers(db, part),
-    customerIds,
-    (rows, count) => {
-      add(rows.map(({ id }) => ({ ref: id, customerId: id })));
-      budget.take(
-        'events',
-        count,
-        rows.map(({ id }) => [id]),
-      );
-    },
-  );
-  return ownersTable(parts);
+  const lines: Buffer[] = [];
+  const readers = [
+    { read: reportAliasOwners, added: ALIAS_CHARACTERS },
+    { read: reportIdOwners, added: CELL_CHARACTERS },
+  ];
+  for (const { read, added } of readers) {
+    let after: string | null = null;
+    let count = 0;
+    do {
+      const part: ReportOwners = await read(db, { customerIds, after, limit: OWNERS_PER_READ });
+      count += part.count;
+      lines.push(Buffer.from(part.lines));
+      budget.take('events', count, part.characters + part.count * added);
+      after = part.count < OWNERS_PER_READ ? null : part.last;
+    } while (after !== null);
+  }
+  return ownersTable(lines);
 }
 
-async function everyRow<Row extends { readonly id: string }>(
-  read: (part: ReportPart) => Promise<Row[]>,
-  customerIds: readonly string[] | null,
-  take: (rows: readonly Row[], count: number) => void,
-): Promise<void> {
-  let after: string | null = null;
-  for (let count = 0; ; ) {
-    const rows: Row[] = await read({ customerIds, after, limit: OWNERS_PER_READ });
-    count += rows.length;
-    take(rows, count);
-    if (rows.length < OWNERS_PER_READ) return;
-    after = rows.at(-1)?.id ?? null;
-  }
+function charactersOf(rows: readonly ViewRow[]): number {
+  let characters = 0;
+  for (const row of rows) for (const cell of row) characters += (cell?.length ?? 4) + CELL_CHARACTERS;
+  return characters;
 }
 
 interface Budget {
   /** Throws where the rows of a view, or all that was taken, are too many. */
-  take(view: string, rowsOfView: number, added: readonly ViewRow[]): void;
+  take(view: string, rowsOfView: number, addedCharacters: number): void;
 }
 
 function createBudget({ copiedRows, copiedCharacters }: CopyLimits): Budget {
   let characters = 0;
   return {
-    take: (view, rowsOfView, added) => {
-      for (const row of added) for (const cell of row) characters += (cell?.length ?? 4) + 6;
+    take: (view, rowsOfView, addedCharacters) => {
+      characters += addedCharacters;
       if (rowsOfView <= copiedRows && characters <= copiedCharacters) return;
       const what =
         rowsOfView > copiedRows ? `${copiedRows} rows of ${view}` : `${copiedCharacters} characters`;

@@ -1,6 +1,8 @@
 /** Rows of all customers, or of some, in the order of their ids, for queries across customers. */
 
-import { and, asc, eq, gt, inArray, ne } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, ne, notExists, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { assert } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
@@ -41,10 +43,24 @@ export async function reportCustomers(db: Reader, { customerIds, after, limit }:
     .limit(limit);
 }
 
-/** Ingest aliases with their customers, in the order of the aliases. */
-export async function reportAliases(db: Reader, { customerIds, after, limit }: ReportPart) {
-  return db
-    .select({ id: ingestAliases.alias, customerId: ingestAliases.customerId })
+/** References of events with the customers that they are of, written by PostgreSQL: there may be hundreds of thousands. */
+export interface ReportOwners {
+  /** A line for each reference, `reference TAB customer`, with the escapes of `TabSeparated`. */
+  readonly lines: string;
+  readonly count: number;
+  /** Characters of the references. */
+  readonly characters: number;
+  /** After which the next part begins; null where there is nothing. */
+  readonly last: string | null;
+}
+
+/** The owners of ingest aliases, in the order of the aliases. */
+export async function reportAliasOwners(
+  db: Reader,
+  { customerIds, after, limit }: ReportPart,
+): Promise<ReportOwners> {
+  const rows = db
+    .select({ ref: ingestAliases.alias, owner: ingestAliases.customerId })
     .from(ingestAliases)
     .where(
       and(
@@ -54,6 +70,63 @@ export async function reportAliases(db: Reader, { customerIds, after, limit }: R
     )
     .orderBy(asc(ingestAliases.alias))
     .limit(limit);
+  return ownersIn(db, rows.getSQL());
+}
+
+/** The owners of the ids of customers, in the order of the ids. An id that is somebody's alias is left out. */
+export async function reportIdOwners(
+  db: Reader,
+  { customerIds, after, limit }: ReportPart,
+): Promise<ReportOwners> {
+  const reference = sql<string>`${customers.id}::text`;
+  const rows = db
+    .select({ ref: reference.as('ref'), owner: customers.id })
+    .from(customers)
+    .where(
+      and(
+        customerIds === null ? undefined : inArray(customers.id, [...customerIds]),
+        after === null ? undefined : gt(customers.id, after),
+        notExists(
+          db
+            .select({ alias: ingestAliases.alias })
+            .from(ingestAliases)
+            .where(eq(ingestAliases.alias, reference)),
+        ),
+      ),
+    )
+    .orderBy(asc(customers.id))
+    .limit(limit);
+  return ownersIn(db, rows.getSQL());
+}
+
+/** What `TabSeparated` writes with a backslash, the backslash first; PostgreSQL has no texts with the character 0. */
+const ESCAPED = [
+  ['\\', '\\\\'],
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+] as const;
+
+const OWNERS = z
+  .array(
+    z.object({ lines: z.string(), count: z.number(), characters: z.number(), last: z.string().nullable() }),
+  )
+  .length(1);
+
+/** `rows` has `ref` and `owner`, in order. PostgreSQL aggregates them in the order in which it reads them. */
+async function ownersIn(db: Reader, rows: SQL): Promise<ReportOwners> {
+  const escaped = ESCAPED.reduce((text, [from, to]) => sql`replace(${text}, ${from}, ${to})`, sql`ref`);
+  const read = await db.execute(sql`
+    select coalesce(string_agg(${escaped} || E'\t' || owner::text || E'\n', ''), '') as lines,
+           count(*)::int as count,
+           coalesce(sum(length(ref)), 0)::int as characters,
+           (array_agg(ref))[count(*)] as last
+    from (${rows}) as owned (ref, owner)`);
+  const [owners] = OWNERS.parse(read);
+  assert(owners !== undefined, 'an aggregate has a row');
+  return owners;
 }
 
 export async function reportContracts(db: Reader, { customerIds, after, limit }: ReportPart) {

@@ -47,6 +47,8 @@ export interface StatementContext {
    * every row carries its part as a column, and nothing but its part decides what it is compared with.
    */
   readonly isByPart: boolean;
+  /** That views have the rows of all customers: the query names none. Of a metric there are no views. */
+  readonly ofAllCustomers?: boolean;
   /** The query whose order the statement keeps; none where rows are summed. */
   readonly ordered?: SelectQuery;
 }

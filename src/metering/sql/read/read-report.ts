@@ -52,12 +52,14 @@ export function readReport(sql: string): CheckedReport {
     refuseLongConditions(query);
     const { parameters, values } = boundTexts();
     const names = createNames();
+    const reads = readsOf(query);
     const context: StatementContext = {
       parameters,
       names,
       time: { eventPart: PART, firstPart: PART, boundaries: null, everyPart: PART, hourly: null },
       scope: [],
       isByPart: true,
+      ofAllCustomers: reads.customerIds === null,
       ordered: query,
     };
     const { from, columns, rowNumber = null } = writeSelect(context, query);
@@ -65,7 +67,7 @@ export function readReport(sql: string): CheckedReport {
       ...{ sql, from, order: rowNumber, parameters: values(), nameCount: names.count() },
       columns: namedColumns(query, columns),
       patterns: patternsIn(query),
-      ...readsOf(query),
+      ...reads,
     };
   });
 }
