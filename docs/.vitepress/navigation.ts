@@ -125,6 +125,7 @@ const EXPLANATION = [
       { text: 'Reading numbers', link: '/notes/reading-numbers' },
       { text: 'Finding an event', link: '/notes/finding-events' },
       { text: 'Known ids', link: '/notes/known-ids' },
+      { text: 'Where ingest stops', link: '/notes/ingest' },
       { text: 'Invoice runs', link: '/notes/invoice-runs' },
       { text: 'Ten million events a second', link: '/notes/ten-million-events' },
       { text: 'The suite', link: '/notes/test-suite' },

@@ -5,7 +5,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 
-/** Makes the file again. */
+/** Replaces a file that is there. */
 export async function writeFileAtOnce(path: string, bytes: Buffer): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {

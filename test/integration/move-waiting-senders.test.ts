@@ -179,7 +179,7 @@ test('senders whose batch cannot be written while a move waits for them are refu
   await vi.waitUntil(() => !gate.isClosed(), WAIT);
 });
 
-test('senders that wait for their turn while a move closes the gate are taken and moved, and those that come later are reported where the stores are', async () => {
+test('senders that wait for their turn while a move closes the gate are taken and moved, and later ones get the address of the stores', async () => {
   const { answers } = await sendTooMuch();
   await writeMove(dataDir, { id: MOVE_ID, to: TO, startedAt: new Date(NOW).toISOString(), movedAt: null });
   const move = await askMovedService(dataDir);
