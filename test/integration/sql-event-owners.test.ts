@@ -10,7 +10,7 @@ const START = Date.UTC(2026, 10, 1);
 const NOW = Date.parse('2026-11-20T00:00:00Z');
 const idOf = (index: number) => `c1000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
 
-/** What a table of texts is written with, and what its escapes look like. */
+/** Characters that tables of texts escape, and the escapes themselves. */
 const SPECIAL = [
   '\t',
   '\n',
@@ -80,13 +80,13 @@ async function ownersOfEvents(where: string): Promise<Map<unknown, unknown>> {
 }
 
 describe('the customer of an event in a query', () => {
-  it('is whose alias its reference is, with any characters, and else whose id', async () => {
+  it('a query gives an event to whose alias its reference is, with any characters, and else to whose id', async () => {
     expect(await ownersOfEvents('')).toEqual(
       new Map(REFERENCES.map(({ owner }, event) => [`t-${event}`, idOf(owner)])),
     );
   });
 
-  it('is the same where the query names the customers', async () => {
+  it('a query that names its customers gives events to the same ones', async () => {
     const named = Array.from({ length: CUSTOMERS }, (_, index) => index).filter((index) => index % 3 !== 1);
     const listed = named.map((index) => `'${idOf(index)}'`).join(', ');
     const events = [...REFERENCES.entries()].filter(([, { owner }]) => named.includes(owner));

@@ -49,9 +49,9 @@ const ITEMS_PER_READ = 1_000;
 const ITEM_VIEWS: readonly CopiedView[] = ['customers', 'contracts', 'holds'];
 /** References of events, which arrive as one text. */
 const OWNERS_PER_READ = 20_000;
-/** What a cell counts beside its text. */
+/** Counted for each cell beside its text. */
 const CELL_CHARACTERS = 6;
-/** What an alias counts beside its text: the id of its customer, and two cells. */
+/** Counted for each alias beside its text: the id of its customer, and two cells. */
 const ALIAS_CHARACTERS = 36 + 2 * CELL_CHARACTERS;
 /** Invoices with their lines, and customers with their balances. */
 const DOCUMENTS_PER_READ = 200;

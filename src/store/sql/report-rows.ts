@@ -99,7 +99,7 @@ export async function reportIdOwners(
   return ownersIn(db, rows.getSQL());
 }
 
-/** What `TabSeparated` writes with a backslash, the backslash first; PostgreSQL has no texts with the character 0. */
+/** Characters that `TabSeparated` writes with a backslash, the backslash first. Texts of PostgreSQL have no character 0. */
 const ESCAPED = [
   ['\\', '\\\\'],
   ['\t', '\\t'],
