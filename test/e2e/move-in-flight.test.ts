@@ -115,14 +115,16 @@ test('messages and an invoice that are being sent when a move begins arrive, and
   });
   const refusal = async () => (await service.call('/v1/customers', { name: 'refused' })).body;
   await vi.waitUntil(async () => (await refusal()).includes('are being moved'), WAIT);
+  // One message of a customer at a time; on a busy machine the first is given up after ten seconds, and the next begins.
+  const begun = idsAtWebhook();
+  expect(begun.length).toBeLessThan(ids.length);
   webhooks.answerWith((response) => response.end());
   for (const response of held) response.end();
   takenAtReceiver();
   system.onTaken = async () => {};
   expect(await move.ended, move.stderr()).toBe(0);
   await service.kill();
-  // One message of a customer at a time.
-  expect(idsAtWebhook()).toHaveLength(1);
+  expect(idsAtWebhook()).toEqual(begun);
   expect(system.invoices.size).toBe(1);
 
   const client = connectPostgres({ url: servers.postgres }, { max: 1 });
