@@ -118,18 +118,21 @@ describe('a repeated request with an idempotency key', () => {
 
 describe('requests at the same time with one key', () => {
   it('requests at the same time with one key give one winner in every round: the others are asked to wait, or get its answer', async () => {
+    const statuses = new Set<number>();
     for (let round = 0; round < 4; round += 1) {
       const [name, key] = [`round ${round}`, newKey()];
       const answers = await Promise.all(Array.from({ length: 50 }, () => create(name, key)));
       const ids = new Set(answers.flatMap(({ status, at }) => (status === 200 ? [at('data.id')] : [])));
       expect(ids.size).toBe(1);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+      for (const { status } of answers) statuses.add(status);
       for (const { status, headers } of answers) {
         if (status === 409)
           expect([headers.get('retry-after'), headers.get('x-should-retry')]).toEqual(['1', null]);
       }
       expect(await customers(name)).toHaveLength(1);
     }
+    // On a busy machine the first request of a round may have ended before the others begin.
+    expect(statuses).toEqual(new Set([200, 409]));
   });
 
   it('requests at the same time with one key are refused by other processes while one is running, and answered by them afterwards', async () => {
