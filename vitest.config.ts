@@ -10,7 +10,7 @@ const WORKERS_MAX = 5;
  */
 const ON_SHARDS = [
   'test/integration/{usage,event-search,repeat,backfill,event-retention,erase-customers}*.test.ts',
-  'test/integration/{dedup-processes,dedup-service,sql-metric,sql-metric-road}.test.ts',
+  'test/integration/{dedup-processes,dedup-service,sql-event-owners,sql-metric,sql-metric-road}.test.ts',
   'test/integration/invoice-road.test.ts',
   'test/property/{usage,sql}*.test.ts',
 ];

@@ -1,6 +1,7 @@
 /** Professional services with the items that were requested for invoices. */
-import { and, asc, eq, gt, not } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, not, sql } from 'drizzle-orm';
 import { addToGroup } from '../../core/group-by.ts';
+import { eachInChunks } from '../../core/in-chunks.ts';
 import type { ProfessionalService, RequestedItem } from '../../core/terms/professional-services.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
@@ -70,29 +71,32 @@ export async function loadProfessionalServices(
 }
 
 /**
- * Items read by one statement: other work of the process waits while their rows are read. Those of one request are
- * committed together, and after all that their contract had: its lock is held. So no statement has a part of a request
- * that the one before it did not have.
+ * One statement, so that a request that is committed meanwhile is read whole or not at all, whatever contracts and services
+ * its items are of. There may be thousands of rows: other work of the process runs while they become items.
  */
-const ITEMS_PER_PART = 1_000;
-
 async function loadItems(
   db: Database | Transaction,
   serviceIds: readonly string[],
 ): Promise<Map<string, RequestedItem[]>> {
   const byService = new Map<string, RequestedItem[]>();
   if (serviceIds.length === 0) return byService;
-  for (let after = 0; ; ) {
-    const rows = await db
-      .select()
-      .from(requestedItems)
-      .where(and(isOneOf(requestedItems.serviceId, serviceIds), gt(requestedItems.sequence, after)))
-      .orderBy(asc(requestedItems.sequence))
-      .limit(ITEMS_PER_PART);
-    for (const { sequence, serviceId, ...item } of rows) {
-      addToGroup(byService, serviceId, item);
-      after = sequence;
-    }
-    if (rows.length < ITEMS_PER_PART) return byService;
-  }
+  const rows = await db.execute(sql`
+    select * from ${requestedItems} where ${isOneOf(requestedItems.serviceId, serviceIds)}
+    order by ${requestedItems.sequence}`);
+  await eachInChunks(rows, (row) => {
+    const { sequence: _, serviceId, ...item } = itemOf(row);
+    addToGroup(byService, serviceId, item);
+  });
+  return byService;
+}
+
+const COLUMNS = Object.entries(getTableColumns(requestedItems));
+
+/** A row as Drizzle would read it. */
+function itemOf(row: Readonly<Record<string, unknown>>): typeof requestedItems.$inferSelect {
+  const members = COLUMNS.map(([name, column]) => {
+    const value = row[column.name];
+    return [name, value === null ? null : column.mapFromDriverValue(value)];
+  });
+  return Object.fromEntries(members);
 }

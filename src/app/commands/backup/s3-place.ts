@@ -186,6 +186,16 @@ class TakenPrefix implements TakenPlace {
     const { requests, keyOf, lease } = this.#parts;
     await lease.check();
     const key = keyOf(manifestFile(name));
+    await this.#putManifest(name, key, text);
+    // Another one that took the place in between did not know the manifest, and may have removed its pieces.
+    await lease.check().catch(async (lost: unknown) => {
+      await requests.send({ method: 'DELETE', key });
+      throw lost;
+    });
+  }
+
+  async #putManifest(name: string, key: string, text: string): Promise<void> {
+    const { requests, lease } = this.#parts;
     const headers = lease.isSafe ? { 'if-none-match': '*' } : {};
     const body = Buffer.from(text);
     const { status } = await requests.send({ method: 'PUT', key, headers, body, accepted: [412] });

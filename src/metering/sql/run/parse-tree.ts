@@ -4,8 +4,8 @@
  * Statements are written by this folder from a checked query and contain no text of the user. If that ever
  * fails, this check stops the statement: ClickHouse parses the statement (`EXPLAIN AST`, which resolves nothing and
  * reads nothing), and every node of its tree must be on the list below. A statement reads only `usage_events`, through no
- * table function, each time alone in a SELECT whose WHERE names the customer; only such SELECTs are joined. It calls only
- * functions that the writers use.
+ * table function, each time alone in a SELECT; unless the rows of all customers are read, its WHERE names the customers.
+ * Only such SELECTs are joined. It calls only functions that the writers use.
  */
 import { z } from 'zod';
 import { assert } from '../../../core/errors.ts';

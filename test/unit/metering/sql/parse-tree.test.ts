@@ -69,6 +69,15 @@ describe('a parse tree', () => {
     expect(() => verifyTree(readTree(lines))).toThrow(message);
   });
 
+  it('a parse tree that names no customer passes only where the rows of all are read', () => {
+    const tree = readTree(replaced(12, '     Identifier event_type'));
+    const tables = new Map([['usage_events', 'customer_ref']]);
+    expect(() => verifyTree(tree, { tables, readsMin: 1, ofAllCustomers: true })).not.toThrow();
+    expect(() => verifyTree(tree, { tables, readsMin: 1, ofAllCustomers: false })).toThrow(
+      'names their customer',
+    );
+  });
+
   it.each([
     ['has no lines', []],
     ['has two roots', [...ALLOWED, 'SelectWithUnionQuery']],

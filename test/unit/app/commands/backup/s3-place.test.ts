@@ -161,6 +161,18 @@ test('two backups into one place do not run at once, and one that was killed kee
   expect(await listBackups(place())).toHaveLength(1);
 });
 
+test('a backup whose place another one takes while its manifest is written is not there', async () => {
+  const writer = await open();
+  store.onRequest((path, _, method) => {
+    // The first process was stopped for so long: the other one is done, too.
+    if (method === 'PUT' && path.includes('backups/')) store.remove(`${ROOT}running-backup`);
+    return null;
+  });
+  await expect(writer.end(await backUpManifest(writer))).rejects.toThrow('has begun meanwhile');
+  await writer.close();
+  expect(await listBackups(place())).toEqual([]);
+});
+
 async function backUpManifest(writer: BackupWriter): Promise<Manifest> {
   moment += 1_000;
   return {
