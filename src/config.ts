@@ -1,6 +1,6 @@
 /**
  * The configuration of the process. The only reader of `process.env`; every key is documented here
- * and in README.md. A value that is not understood refuses the start instead of being
+ * and in docs/reference/configuration.md. A value that is not understood refuses the start instead of being
  * replaced by a default.
  */
 import { resolve } from 'node:path';

@@ -12,9 +12,7 @@ type Markdown = Parameters<
 
 /** Pages of the guide for files of the checkout, by path and anchor. */
 const IN_PLACE: Readonly<Record<string, string>> = {
-  'README.md#configuration': 'reference/configuration.md',
   'README.md#a-tour-in-five-minutes': 'tutorials/first-invoice.md',
-  'README.md#figures': 'figures.md',
   'README.md': 'index.md',
   'CHANGELOG.md': 'changelog.md',
 };

@@ -11,6 +11,8 @@ const HOW_TO = [
   { text: 'For finance', link: '/how-to/finance' },
   { text: 'For analysts', link: '/how-to/analysts' },
   { text: 'For operators', link: '/how-to/operators' },
+  { text: 'See it with data', link: '/how-to/demo' },
+  { text: 'Use the official client', link: '/how-to/official-client' },
   {
     text: 'Send usage',
     collapsed: true,
@@ -115,6 +117,7 @@ const EXPLANATION = [
       { text: 'Subjects and their files', link: '/subjects' },
       { text: 'Upgrades of stored data', link: '/upgrades' },
       { text: 'Releases', link: '/releases' },
+      { text: 'Dependencies', link: '/dependencies' },
       { text: 'Figures', link: '/figures' },
     ],
   },

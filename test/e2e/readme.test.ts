@@ -9,19 +9,21 @@ import { createTestDirectory } from '../support/stores.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = await readFile(join(root, 'README.md'), 'utf8');
+const clientPage = await readFile(join(root, 'docs/how-to/official-client.md'), 'utf8');
 const [, tour = ''] = /## A tour in five minutes\n([\s\S]*?)\n## /.exec(readme) ?? [];
 const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
 const hasJq = isInstalled('jq');
 
-const blocks = shownBlocks(tour);
+/** The tour, and after it the page whose program continues in the same shell. */
+const blocks = [...shownBlocks(tour), ...shownBlocks(clientPage)];
 
 const service = await serviceForFile({ sandboxNow: null });
 let directory: string;
 
 beforeAll(async () => {
   directory = await createTestDirectory();
-  // The file that the tour has the reader save in the checkout.
-  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(tour) ?? [];
+  // The file that the page of the official client has the reader save in the checkout.
+  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(clientPage) ?? [];
   await writeFile(join(directory, 'tour.ts'), program);
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
@@ -42,7 +44,7 @@ const anyMonth = (text: string) => text.replaceAll(/\d{4}-\d{2}-01T00:00:00\.000
 
 describe('the tour of the README', () => {
   it.skipIf(!isInstalled('curl'))(
-    'the tour of the README prints what it shows, as often as it is run',
+    'the tour of the README and the program of the official client print what they show, as often as they are run',
     async () => {
       for (let run = 0; run < 2; run += 1) {
         const { outputs, stderr, ended } = await runTour();

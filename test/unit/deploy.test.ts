@@ -64,8 +64,8 @@ describe('every setting of the service', () => {
     for (const name of OF_IMAGE) expect(await read('deploy/helm/tallyhouse/values.yaml')).toContain(name);
   });
 
-  it('every setting of the service is in the table of the README', async () => {
-    const [, table = ''] = /## Configuration\n([\s\S]*?)\n## /.exec(await read('README.md')) ?? [];
+  it('every setting of the service is in the reference of the configuration', async () => {
+    const table = await read('docs/reference/configuration.md');
     const rows = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].map(([, cell = '']) => cell);
     const documented = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
     expect(documented.sort()).toEqual([...names].sort());
