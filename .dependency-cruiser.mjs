@@ -7,20 +7,21 @@
  */
 const FLOORS = {
   core: { imports: [] },
+  runtime: { imports: ['core'] },
   rating: { imports: ['core'] },
-  metering: { imports: ['core'] },
-  store: { imports: ['core'] },
-  notifications: { imports: ['store', 'core'] },
-  payments: { imports: ['store', 'core'] },
-  billing: { imports: ['notifications', 'payments', 'rating', 'metering', 'store', 'core'] },
-  access: { imports: ['store', 'core'] },
-  jobs: { imports: ['billing', 'payments', 'notifications', 'store', 'core'] },
+  metering: { imports: ['runtime', 'core'] },
+  store: { imports: ['runtime', 'core'] },
+  notifications: { imports: ['store', 'runtime', 'core'] },
+  payments: { imports: ['store', 'runtime', 'core'] },
+  billing: { imports: ['notifications', 'payments', 'rating', 'metering', 'store', 'runtime', 'core'] },
+  access: { imports: ['store', 'runtime', 'core'] },
+  jobs: { imports: ['billing', 'payments', 'notifications', 'store', 'runtime', 'core'] },
   api: {
-    imports: ['billing', 'notifications', 'payments', 'access', 'jobs', 'rating', 'core'],
+    imports: ['billing', 'notifications', 'payments', 'access', 'jobs', 'rating', 'runtime', 'core'],
     types: ['store', 'metering'],
   },
   // The embedded ClickHouse is reached through the same client code as a remote one.
-  embedded: { imports: ['metering', 'core'], types: ['store'] },
+  embedded: { imports: ['metering', 'runtime', 'core'], types: ['store'] },
 };
 
 /**

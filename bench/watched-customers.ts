@@ -3,7 +3,7 @@
  * tokens, and the load of many beside which a few cross a line.
  */
 import { sql } from 'drizzle-orm';
-import { mapConcurrently } from '../src/core/concurrently.ts';
+import { mapConcurrently } from '../src/runtime/concurrently.ts';
 import type { Database } from '../src/store/base/database.ts';
 import { runGenerator } from './ingest.ts';
 import { quantile } from './report.ts';

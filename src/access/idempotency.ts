@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.ts';
 import { conflict, Refusal } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
 import {
   claimKey,
   deleteExpiredKeys,
@@ -69,17 +70,19 @@ export function createIdempotency({
   }
 
   function claimed(of: KeyOfOperation, claimedBy: string): Claim {
-    const renewal = setInterval(() => {
-      renewClaim(db, of, claimedBy).catch(() => undefined);
-    }, RENEWAL_MS);
-    renewal.unref();
+    const renewal = createPoll({
+      intervalMs: RENEWAL_MS,
+      work: () => renewClaim(db, of, claimedBy),
+      onFailure: ignoreFailure,
+    });
+    renewal.start();
     return {
       async store(tx, answer) {
-        clearInterval(renewal);
+        await renewal.close();
         if (!(await storeAnswer(tx, of, claimedBy, answer))) throw runningElsewhere();
       },
       async release() {
-        clearInterval(renewal);
+        await renewal.close();
         await releaseClaim(db, of, claimedBy);
       },
     };

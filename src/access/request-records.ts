@@ -5,7 +5,7 @@
  * Does not own: HTTP (`api/http/recorded.ts`), rows (`audit.ts`), keys (`idempotency.ts`), the transaction
  * (`store/base/request-unit.ts`).
  */
-import { createRightOfWay, type RightOfWay } from '../core/right-of-way.ts';
+import { createRightOfWay, type RightOfWay } from '../runtime/right-of-way.ts';
 import type { Database } from '../store/base/database.ts';
 import { asRead, openUnit, type RequestUnit } from '../store/base/request-unit.ts';
 import type { AuditedRequest, AuditedResult, WriteAudit } from './audit.ts';

@@ -10,7 +10,7 @@
 import { Refusal } from '../core/errors.ts';
 import { isStoreUnavailable } from '../core/failures.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { within } from '../core/time-limit.ts';
+import { within } from '../runtime/time-limit.ts';
 import type { Token } from '../store/access/tokens.ts';
 
 /**

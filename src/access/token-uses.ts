@@ -5,6 +5,8 @@
  */
 import type { Instant } from '../core/time.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
+import { createSerialQueue } from '../runtime/serial-queue.ts';
 
 const FLUSH_INTERVAL_MS = 10 * SECOND_MS;
 
@@ -19,7 +21,7 @@ export function createTokenUses(deps: {
   write(uses: ReadonlyMap<string, Instant>): Promise<void>;
 }): TokenUses {
   let noted = new Map<string, Instant>();
-  let writing: Promise<void> = Promise.resolve();
+  const writes = createSerialQueue();
 
   async function write(): Promise<void> {
     if (noted.size === 0) return;
@@ -33,20 +35,16 @@ export function createTokenUses(deps: {
     }
   }
 
-  function flush(): Promise<void> {
-    writing = writing.then(write);
-    return writing;
-  }
-
-  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS);
-  timer.unref();
+  const flush = () => writes.run(write);
+  const poll = createPoll({ intervalMs: FLUSH_INTERVAL_MS, work: flush, onFailure: ignoreFailure });
+  poll.start();
   return {
     note(tokenId, at) {
       noted.set(tokenId, at);
     },
     flush,
     async close() {
-      clearInterval(timer);
+      await poll.close();
       await flush();
     },
   };

@@ -5,6 +5,7 @@
 import { statfs } from 'node:fs/promises';
 import { Refusal } from '../core/errors.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
 
 export interface DiskRoom {
   /** Looks now. Returns the missing room, in one sentence; null where there is enough, and where nothing is known. */
@@ -28,15 +29,15 @@ export function watchDiskRoom(directory: string): DiskRoom {
     known = shortageOf(bavail * bsize);
     return known;
   };
-  const looking = setInterval(() => void shortage().catch(() => {}), SECOND_MS);
-  looking.unref();
+  const looking = createPoll({ intervalMs: SECOND_MS, work: shortage, onFailure: ignoreFailure });
+  looking.start();
   return {
     shortage,
     require() {
       if (known === null) return;
       throw new Refusal('unavailable', `${known}; nothing was stored, send the events again later`);
     },
-    close: () => clearInterval(looking),
+    close: () => void looking.close(),
   };
 }
 

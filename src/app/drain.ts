@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerType } from '@hono/node-server';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
 
 export interface DrainParts {
   readonly server: ServerType;
@@ -31,7 +32,8 @@ export async function drain(parts: DrainParts): Promise<void> {
     if ('closeIdleConnections' in server) server.closeIdleConnections();
   };
   closeIdle();
-  const poll = setInterval(closeIdle, POLL_MS);
+  const poll = createPoll({ intervalMs: POLL_MS, work: closeIdle, onFailure: ignoreFailure });
+  poll.start();
   const ended = Promise.all([closed, parts.requestsEnded(), endJobs()]);
   try {
     if (await endsWithin(ended, waitMs)) return;
@@ -40,7 +42,7 @@ export async function drain(parts: DrainParts): Promise<void> {
     if ('closeAllConnections' in server) server.closeAllConnections();
     await endsWithin(ended, ANSWER_WAIT_MS);
   } finally {
-    clearInterval(poll);
+    await poll.close();
   }
 }
 

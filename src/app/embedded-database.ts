@@ -8,6 +8,7 @@ import { SECOND_MS } from '../core/time.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { EmbeddedPostgresError } from '../embedded/postgres-binaries.ts';
 import type { Logger } from '../log.ts';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
 import { damagedRelations, endOfLog, hasLogUpTo, readRelations } from '../store/base/check-relations.ts';
 import { createDatabase, type Database, type DatabasePool } from '../store/base/database.ts';
 
@@ -81,7 +82,6 @@ function reasonOf(error: unknown): string {
 /** Writes down, every few seconds, how far the log is on disk. An older position is as true as a newer one. */
 function recordPosition(db: Database, path: string) {
   let last = '';
-  let running = Promise.resolve();
   const look = async () => {
     const { written, isDurable } = await endOfLog(db);
     if (!isDurable || written === last) return;
@@ -90,13 +90,12 @@ function recordPosition(db: Database, path: string) {
     last = written;
   };
   // While PostgreSQL does not answer or the disk is full, the position before stays.
-  const timer = setInterval(() => {
-    running = running.then(look).catch(() => undefined);
-  }, POSITION_INTERVAL_MS).unref();
+  const poll = createPoll({ intervalMs: POSITION_INTERVAL_MS, work: look, onFailure: ignoreFailure });
+  poll.start();
   return {
     async stop() {
-      clearInterval(timer);
-      await running.then(look).catch(() => undefined);
+      await poll.close();
+      await look().catch(() => undefined);
     },
   };
 }

@@ -21,6 +21,7 @@ import { countRows } from '../metering/ingest/encode-events.ts';
 import { createEventBlocks, type EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createHeldBlocks } from '../metering/ingest/held-blocks.ts';
 import { withAcknowledgedEvents } from '../metering/ingest/read-events.ts';
+import { createPoll } from '../runtime/poll.ts';
 
 /** The state of the log in PostgreSQL. */
 interface LogRecords {
@@ -131,19 +132,17 @@ async function openLog(found: FoundLog, records: LogRecords, log: Logger | undef
     await eventLog.close();
     throw error;
   }
-  const recording = setInterval(() => {
-    record(true).catch((error: unknown) =>
-      log?.debug(
-        { err: error },
-        'the position of the log of events could not be recorded; it is tried again',
-      ),
-    );
-  }, RECORD_INTERVAL_MS);
-  recording.unref();
+  const recording = createPoll({
+    intervalMs: RECORD_INTERVAL_MS,
+    work: () => record(true),
+    onFailure: (err) =>
+      log?.debug({ err }, 'the position of the log of events could not be recorded; it is tried again'),
+  });
+  recording.start();
   return {
     eventLog,
     close: async () => {
-      clearInterval(recording);
+      await recording.close();
       await record(false).catch((error: unknown) => {
         log?.warn({ err: error }, 'the closing of the log of events could not be recorded in PostgreSQL');
       });

@@ -28,6 +28,7 @@ import {
   readLossesOfReplicas,
   readSetAsideParts,
 } from '../metering/stored-parts/read-parts.ts';
+import { createSerialQueue } from '../runtime/serial-queue.ts';
 import type { Database } from '../store/base/database.ts';
 import { findEventRetention } from '../store/erasure/event-retention.ts';
 import {
@@ -82,7 +83,7 @@ class Watch implements PartsWatch {
   #recorded = '';
   #isFirst = true;
   #isDenied = false;
-  #last: Promise<void> = Promise.resolve();
+  readonly #looks = createSerialQueue();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -108,9 +109,7 @@ class Watch implements PartsWatch {
 
   /** One look after the other. */
   check(): Promise<void> {
-    const look = this.#last.then(() => this.#look());
-    this.#last = look.catch(() => undefined);
-    return look;
+    return this.#looks.run(() => this.#look());
   }
 
   start(onChecked: () => Promise<void>): void {
@@ -121,7 +120,7 @@ class Watch implements PartsWatch {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#last;
+    await this.#looks.idle();
     // Queries may have been cancelled: then the record is that of some seconds ago.
     await this.check().catch(() => undefined);
   }

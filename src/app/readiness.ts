@@ -1,7 +1,7 @@
 /** Whether the service can take requests: its stores answer, its data are complete, and there is room for more. */
 import type { Readiness } from '../api/routes/service/routes.ts';
 import { SECOND_MS } from '../core/time.ts';
-import { within } from '../core/time-limit.ts';
+import { within } from '../runtime/time-limit.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { PartsWatch } from './parts-watch.ts';
 

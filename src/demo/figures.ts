@@ -1,8 +1,8 @@
 /** The service's results for every customer, read through the public API and summed by product and group. */
 
-import { mapConcurrently } from '../core/concurrently.ts';
 import { type Decimal, sum, ZERO } from '../core/decimal.ts';
 import { DAY_MS, type Interval } from '../core/time.ts';
+import { mapConcurrently } from '../runtime/concurrently.ts';
 import * as billing from './billing-api.ts';
 import type { HttpApi } from './http-api.ts';
 import { at, type Provisioned } from './provisioning.ts';

@@ -1,7 +1,7 @@
 /** Creates what a scenario needs in the service: metrics, products, one rate card with all prices, customers, contracts. */
 
-import { mapConcurrently } from '../core/concurrently.ts';
 import type { Interval } from '../core/time.ts';
+import { mapConcurrently } from '../runtime/concurrently.ts';
 import * as billing from './billing-api.ts';
 import type { HttpApi } from './http-api.ts';
 import type { Scenario } from './scenario.ts';

@@ -11,6 +11,7 @@ import {
   removeOldEvents,
 } from '../billing/retention/remove-old-events.ts';
 import { formatInstant, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { createPoll } from '../runtime/poll.ts';
 import { findEventRetention } from '../store/erasure/event-retention.ts';
 
 export interface RetentionTimes {
@@ -57,7 +58,6 @@ export function createEventRetention({ log, isPaused, ...options }: Options): Ev
   let keptFrom: Instant | null = null;
   let held = '';
   let removedRows = 0;
-  let failures = 0;
 
   async function read(): Promise<void> {
     keptFrom = (await findEventRetention(deps.db))?.keptFrom ?? null;
@@ -82,47 +82,22 @@ export function createEventRetention({ log, isPaused, ...options }: Options): Ev
     held = what;
   }
 
-  async function tried(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (err) {
-      failures += 1;
-      log.warn({ err }, 'old events cannot be removed now: it is tried again');
-    }
-  }
-
-  const polls = [repeated(readEveryMs, () => tried(read)), repeated(everyMs, () => tried(remove))];
+  const onFailure = (err: unknown) =>
+    log.warn({ err }, 'old events cannot be removed now: it is tried again');
+  const polls = [
+    createPoll({ intervalMs: readEveryMs, work: read, onFailure }),
+    createPoll({ intervalMs: everyMs, work: remove, onFailure }),
+  ];
+  const failures = () => polls.reduce((sum, poll) => sum + poll.figures().failures, 0);
   return {
     keptFrom: () => keptFrom,
     read,
     start: () => {
       for (const poll of polls) poll.start();
     },
-    stats: () => ({ keptFrom, isHeld: held !== '', removedRows, failures }),
+    stats: () => ({ keptFrom, isHeld: held !== '', removedRows, failures: failures() }),
     async close() {
       await Promise.all(polls.map((poll) => poll.close()));
-    },
-  };
-}
-
-/** Repeats `work`, which does not fail, `everyMs` after each end. */
-function repeated(everyMs: number, work: () => Promise<void>) {
-  let timer: NodeJS.Timeout | undefined;
-  let working: Promise<void> = Promise.resolve();
-  let isClosed = false;
-  const plan = () => {
-    if (isClosed) return;
-    timer = setTimeout(() => {
-      working = work().finally(plan);
-    }, everyMs);
-    timer.unref();
-  };
-  return {
-    start: plan,
-    async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      await working;
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The interface of a kind of job (docs/jobs.md). */
-import type { InTurn } from '../core/turns.ts';
+import type { InTurn } from '../runtime/turns.ts';
 import type { SystemChange } from '../store/access/system-changes.ts';
 import type { Transaction } from '../store/base/database.ts';
 import type { Job } from '../store/jobs/jobs.ts';

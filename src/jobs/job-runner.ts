@@ -9,12 +9,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
+import { createPoll } from '../runtime/poll.ts';
+import { createSerialQueue } from '../runtime/serial-queue.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/jobs/job-figures.ts';
 import { loadFailedJobs, nextStep } from '../store/jobs/job-order.ts';
 import type { JobKind } from './job-kind.ts';
 import type { JobsContext } from './jobs-context.ts';
-import { oneAfterAnother } from './one-after-another.ts';
-import { createPoll } from './poll.ts';
 import type { BatchRunner, JobCounts } from './run-batch.ts';
 import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
 
@@ -87,8 +87,8 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
   const batchesAtOnce = Math.max(...kinds.map((kind) => kind.batchesAtOnce ?? 1));
   const claimants = Array.from({ length: batchesAtOnce }, () => randomUUID());
   const retrier = { ...runner, claimant: randomUUID() };
-  const steps = oneAfterAnother();
-  const retries = oneAfterAnother();
+  const steps = createSerialQueue();
+  const retries = createSerialQueue();
 
   const runDue = (dueAt: Instant) => steps.run(() => runSteps({ ...runner, claimants }, dueAt));
   const runRetries = (dueAt: Instant, retryBy: Instant | null) =>
@@ -110,10 +110,11 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
     log.warn({ jobs }, 'failed jobs are left, and the later jobs of their subjects wait for them');
   }
 
+  const onFailure = (err: unknown) => log.error({ err }, 'jobs cannot run now: they will be tried again');
   const polls = [
-    createPoll(POLL_INTERVAL_MS, () => runDue(clock.now()), log),
-    createPoll(POLL_INTERVAL_MS, () => runRetries(clock.now(), Date.now()), log),
-    createPoll(FIGURES_INTERVAL_MS, readFigures, log),
+    createPoll({ intervalMs: POLL_INTERVAL_MS, work: () => runDue(clock.now()), onFailure }),
+    createPoll({ intervalMs: POLL_INTERVAL_MS, work: () => runRetries(clock.now(), Date.now()), onFailure }),
+    createPoll({ intervalMs: FIGURES_INTERVAL_MS, work: readFigures, onFailure }),
   ];
   return {
     runDue,
@@ -129,7 +130,7 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
     async close() {
       closed = true;
       await Promise.all(polls.map((poll) => poll.close()));
-      await Promise.all([steps.last(), retries.last()]);
+      await Promise.all([steps.idle(), retries.idle()]);
     },
   };
 }

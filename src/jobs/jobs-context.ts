@@ -7,6 +7,6 @@ export interface JobsContext extends BillingContext, NotificationContext {
   ping(): Promise<unknown>;
   /** While true, nothing is billed and nothing is removed; a job that is running and fails is as it was before. */
   isPaused(): boolean;
-  /** Invoice runs wait for it between groups (`core/right-of-way.ts`). */
+  /** Invoice runs wait for it between groups (`runtime/right-of-way.ts`). */
   giveWay(): Promise<void>;
 }

@@ -5,7 +5,7 @@
 import type { BillingContext } from '../billing/billing-context.ts';
 import { publishBalances } from '../billing/sql/publish-balances.ts';
 import { SECOND_MS } from '../core/time.ts';
-import { createPoll } from './poll.ts';
+import { createPoll } from '../runtime/poll.ts';
 
 /** From the end of a step to the next one of a pass. It leaves the process free for most of the time. */
 const STEP_INTERVAL_MS = SECOND_MS;
@@ -18,5 +18,9 @@ export function createBalancePublishing(deps: Pick<BillingContext, 'db' | 'clock
     if (performance.now() < lookAt) return;
     if ((await publishBalances(deps)) !== 'under way') lookAt = performance.now() + LOOK_INTERVAL_MS;
   }
-  return createPoll(STEP_INTERVAL_MS, step, deps.log);
+  return createPoll({
+    intervalMs: STEP_INTERVAL_MS,
+    work: step,
+    onFailure: (err) => deps.log.error({ err }, 'balances cannot be published now: they will be tried again'),
+  });
 }

@@ -5,7 +5,8 @@
 import { Refusal } from '../core/errors.ts';
 import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
-import { atOnce, type InTurn } from '../core/turns.ts';
+import { createPoll, ignoreFailure } from '../runtime/poll.ts';
+import { atOnce, type InTurn } from '../runtime/turns.ts';
 import { recordSystemChanges } from '../store/access/system-changes.ts';
 import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/jobs/job-claims.ts';
 import { deleteJobs, type Job, postponeJob } from '../store/jobs/jobs.ts';
@@ -48,12 +49,16 @@ export async function runBatch(deps: BatchRunner, kind: JobKind, claim: Claim): 
   const { claimant } = deps;
   const jobs = await claim();
   if (jobs.length === 0) return NONE;
-  const renewal = setInterval(() => void renewClaim(deps.db, claimant).catch(() => undefined), CLAIM_MS / 4);
-  renewal.unref();
+  const renewal = createPoll({
+    intervalMs: CLAIM_MS / 4,
+    work: () => renewClaim(deps.db, claimant),
+    onFailure: ignoreFailure,
+  });
+  renewal.start();
   try {
     return await workOn({ deps, kind }, jobs, 1);
   } finally {
-    clearInterval(renewal);
+    await renewal.close();
     // A claim that cannot be released expires.
     await releaseClaim(deps.db, claimant).catch(() => undefined);
   }

@@ -3,7 +3,7 @@
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { type Instant, SECOND_MS } from '../core/time.ts';
-import { inTurns } from '../core/turns.ts';
+import { inTurns } from '../runtime/turns.ts';
 import { CLAIM_MS, claimJobs, claimStep } from '../store/jobs/job-claims.ts';
 import { awaitStep, loadFailedJobs, nextStep, type Step } from '../store/jobs/job-order.ts';
 import type { JobKind } from './job-kind.ts';

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CLOCK_BOUNDS, type Clock, isWithinClockBounds, systemClock } from '../core/clock.ts';
 import { invalid, Refusal } from '../core/errors.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
+import { createSerialQueue } from '../runtime/serial-queue.ts';
 import type { Database } from '../store/base/database.ts';
 import { advanceServiceClock, storedServiceClock } from '../store/service/service-clock.ts';
 import type { JobRunner } from './job-runner.ts';
@@ -53,7 +54,7 @@ export async function createServiceClock(
 ): Promise<ServiceClock> {
   if (sandboxNow === null) return { now: systemClock.now, sandbox: null };
   let now = await advanceServiceClock(db, sandboxNow);
-  let lastMove: Promise<unknown> = Promise.resolve();
+  const moves = createSerialQueue();
 
   async function moveTo(at: Instant): Promise<void> {
     now = await advanceServiceClock(db, Math.max(now, at));
@@ -98,11 +99,7 @@ export async function createServiceClock(
   return {
     now: () => now,
     sandbox: {
-      advance(to, jobs) {
-        const move = lastMove.then(() => advance(to, jobs));
-        lastMove = move.catch(() => undefined);
-        return move;
-      },
+      advance: (to, jobs) => moves.run(() => advance(to, jobs)),
     },
   };
 }

@@ -2,8 +2,8 @@
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { NotificationContext } from '../notifications/notification-context.ts';
 import { tellScheduled } from '../notifications/tell-scheduled.ts';
+import { createPoll } from '../runtime/poll.ts';
 import { nextScheduledAt } from '../store/lifecycle-messages/scheduled-messages.ts';
-import { createPoll } from './poll.ts';
 import type { ClockJobs } from './service-clock.ts';
 
 /** The longest delay of a message on an idle system. */
@@ -23,11 +23,15 @@ export function createScheduledTelling(context: NotificationContext): ScheduledT
   const { db, clock, log } = context;
   let isClosed = false;
   const runDue = (dueAt: Instant) => tellScheduled(context, dueAt, () => isClosed);
-  const poll = createPoll(POLL_INTERVAL_MS, () => runDue(clock.now()), log);
+  const poll = createPoll({
+    intervalMs: POLL_INTERVAL_MS,
+    work: () => runDue(clock.now()),
+    onFailure: (err) => log.error({ err }, 'scheduled messages cannot be sent now: they will be tried again'),
+  });
   return {
     nextAt: () => nextScheduledAt(db),
     runDue,
-    start: poll.start,
+    start: () => poll.start(),
     async close() {
       isClosed = true;
       await poll.close();

@@ -1,7 +1,7 @@
 /** Rows that are read for large answers are counted, so that the budget of memory holds for them. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { countedBy } from '../../src/core/answer-memory.ts';
+import { countedBy } from '../../src/runtime/answer-memory.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 
 const clickhouse = await clickhouseForFile();

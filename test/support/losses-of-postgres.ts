@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { within } from '../../src/core/time-limit.ts';
+import { within } from '../../src/runtime/time-limit.ts';
 import { createDatabase } from '../../src/store/base/database.ts';
 import type { Program } from './child-process.ts';
 import type { StoreProxy } from './store-proxy.ts';

@@ -4,9 +4,10 @@
  * there is no room, its work ends, so that it holds neither memory nor connections while it waits, and starts again
  * with a larger share from the beginning. One that has all of the budget is alone; one that needs far more is refused.
  */
-import { countedBy, type MemoryCounter } from '../../core/answer-memory.ts';
+
 import { Refusal } from '../../core/errors.ts';
 import { MINUTE_MS } from '../../core/time.ts';
+import { countedBy, type MemoryCounter } from '../../runtime/answer-memory.ts';
 import type { Answer } from './exchange.ts';
 import { type MemoryBudget, type MemoryShare, tooMany } from './memory-budget.ts';
 import { startedStream } from './started-stream.ts';

@@ -2,8 +2,9 @@
  * Writes answers with long lists in parts, between which other requests are answered. The parts are bytes: one text of
  * megabytes would be joined and encoded in one go.
  */
-import { countMemory } from '../../core/answer-memory.ts';
+
 import { eachJsonPart, isLongJson, type JsonForm } from '../../core/json-in-parts.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
 import { JsonList, stringifyJson } from '../base/json.ts';
 
 const ANSWER: JsonForm = {

@@ -4,10 +4,12 @@
  * Everything is measured first, so that the number of pages is known and every page is drawn once. The work of a long
  * invoice is cut into slices, between which requests are answered.
  */
-import { countMemory } from '../../core/answer-memory.ts';
+
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork, resultInChunks } from '../../core/in-chunks.ts';
 import type { Instant } from '../../core/time.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { FontPackages } from './font-packages.ts';
 import { type Fonts, loadFonts } from './fonts.ts';
 import {
@@ -60,8 +62,7 @@ export function createInvoicePdf(
   { onMissing, packages }: InvoicePdfOptions = {},
 ): InvoicePdf {
   let loading: Promise<Fonts> | undefined;
-  let last: Promise<void> = Promise.resolve();
-  let waiting = 0;
+  const writing = createSerialQueue();
   const load = () => {
     loading ??= loadFonts(fontFile, packages).catch((error: unknown) => {
       loading = undefined;
@@ -82,23 +83,16 @@ export function createInvoicePdf(
         );
       }
       countMemory(lineCount * LINE_BYTES);
-      if (waiting >= WAITING_MAX)
+      if (writing.figures().pending >= WAITING_MAX)
         throw new Refusal('overloaded', 'Too many PDFs are being written: try again later');
-      waiting += 1;
-      const written = last.then(async () => {
+      return await writing.run(async () => {
         const { bytes, missing } = await writePdf(content, issuedAt, await load());
         if (missing.size > 0) onMissing?.(content.reference, [...missing]);
         return bytes;
       });
-      last = written.then(noResult, noResult).finally(() => {
-        waiting -= 1;
-      });
-      return written;
     },
   };
 }
-
-function noResult(): void {}
 
 interface WrittenPdf {
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -2,7 +2,7 @@
  * Breakdowns of invoices by hour or day. A draft's windows are computed with its lines; an issued invoice's
  * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
-import { countMemory } from '../../core/answer-memory.ts';
+
 import { resultAtOnce, resultInChunks } from '../../core/in-chunks.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
@@ -16,6 +16,7 @@ import {
   invoiceTotal,
   type WindowSize,
 } from '../../rating/invoices/breakdown.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
 import { inSnapshot } from '../../store/base/database.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import {

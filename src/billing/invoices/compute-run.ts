@@ -39,7 +39,7 @@ export function nextGroupSize(size: number, fullness: number): number {
 export interface RunContext extends BillingContext {
   /** Absent: a separate one. */
   readonly groupSize?: GroupSize;
-  /** Waits before each group while others come first (`core/right-of-way.ts`). */
+  /** Waits before each group while others come first (`runtime/right-of-way.ts`). */
   giveWay?(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@
  *
  * Usage is always read by the hour, so that lines and their order do not depend on the requested windows.
  */
-import { countMemory } from '../../core/answer-memory.ts';
+
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { type Invoice, type InvoiceWarning, isConversionLine } from '../../core/invoice.ts';
@@ -13,6 +13,7 @@ import type { BalanceBook } from '../../rating/balances/balance-book.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoices/breakdown.ts';
 import type { RatedLine } from '../../rating/lines/types.ts';
 import { versionAt } from '../../rating/quantities/product-spans.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
 import { createBooks } from '../balances/books.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../invoice-queue/usage-periods.ts';

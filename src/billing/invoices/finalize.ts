@@ -7,8 +7,8 @@
  */
 import { assert } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { atOnce, type InTurn } from '../../core/turns.ts';
 import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
+import { atOnce, type InTurn } from '../../runtime/turns.ts';
 import type { SystemChange } from '../../store/access/system-changes.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../store/base/database.ts';
 import { lockBalances } from '../../store/invoices/balance-deductions.ts';

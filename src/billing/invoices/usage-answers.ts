@@ -2,7 +2,7 @@
  * Reads the metered usage of any number of invoices, with one request per metric, grouping and period for all
  * customers together. Usage with more values than are held in memory is not read here, but by `usage-slices.ts`.
  */
-import { countMemory } from '../../core/answer-memory.ts';
+
 import { assert } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
@@ -14,6 +14,7 @@ import type { MeteredSeries } from '../../metering/query/usage-series.ts';
 import type { MetricSeriesRequest } from '../../metering/usage/metric-usage.ts';
 import { needKey } from '../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
 import type { UsageRoom } from '../billing-context.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import { readThatFit, type UsageByCustomer } from './usage-reading.ts';

@@ -2,7 +2,7 @@
  * Reads what invoices ask metering for: several metrics of the same customers in one statement, and of too many values
  * as many as fit.
  */
-import { mapConcurrently } from '../../core/concurrently.ts';
+
 import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -16,6 +16,7 @@ import {
   readPackedUsage,
   readSharedUsage,
 } from '../../metering/usage/metric-usage.ts';
+import { mapConcurrently } from '../../runtime/concurrently.ts';
 
 /** Null for customers with too many values. */
 export type UsageByCustomer = ReadonlyMap<string, PackedUsage | null>;

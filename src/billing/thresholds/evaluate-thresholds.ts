@@ -2,7 +2,7 @@
  * Evaluates the thresholds of customers (docs/thresholds.md). The balances and the spend of many customers are computed
  * together; what is due is then charged contract by contract.
  */
-import { mapConcurrently } from '../../core/concurrently.ts';
+
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
@@ -12,6 +12,7 @@ import type { SpendThreshold } from '../../core/terms/thresholds.ts';
 import type { Instant } from '../../core/time.ts';
 import { rechargeLine } from '../../rating/thresholds/recharge.ts';
 import { candidateCommit } from '../../rating/thresholds/threshold-commit.ts';
+import { mapConcurrently } from '../../runtime/concurrently.ts';
 import { inSnapshot } from '../../store/base/database.ts';
 import type { OutstandingHold } from '../../store/holds/outstanding-holds.ts';
 import { loadThresholdCharges } from '../../store/thresholds/threshold-charges.ts';

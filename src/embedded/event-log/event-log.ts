@@ -8,6 +8,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventLog } from '../../metering/ingest/event-blocks.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import { type LogPaths, readSegment, syncDirectory } from './files.ts';
 import type { FoundLog } from './find-event-log.ts';
 import { type LogPosition, PositionFile } from './position-file.ts';
@@ -68,7 +69,7 @@ class SegmentedLog implements StoredEventLog {
   #positions: PositionFile | null = null;
   /** How many rows the records have that ClickHouse does not have, in their order. */
   #waiting: { readonly number: number; readonly count: number }[] = [];
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = createSerialQueue();
 
   constructor({ paths, position, segments }: FoundLog) {
     this.#paths = paths;
@@ -148,11 +149,9 @@ class SegmentedLog implements StoredEventLog {
 
   /** One change of the files at a time. */
   async #inTurn<T>(work: (positions: PositionFile) => Promise<T>): Promise<T> {
-    const turn = this.#last.then(async () => {
+    return await this.#changes.run(async () => {
       if (this.#positions === null) throw new Error('the log of events is closed');
       return await work(this.#positions);
     });
-    this.#last = turn.catch(() => undefined);
-    return await turn;
   }
 }

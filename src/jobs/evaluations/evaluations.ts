@@ -12,10 +12,10 @@ import type { Decimal } from '../../core/decimal.ts';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
 import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
 import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import type { JobsContext } from '../jobs-context.ts';
-import { oneAfterAnother } from '../one-after-another.ts';
 import { createChangesFeed } from './changes-feed.ts';
 import {
   type CustomerEvaluator,
@@ -130,7 +130,7 @@ export function createEvaluations(
   });
   const loops: Promise<void>[] = [];
   // A later one sees later data.
-  const reads = oneAfterAnother();
+  const reads = createSerialQueue();
   /** Customers that have changed and are not marked yet. */
   let changed: readonly string[] = [];
   let isSwept = false;

@@ -3,7 +3,7 @@
  * are used through `@clickhouse/client`; a backend only provides its clients.
  */
 import type { z } from 'zod';
-import { countMemory } from '../../core/answer-memory.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
 import type { ClickHouse, QueryLane, QueryParams, SelectStatement, StreamedSelect } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
 import { rowsOf } from './rows-in-parts.ts';

@@ -6,6 +6,7 @@
  * limits are only counted, and a crash loses the queue. Repeats never count, so only their display is lost.
  */
 import type { Instant } from '../../core/time.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { type ReadEvent, textsJson } from '../ingest/event-rows.ts';
@@ -58,7 +59,7 @@ class QueuedLog implements RepeatLog {
   #allowanceAt: number;
   #sequence = 0;
   #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #writes = createSerialQueue();
   #isClosed = false;
   #written = 0;
   #lost = 0;
@@ -93,9 +94,9 @@ class QueuedLog implements RepeatLog {
     if (repeats.length > 0) {
       this.#queue = [];
       this.#queueLength = 0;
-      this.#writing = this.#writing.then(() => this.#write(repeats));
+      void this.#writes.run(() => this.#write(repeats));
     }
-    return this.#writing;
+    return this.#writes.idle();
   }
 
   stats(): { written: number; lost: number } {

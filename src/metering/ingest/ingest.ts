@@ -2,6 +2,7 @@ import { Refusal } from '../../core/errors.ts';
 import type { NewUsage } from '../../core/event-quantities.ts';
 import type { Instant } from '../../core/time.ts';
 import { addLinks, NO_TRACER, type TraceContext, traceShared } from '../../core/tracing.ts';
+import { createPoll } from '../../runtime/poll.ts';
 import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.ts';
 import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import type { EventRows } from './event-rows.ts';
@@ -95,7 +96,11 @@ export function createIngest(options: IngestOptions): Ingest {
   });
   const sharing = createSharing({ ...options, index: knownIds, settled: () => writer.settled() });
   let unsureBytes = 0;
-  let tidying: NodeJS.Timeout | undefined;
+  const tidying = createPoll({
+    intervalMs: TIDY_MS,
+    work: () => knownIds.tidy(clock.now()),
+    onFailure: (err) => log.error({ err }, 'known ids could not be tidied: it will be tried again'),
+  });
   /** The traced requests whose rows are in the open batch, which may be written by the append that fills it. */
   let batched: TraceContext[] = [];
   let isReady = false;
@@ -261,7 +266,7 @@ export function createIngest(options: IngestOptions): Ingest {
       encoder.startAfter(lastTick);
       isReady = true;
       sharing.start();
-      tidying = setInterval(() => knownIds.tidy(clock.now()), TIDY_MS).unref();
+      tidying.start();
       return { ids: idsOf(knownIds.figures()) };
     },
     async tail() {
@@ -298,7 +303,7 @@ export function createIngest(options: IngestOptions): Ingest {
     observeLookups: (observe) => knownIds.observeLookups(observe),
     tidied: () => knownIds.idle(),
     async close() {
-      clearInterval(tidying);
+      await tidying.close();
       turns.close();
       await writer.close();
       await sharing.close();

@@ -3,6 +3,7 @@
  * copies. Responsible for timing and metrics; `tail.ts` and `reconcile-copies.ts` do the work.
  */
 import type { Clock } from '../../core/clock.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
 import { reconcileCopies } from './reconcile-copies.ts';
@@ -50,10 +51,10 @@ class FollowedInserts implements Sharing {
   readonly #options: SharingOptions;
   readonly #tail;
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<unknown> = Promise.resolve();
+  readonly #looking = createSerialQueue();
   /** First hash words of ids that are to be reconciled. A removal takes seconds, while polling continues. */
   #suspects = new Set<number>();
-  #reconciling: Promise<unknown> = Promise.resolve();
+  readonly #reconciling = createSerialQueue();
   #isClosed = false;
   #tailedRows = 0;
   #failedTails = 0;
@@ -106,7 +107,7 @@ class FollowedInserts implements Sharing {
 
   /** Reconciles suspected copies, after those that are being reconciled. Copies that fail stay suspected. */
   #reconcileSuspects(): Promise<void> {
-    const reconciled = this.#reconciling.then(async () => {
+    return this.#reconciling.run(async () => {
       const hashes = this.#suspects;
       this.#suspects = new Set();
       try {
@@ -116,8 +117,6 @@ class FollowedInserts implements Sharing {
         throw error;
       }
     });
-    this.#reconciling = reconciled.catch(() => {});
-    return reconciled;
   }
 
   async reconcile(hashes: ReadonlySet<number>): Promise<void> {
@@ -143,18 +142,16 @@ class FollowedInserts implements Sharing {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#looking;
-    await this.#reconciling;
+    await this.#looking.idle();
+    await this.#reconciling.idle();
   }
 
   /** One look after the other: two at once would read the same rows. */
   #look(isWide: boolean): Promise<number> {
-    const look = this.#looking.then(async () => {
+    return this.#looking.run(async () => {
       const rows = await this.#tail.look(this.#options.clock.now(), isWide);
       this.#tailedRows += rows;
       return rows;
     });
-    this.#looking = look.catch(() => {});
-    return look;
   }
 }

@@ -8,8 +8,9 @@
  *
  * Does not own: what is added (`access/`). Transactions with options (snapshots) write nothing and stay as they are.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { createScopeKey } from '../../runtime/request-scope.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 
 /** As in `database.ts`, which uses this file. */
 type Database = PostgresJsDatabase;
@@ -28,11 +29,11 @@ export interface RequestUnit {
 }
 
 /** `recording`: the request is carried out, and has written nothing. */
-const current = new AsyncLocalStorage<Unit | 'reading' | 'identifying' | 'recording'>();
+const current = createScopeKey<Unit | 'reading' | 'identifying' | 'recording'>('transaction of the request');
 
 /** Whether this is done for a request, as opposed to a job. */
 export function isOfRequest(): boolean {
-  return current.getStore() !== undefined;
+  return current.get() !== undefined;
 }
 
 /** Opens a unit over `db`, which must come from `withUnits`. */
@@ -47,7 +48,7 @@ export function openUnit(db: Database): RequestUnit {
 
 /** Calls `work` when the transaction of this request is committed; at once outside a request. */
 export function afterCommit(work: () => void): void {
-  const unit = current.getStore();
+  const unit = current.get();
   if (unit instanceof Unit) unit.afterCommit.push(work);
   else work();
 }
@@ -72,7 +73,7 @@ export function asIdentification<Result>(work: () => Promise<Result>): Promise<R
 export function withUnits(db: Database, others: { reading: Database; identifying: Database }): Database {
   const joined: Database = new Proxy(db, {
     get(target, name) {
-      const unit = current.getStore();
+      const unit = current.get();
       if (unit === 'reading' || unit === 'identifying') return memberOf(others[unit], name);
       const own = unit instanceof Unit && unit.db === joined ? unit : undefined;
       if (own !== undefined && name === 'transaction') {
@@ -101,7 +102,7 @@ class Unit {
   /** Ends the wait of the transaction: with what is to be written before the commit, or not at all. */
   #end: ((write: Write | null) => void) | undefined;
   /** Transactions of one request follow one another. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #transactions = createSerialQueue();
 
   constructor(db: Database) {
     this.db = db;
@@ -114,11 +115,9 @@ class Unit {
   ): Promise<Result> {
     if (options !== undefined)
       return this.held === undefined ? db.transaction(work, options) : work(this.held);
-    const result = this.#last.then(() =>
+    return this.#transactions.run(() =>
       this.held === undefined ? this.#open(db, work) : this.held.transaction(work),
     );
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 
   #open<Result>(db: Database, work: (tx: Transaction) => Promise<Result>): Promise<Result> {

@@ -1,7 +1,6 @@
 /** The lines of issued invoices, written once with the invoice. */
 import { and, asc, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { countMemory } from '../../core/answer-memory.ts';
 import { PRODUCT_TYPES } from '../../core/catalogue.ts';
 import { decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -19,6 +18,7 @@ import {
   type UsageInvoiceLine,
 } from '../../core/invoice.ts';
 import { textMap } from '../../core/terms/values.ts';
+import { countMemory } from '../../runtime/answer-memory.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { insertRows } from '../base/insert-rows.ts';
 import { isOneOf } from '../base/is-one-of.ts';

@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { csvTable } from '../../../src/api/http/csv.ts';
 import { type RouteDefinition, route } from '../../../src/api/http/route.ts';
-import { countMemory } from '../../../src/core/answer-memory.ts';
+import { countMemory } from '../../../src/runtime/answer-memory.ts';
 import { testApp } from './fixtures.ts';
 
 const MB = 1024 * 1024;

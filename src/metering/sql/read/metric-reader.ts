@@ -9,6 +9,7 @@ import type { Worker } from 'node:worker_threads';
 import { invalid, Refusal } from '../../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../../core/package-root.ts';
 import { startThread } from '../../../core/start-thread.ts';
+import { createSerialQueue } from '../../../runtime/serial-queue.ts';
 import { createKeptMetrics } from './kept-metrics.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import type { CheckedReport } from './read-report.ts';
@@ -79,7 +80,7 @@ function createReader<Read extends ReadText>(
 ): MetricReader<Read> {
   const waiting = new Map<string, Promise<Read>>();
   let thread: Promise<Worker> | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  const reads = createSerialQueue();
 
   const end = async () => {
     const ending = thread;
@@ -113,11 +114,10 @@ function createReader<Read extends ReadText>(
     }
   };
   const readNext = async (sql: string): Promise<Read> => {
-    const metric = last.then(() => readOnThread(sql));
-    last = metric.catch(() => undefined);
     try {
-      kept.keep(await metric);
-      return await metric;
+      const metric = await reads.run(() => readOnThread(sql));
+      kept.keep(metric);
+      return metric;
     } finally {
       waiting.delete(sql);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRightOfWay } from '../../../src/core/right-of-way.ts';
+import { createRightOfWay } from '../../../src/runtime/right-of-way.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,5 +1,5 @@
 /** Waiting with a limit. */
-import { Refusal } from './errors.ts';
+import { Refusal } from '../core/errors.ts';
 
 /**
  * The result of `work` if it arrives within `limitMs`. Otherwise refuses with `unavailable` and `message`; the work

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { mapConcurrently } from '../../../src/core/concurrently.ts';
+import { mapConcurrently } from '../../../src/runtime/concurrently.ts';
 
 test('so many items are worked on at a time, and the results are in the order of the items', async () => {
   let running = 0;

@@ -1,7 +1,7 @@
 /** Work in turn, and its input, which is prepared ahead. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type InTurn, inTurns } from '../../../src/core/turns.ts';
+import { type InTurn, inTurns } from '../../../src/runtime/turns.ts';
 
 type Fails = 'nowhere' | 'ahead' | 'at work';
 

@@ -1,0 +1,28 @@
+/**
+ * Values that hold for one request, in everything that it awaits: `AsyncLocalStorage`, once for all of them.
+ *
+ * A key is created where its value is used. Its value is visible only to the work that `run` was given.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface ScopeKey<Value> {
+  /** Runs `work` with the value. Work outside, also beside it, does not see the value. */
+  run<Result>(value: Value, work: () => Result): Result;
+  /** The value of the innermost `run` around the caller; undefined: there is none. */
+  get(): Value | undefined;
+}
+
+const scopes = new AsyncLocalStorage<ReadonlyMap<symbol, unknown>>();
+
+/** `name` is for debuggers only; two keys of one name are two keys. */
+export function createScopeKey<Value>(name: string): ScopeKey<Value> {
+  const key = Symbol(name);
+  return {
+    run(value, work) {
+      const scope = new Map(scopes.getStore());
+      scope.set(key, value);
+      return scopes.run(scope, work);
+    },
+    get: () => scopes.getStore()?.get(key) as Value | undefined,
+  };
+}

@@ -1,0 +1,63 @@
+/** Work that is repeated (src/runtime/poll.ts). */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createPoll } from '../../../src/runtime/poll.ts';
+
+describe('a poll', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('a poll waits for its interval after each end, so runs never overlap', async () => {
+    let end: (() => void) | undefined;
+    let begun = 0;
+    const work = () => {
+      begun += 1;
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    };
+    const poll = createPoll({ intervalMs: 100, work, onFailure: () => {} });
+    poll.start();
+    expect(begun).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(begun).toBe(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(begun).toBe(1);
+    end?.();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(begun).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toBe(2);
+    const closed = poll.close();
+    end?.();
+    await closed;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([begun, vi.getTimerCount()]).toEqual([2, 0]);
+  });
+
+  it('a poll reports the first of failures in a row, and continues', async () => {
+    const outcomes = [new Error('first'), new Error('second'), null, new Error('third')];
+    const reported: unknown[] = [];
+    const poll = createPoll({
+      intervalMs: 10,
+      work: () => {
+        const failure = outcomes.shift();
+        if (failure instanceof Error) throw failure;
+      },
+      onFailure: (error) => reported.push((error as Error).message),
+    });
+    poll.start({ now: true });
+    await vi.advanceTimersByTimeAsync(45);
+    await poll.close();
+    expect(reported).toEqual(['first', 'third']);
+    expect(poll.figures()).toEqual({ runs: 5, failures: 3 });
+  });
+
+  it('a poll that is closed before it has started never runs', async () => {
+    let runs = 0;
+    const poll = createPoll({ intervalMs: 10, work: () => (runs += 1), onFailure: () => {} });
+    await poll.close();
+    poll.start({ now: true });
+    await vi.advanceTimersByTimeAsync(100);
+    expect([runs, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+});
