@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { createInvoicePdf } from '../../../../src/api/pdf/invoice-pdf.ts';
-import { countedBy } from '../../../../src/runtime/answer-memory.ts';
 import { resultAtOnce } from '../../../../src/core/in-chunks.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
+import { countedBy } from '../../../../src/runtime/answer-memory.ts';
 import { readPdf } from '../../../support/pdf.ts';
 import { ISSUED_AT, printed, usageLine } from './printed-invoices.ts';
 
