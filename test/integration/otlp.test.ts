@@ -93,6 +93,51 @@ test('the tokens of spans are priced lines of the draft, each kind of tokens onc
   ]);
 });
 
+test('spans of providers that a price file of LiteLLM names otherwise have the prices of the file', async () => {
+  const of = (provider: string) => ({ litellm_provider: provider, mode: 'chat', input_cost_per_token: 1e-6 });
+  const file = {
+    'us.amazon.nova-pro-v1:0': of('bedrock_converse'),
+    'gemini-2.5-pro': of('vertex_ai-language-models'),
+    'gemini/gemini-2.5-flash': of('gemini'),
+  };
+  const { models } = readPriceFile(JSON.stringify(file), { validFrom: Date.UTC(2026, 9, 1) });
+  await importPrices({ db, clock: { now: () => NOW } }, models);
+  const card = await createdId(api, RATE_CARDS, {
+    name: 'LiteLLM',
+    managed_pricing: { providers: ['aws.bedrock', 'vertex_ai', 'gemini'], default_markup: 0 },
+  });
+  const alias = 'customer-of-litellm';
+  const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+  await api.post('/v1/contracts/create', {
+    customer_id: customerId,
+    rate_card_id: card,
+    starting_at: '2026-11-01T00:00:00Z',
+  });
+  const called = [
+    ['aws.bedrock', 'us.amazon.nova-pro-v1:0'],
+    ['vertex_ai', 'publishers/google/models/gemini-2.5-pro'],
+    ['gcp.gemini', 'models/gemini-2.5-flash'],
+  ];
+  await exportSpans(
+    called.map(([provider = '', model = '']) =>
+      modelCall(AT, {
+        customer: alias,
+        tokens: { input_tokens: 1_000_000 },
+        attributes: [
+          ['gen_ai.provider.name', { string: provider }],
+          ['gen_ai.response.model', { string: model }],
+        ],
+      }),
+    ),
+  );
+  const lines = await linesOf(api, customerId);
+  expect(lines.map(([name, , , total]) => [name, total])).toEqual([
+    ['bedrock/us.amazon.nova-pro-v1:0 input tokens', '100'],
+    ['gemini/gemini-2.5-flash input tokens', '100'],
+    ['vertex_ai/gemini-2.5-pro input tokens', '100'],
+  ]);
+});
+
 test('the tokens of a free model are a line of nothing, and no warning', async () => {
   const { alias, customerId } = await newCustomer();
   const attributes = [['gen_ai.response.model', { string: 'free' }]] as const;

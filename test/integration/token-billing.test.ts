@@ -1,7 +1,12 @@
 /** Managed rate cards: one call creates what prices the tokens of AI models, and the catalogue keeps it up. */
 import { beforeAll, expect, test } from 'vitest';
+import { importPrices } from '../../src/billing/token-billing/import-prices.ts';
+import { readPriceFile } from '../../src/billing/token-billing/price-files.ts';
 import { syncManagedCards } from '../../src/billing/token-billing/sync-cards.ts';
+import { decimal } from '../../src/core/decimal.ts';
 import { holdJobs } from '../../src/store/jobs/jobs.ts';
+import { loadManagedModels } from '../../src/store/token-billing/managed-rate-cards.ts';
+import { loadTokenModels } from '../../src/store/token-billing/token-prices.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { linesOf } from '../support/draft-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -293,4 +298,38 @@ test('new prices wait for a sync that is running, so that the two never wait for
     await syncManagedCards(tx, { db, clock: { now: () => NOW } });
   });
   await importing;
+});
+
+test('a catalogue with the former name of a provider gets later prices under it, and its cards the models', async () => {
+  const price = {
+    kind: 'input_tokens' as const,
+    usdPerToken: decimal('0.000001'),
+    validFrom: Date.UTC(2026, 0, 1),
+    source: 'test',
+  };
+  const former = {
+    provider: 'bedrock_converse',
+    model: 'bedrock_converse/nova',
+    aliases: ['nova'],
+    prices: [price],
+  };
+  await importPrices({ db, clock: { now: () => Date.UTC(2026, 9, 1) } }, [{ ...former, former: [] }]);
+  const card = await createdId(api, RATE_CARDS, {
+    name: 'Former',
+    managed_pricing: { providers: ['bedrock_converse'], default_markup: 0 },
+  });
+  const { models } = readPriceFile(
+    JSON.stringify({
+      nova: { litellm_provider: 'bedrock_converse', mode: 'chat', input_cost_per_token: 2e-6 },
+    }),
+    { validFrom: Date.UTC(2026, 10, 1) },
+  );
+  await importPrices({ db, clock: { now: () => NOW + 10 } }, models);
+  const catalogue = await loadTokenModels(db, ['bedrock', 'bedrock_converse']);
+  expect([...catalogue.values()].map(({ provider, prices }) => [provider, prices.length])).toEqual([
+    ['bedrock', 1],
+    ['bedrock_converse', 2],
+  ]);
+  const onCard = await loadManagedModels(db, [card]);
+  expect(onCard.map(({ provider }) => provider).toSorted()).toEqual(['bedrock', 'bedrock_converse']);
 });

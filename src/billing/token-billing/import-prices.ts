@@ -12,6 +12,7 @@ import {
   type NewTokenPrice,
 } from '../../store/token-billing/token-prices.ts';
 import type { RowContext } from '../billing-context.ts';
+import type { ModelOfFile } from './price-files.ts';
 import { lockCatalogueForChange, syncManagedCards } from './sync-cards.ts';
 
 export interface ImportedPrices {
@@ -27,7 +28,7 @@ export interface ImportedPrices {
  */
 export async function importPrices(
   deps: RowContext,
-  models: readonly PricedModel[],
+  models: readonly ModelOfFile[],
 ): Promise<ImportedPrices> {
   return deps.db.transaction(async (tx) => {
     const imported = await importPricesIn(tx, deps, models);
@@ -39,15 +40,37 @@ export async function importPrices(
 async function importPricesIn(
   tx: Transaction,
   { clock }: Pick<RowContext, 'clock'>,
-  models: readonly PricedModel[],
+  given: readonly ModelOfFile[],
 ): Promise<ImportedPrices> {
   await lockCatalogueForChange(tx);
   const known = await loadTokenModels(tx);
+  const models = given.flatMap((model) => [model, ...underFormerNames(model, known)]);
   const recordedAt = clock.now();
   const prices: NewTokenPrice[] = [];
+  const addedBefore = new Map<string, readonly TokenPrice[]>();
   const aliases = new Map<string, ModelAlias>();
+  requireOneModelPerName([...known.values(), ...models]);
+  for (const { provider, model, aliases: others, prices: listed } of models) {
+    const stored = known.get(modelKey({ provider, model }));
+    for (const alias of others) {
+      const isNew = alias !== model && stored?.aliases.includes(alias) !== true;
+      if (isNew) aliases.set(modelKey({ provider, model: alias }), { provider, alias, model });
+    }
+    // A file may have a model under two names of its provider.
+    const before = addedBefore.get(modelKey({ provider, model })) ?? [];
+    const added = newPrices(`${provider} ${model}`, [...(stored?.prices ?? []), ...before], listed);
+    addedBefore.set(modelKey({ provider, model }), [...before, ...added]);
+    prices.push(...added.map((price) => ({ ...price, provider, model, recordedAt })));
+  }
+  await insertTokenPrices(tx, prices);
+  await insertModelAliases(tx, [...aliases.values()]);
+  return { models: given.length, addedPrices: prices.length, addedAliases: aliases.size };
+}
+
+/** Refuses (`invalid`) an id or alias of two models of one provider. */
+function requireOneModelPerName(models: readonly PricedModel[]): void {
   const modelOfName = new Map<string, string>();
-  for (const { provider, model, aliases: others } of [...known.values(), ...models]) {
+  for (const { provider, model, aliases: others } of models) {
     for (const alias of [model, ...others]) {
       const name = modelKey({ provider, model: alias });
       const holder = modelOfName.get(name) ?? model;
@@ -57,18 +80,14 @@ async function importPricesIn(
       modelOfName.set(name, model);
     }
   }
-  for (const { provider, model, aliases: others, prices: given } of models) {
-    const stored = known.get(modelKey({ provider, model }));
-    for (const alias of others) {
-      const isNew = alias !== model && stored?.aliases.includes(alias) !== true;
-      if (isNew) aliases.set(modelKey({ provider, model: alias }), { provider, alias, model });
-    }
-    const added = newPrices(`${provider} ${model}`, stored?.prices ?? [], given);
-    prices.push(...added.map((price) => ({ ...price, provider, model, recordedAt })));
-  }
-  await insertTokenPrices(tx, prices);
-  await insertModelAliases(tx, [...aliases.values()]);
-  return { models: models.length, addedPrices: prices.length, addedAliases: aliases.size };
+}
+
+/** Cards and events may have a model under the name that files wrote before the table of names: it stays up to date. */
+function underFormerNames(
+  { prices, former }: ModelOfFile,
+  known: ReadonlyMap<string, PricedModel>,
+): PricedModel[] {
+  return former.filter((one) => known.has(modelKey(one))).map((one) => ({ ...one, prices }));
 }
 
 function newPrices(

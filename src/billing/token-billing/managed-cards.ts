@@ -2,6 +2,7 @@
 import { USD_CENTS } from '../../core/credit-types.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { conflict, type FieldPath, invalid, words } from '../../core/errors.ts';
+import { providerName } from '../../core/model-providers.ts';
 import { floorToHour, formatInstant, type Instant } from '../../core/time.ts';
 import type { RepriceMode } from '../../core/token-billing.ts';
 import type { Transaction } from '../../store/base/database.ts';
@@ -88,14 +89,9 @@ type Catalogue = ReadonlyMap<string, StoredModel>;
 
 function selectedModels(catalogue: Catalogue, pricing: ManagedPricing, now: Instant): JoiningModel[] {
   const { providers, models, markups, defaultMarkup } = pricing;
-  const known = new Set([...catalogue.values()].map(({ provider }) => provider));
-  for (const [index, provider] of (providers ?? []).entries()) {
-    if (!known.has(provider)) {
-      throw invalid([...FIELD, 'providers', index], `the catalogue has no provider ${provider}`);
-    }
-  }
+  const named = providers?.map((given, index) => providerInCatalogue(catalogue, given, index)) ?? null;
   const offered = [...catalogue.values()].filter(
-    (model) => (providers === null || providers.includes(model.provider)) && pricesAt(model, now).size > 0,
+    (model) => (named === null || named.includes(model.provider)) && pricesAt(model, now).size > 0,
   );
   const find = finder(offered);
   if (models !== null) {
@@ -112,6 +108,14 @@ function selectedModels(catalogue: Catalogue, pricing: ManagedPricing, now: Inst
     model,
     markup: markupOf(own.get(modelKey(model)) ?? defaultMarkup, [...FIELD, 'defaultMarkup']),
   }));
+}
+
+/** The provider as the catalogue has it: under the name that is given, or else by the table of names. */
+function providerInCatalogue(catalogue: Catalogue, given: string, index: number): string {
+  const known = new Set([...catalogue.values()].map(({ provider }) => provider));
+  const provider = [given, providerName(given)].find((one) => known.has(one));
+  if (provider !== undefined) return provider;
+  throw invalid([...FIELD, 'providers', index], `the catalogue has no provider ${given}`);
 }
 
 function markupOf(markup: Decimal | null, field: FieldPath): Decimal {

@@ -5,7 +5,9 @@
 import { parse } from 'lossless-json';
 import { z } from 'zod';
 import { type Decimal, decimal, parseUsageDecimal, ZERO } from '../../core/decimal.ts';
-import { Refusal } from '../../core/errors.ts';
+import { assert, Refusal } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { modelName, providerName } from '../../core/model-providers.ts';
 import { type Instant, parseRfc3339 } from '../../core/time.ts';
 import { type PricedModel, TOKEN_KINDS, type TokenKind, type TokenPrice } from '../../core/token-billing.ts';
 
@@ -18,6 +20,14 @@ const price = z.string().transform((sent, context) => {
   const value = parseUsageDecimal(sent);
   if (value?.gte(ZERO) === true) return value;
   context.addIssue('must be a decimal that is not negative');
+  return z.NEVER;
+});
+
+/** Also a negative one, with which LiteLLM and OpenRouter say that a model has no price of its own. */
+const publishedPrice = z.string().transform((sent, context) => {
+  const value = parseUsageDecimal(sent);
+  if (value !== null) return value;
+  context.addIssue('must be a decimal');
   return z.NEVER;
 });
 
@@ -52,10 +62,10 @@ const ownFile = z.strictObject({
 const liteLlmModel = z.object({
   litellm_provider: text,
   mode: z.string().optional(),
-  input_cost_per_token: price.optional(),
-  cache_read_input_token_cost: price.optional(),
-  output_cost_per_token: price.optional(),
-  cache_creation_input_token_cost: price.optional(),
+  input_cost_per_token: publishedPrice.optional(),
+  cache_read_input_token_cost: publishedPrice.optional(),
+  output_cost_per_token: publishedPrice.optional(),
+  cache_creation_input_token_cost: publishedPrice.optional(),
 });
 
 const LITELLM_FIELDS: Readonly<Record<TokenKind, keyof z.output<typeof liteLlmModel>>> = {
@@ -70,12 +80,20 @@ const LITELLM_MODES = ['chat', 'completion', 'responses', 'embedding'];
 /** An entry that explains the others. */
 const LITELLM_EXAMPLE = 'sample_spec';
 
+/** A model as a catalogue may have it from a version that took the names of providers as files write them. */
+type FormerModel = Pick<PricedModel, 'provider' | 'model' | 'aliases'>;
+
+/** A model under its provider's name in the catalogue. */
+export interface ModelOfFile extends PricedModel {
+  readonly former: readonly FormerModel[];
+}
+
 export interface PriceFile {
-  readonly models: readonly PricedModel[];
+  readonly models: readonly ModelOfFile[];
   /** Entries that are no models with prices per token. */
   readonly skipped: number;
-  /** Entries that are left out because they say null where a price or a name should be, a line each. */
-  readonly incomplete: readonly string[];
+  /** Entries that are left out, a line each with the reason. */
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -99,13 +117,11 @@ function jsonOf(fileText: string): object {
 }
 
 function ownModels(content: object): PriceFile {
-  const { complete, incomplete } = withoutNulls(content);
+  const { complete, leftOut } = withoutNulls(content);
   const parsed = ownFile.safeParse(complete);
   if (!parsed.success) throw new Refusal('invalid', `the file is wrong: ${z.prettifyError(parsed.error)}`);
   const models = parsed.data.models.map(({ provider, model, aliases, prices }) => ({
-    provider,
-    model,
-    aliases,
+    ...namedInCatalogue({ provider, model, aliases }),
     prices: prices.flatMap((dated) =>
       TOKEN_KINDS.flatMap((kind) => {
         const usd = dated.usd_per_million[kind];
@@ -113,20 +129,30 @@ function ownModels(content: object): PriceFile {
       }),
     ),
   }));
-  return { models, skipped: 0, incomplete };
+  return { models, skipped: 0, leftOut };
+}
+
+/** A model of our own format under the catalogue's name of its provider. */
+function namedInCatalogue(given: FormerModel): FormerModel & Pick<ModelOfFile, 'former'> {
+  const provider = providerName(given.provider);
+  if (provider === given.provider) return { ...given, former: [] };
+  const prefix = `${given.provider}/`;
+  const isPrefixed = given.model.startsWith(prefix);
+  const model = isPrefixed ? `${provider}/${given.model.slice(prefix.length)}` : given.model;
+  return { provider, model, aliases: given.aliases, former: [given] };
 }
 
 /** The file without the models that have a null, and a line for each of these. */
-function withoutNulls(content: object): { complete: object; incomplete: string[] } {
+function withoutNulls(content: object): { complete: object; leftOut: string[] } {
   const models: unknown = 'models' in content ? content.models : undefined;
-  if (!Array.isArray(models)) return { complete: content, incomplete: [] };
-  const incomplete: string[] = [];
+  if (!Array.isArray(models)) return { complete: content, leftOut: [] };
+  const leftOut: string[] = [];
   const kept = models.filter((model: unknown, index) => {
     const place = nullIn(model, `models[${index}]`);
-    if (place !== null) incomplete.push(leftOut(place));
+    if (place !== null) leftOut.push(leftOutLine(`${place} is null`));
     return place === null;
   });
-  return { complete: { ...content, models: kept }, incomplete };
+  return { complete: { ...content, models: kept }, leftOut };
 }
 
 /** Where the first null is; null where there is none. A model has five levels at most. */
@@ -140,50 +166,61 @@ function nullIn(value: unknown, place: string, depth = 0): string | null {
   return null;
 }
 
-function leftOut(place: string): string {
-  return `${place} is null: the entry is left out`;
+function leftOutLine(reason: string): string {
+  return `${reason}: the entry is left out`;
+}
+
+/** An entry of LiteLLM's file with its key, which it is named by in lines. */
+interface KeyedModel extends ModelOfFile {
+  readonly key: string;
 }
 
 function liteLlmModels(content: object, validFrom: Instant): PriceFile {
-  const models: PricedModel[] = [];
-  const incomplete: string[] = [];
+  const models: KeyedModel[] = [];
+  const leftOut: string[] = [];
   let skipped = 0;
-  for (const [name, entry] of Object.entries(content)) {
-    if (name === LITELLM_EXAMPLE) continue;
-    const place = liteLlmNull(name, entry);
-    if (place !== null) {
-      incomplete.push(leftOut(place));
+  for (const [key, entry] of Object.entries(content)) {
+    if (key === LITELLM_EXAMPLE) continue;
+    const absent = absentMember(key, entry);
+    if (absent !== null) {
+      leftOut.push(leftOutLine(absent));
       continue;
     }
     const parsed = liteLlmModel.safeParse(entry);
     if (!parsed.success) {
-      throw new Refusal(
-        'invalid',
-        `entry ${JSON.stringify(name)} is wrong: ${z.prettifyError(parsed.error)}`,
-      );
+      throw new Refusal('invalid', `entry ${JSON.stringify(key)} is wrong: ${z.prettifyError(parsed.error)}`);
     }
-    const model = liteLlmModelOf(name, parsed.data, validFrom);
-    if (model === null) skipped += 1;
+    const negative = Object.values(LITELLM_FIELDS).find((field) => isNegative(parsed.data[field]));
+    const model = negative === undefined ? liteLlmModelOf(key, parsed.data, validFrom) : null;
+    if (negative !== undefined) {
+      leftOut.push(leftOutLine(`${negative} of ${JSON.stringify(key)} is negative`));
+    } else if (model === null) skipped += 1;
     else models.push(model);
   }
-  return { models, skipped, incomplete };
+  const unique = uniqueModels(models);
+  return { models: unique.models, skipped, leftOut: [...leftOut, ...unique.leftOut] };
 }
 
-/** Where the entry is null, or one of its members that are read. */
-function liteLlmNull(name: string, entry: unknown): string | null {
-  const place = JSON.stringify(name);
-  if (entry === null) return place;
+/** What the entry lacks, or has a null for, without which it is no model; null where it is one. */
+function absentMember(key: string, entry: unknown): string | null {
+  const place = JSON.stringify(key);
+  if (entry === null) return `${place} is null`;
   if (typeof entry !== 'object') return null;
   const members = new Map<string, unknown>(Object.entries(entry));
   const member = Object.keys(liteLlmModel.shape).find((one) => members.get(one) === null);
-  return member === undefined ? null : `${member} of ${place}`;
+  if (member !== undefined) return `${member} of ${place} is null`;
+  return members.has('litellm_provider') ? null : `${place} has no litellm_provider`;
+}
+
+function isNegative(value: Decimal | string | undefined): boolean {
+  return value !== undefined && typeof value !== 'string' && value.lt(ZERO);
 }
 
 function liteLlmModelOf(
-  name: string,
+  key: string,
   entry: z.output<typeof liteLlmModel>,
   validFrom: Instant,
-): PricedModel | null {
+): KeyedModel | null {
   if (entry.mode !== undefined && !LITELLM_MODES.includes(entry.mode)) return null;
   const isFree = isZero(entry.input_cost_per_token) && isZero(entry.output_cost_per_token ?? ZERO);
   const prices = TOKEN_KINDS.flatMap((kind) => {
@@ -192,10 +229,56 @@ function liteLlmModelOf(
     return usd === undefined || typeof usd === 'string' ? [] : [priceOf(kind, usd, validFrom, 'LiteLLM')];
   });
   if (prices.length === 0) return null;
-  const provider = entry.litellm_provider;
-  const prefix = `${provider}/`;
-  const short = name.startsWith(prefix) ? name.slice(prefix.length) : name;
-  return { provider, model: `${prefix}${short}`, aliases: [short], prices };
+  const provider = providerName(entry.litellm_provider);
+  const named = liteLlmName(provider, modelName(withoutProvider(key, provider)));
+  const formerPrefix = `${entry.litellm_provider}/`;
+  const formerShort = key.startsWith(formerPrefix) ? key.slice(formerPrefix.length) : key;
+  const former = liteLlmName(entry.litellm_provider, formerShort);
+  return { ...named, prices, key, former: former.model === named.model ? [] : [former] };
+}
+
+function liteLlmName(provider: string, short: string): FormerModel {
+  return { provider, model: `${provider}/${short}`, aliases: [short] };
+}
+
+/** The key of an entry without the name of its provider, as far as it starts with one. */
+function withoutProvider(key: string, provider: string): string {
+  const slash = key.indexOf('/');
+  const isPrefixed = slash > 0 && providerName(key.slice(0, slash)) === provider;
+  return isPrefixed ? key.slice(slash + 1) : key;
+}
+
+/**
+ * Entries that are one model by their names. The one that LiteLLM itself asks first gives the prices: its key starts
+ * with the provider. The others are lines where they have other prices.
+ */
+function uniqueModels(models: readonly KeyedModel[]): Pick<PriceFile, 'models' | 'leftOut'> {
+  const leftOut: string[] = [];
+  const unique = [...groupBy(models, ({ model }) => model).values()].map((same): ModelOfFile => {
+    const [first, ...others] = same.toSorted((a, b) => rankOf(a) - rankOf(b));
+    assert(first !== undefined, 'a group has an entry');
+    const { key, ...model } = first;
+    for (const other of others) {
+      if (pricesText(other) === pricesText(first)) continue;
+      leftOut.push(
+        leftOutLine(
+          `${JSON.stringify(other.key)} has other prices than ${JSON.stringify(key)}, the same model`,
+        ),
+      );
+    }
+    return { ...model, former: same.flatMap(({ former }) => former) };
+  });
+  return { models: unique, leftOut };
+}
+
+/** First the key that is the model's id, then one without a provider, then one with another name of the provider. */
+function rankOf({ key, model, aliases }: KeyedModel): number {
+  if (key === model) return 0;
+  return aliases.includes(key) ? 1 : 2;
+}
+
+function pricesText({ prices }: PricedModel): string {
+  return prices.map(({ kind, usdPerToken }) => `${kind} ${usdPerToken.toFixed()}`).join();
 }
 
 function isZero(price: Decimal | undefined): boolean {

@@ -4,6 +4,7 @@
  * doing it again changes nothing.
  */
 import { groupBy } from '../../core/group-by.ts';
+import { providerName } from '../../core/model-providers.ts';
 import { floorToHour, HOUR_MS, type Instant } from '../../core/time.ts';
 import { FIRST_RATES_START } from '../../core/token-billing.ts';
 import type { Transaction } from '../../store/base/database.ts';
@@ -108,7 +109,8 @@ function joiningModels(
   catalogue: Catalogue,
   now: Instant,
 ): JoiningModel[] {
-  const providers = new Set(models.map(({ provider }) => provider));
+  // A card that was made with the name of an older file takes the models of the same provider.
+  const providers = new Set(models.flatMap(({ provider }) => [provider, providerName(provider)]));
   const known = groupBy(models, modelKey);
   return [...catalogue.values()].flatMap((model): JoiningModel[] => {
     const own = known.get(modelKey(model)) ?? [];

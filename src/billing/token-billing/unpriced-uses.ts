@@ -1,5 +1,6 @@
 /** Says why tokens have no price on the managed cards of their customer (docs/token-billing.md, "Without a price"). */
 import { groupBy } from '../../core/group-by.ts';
+import { modelName, providerName } from '../../core/model-providers.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import type { TokenKind } from '../../core/token-billing.ts';
 import type { Database } from '../../store/base/database.ts';
@@ -89,7 +90,13 @@ function reasonOf(use: TokenUse, known: Known): string | null {
   }
   return known.catalogue.has(nameKey(provider, model))
     ? `${model} of ${provider} is not on the rate card`
-    : `${model} of ${provider} is not in the catalogue`;
+    : `${model} of ${provider} is not in the catalogue${otherName(use)}`;
+}
+
+/** Events of callers are stored as they were sent: with another name of the provider or the model they have no price. */
+function otherName({ provider, model }: TokenUse): string {
+  const named = [providerName(provider), modelName(model)];
+  return named[0] === provider && named[1] === model ? '' : `, which calls it ${named[1]} of ${named[0]}`;
 }
 
 function missingKinds({ provider, model, kinds }: TokenUse, onCard: readonly ManagedModel[]): TokenKind[] {

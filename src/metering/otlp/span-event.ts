@@ -5,6 +5,7 @@
  * customer id and the age of a timestamp, which ingestion checks.
  */
 import { isCachedBesideInput, type NamedSender, type SpanSender } from '../../core/cached-beside-input.ts';
+import { modelName, providerName } from '../../core/model-providers.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE } from '../../core/token-billing.ts';
 import { callId } from './call-identity.ts';
@@ -18,7 +19,6 @@ import {
   PROVIDER,
   textOf,
 } from './gen-ai.ts';
-import { providerName } from './providers.ts';
 import type { Attributes, AttributeValue, Span, WantedAttributes } from './span.ts';
 import { billedCounts, countWarnings, sentCounts, type TokenCounts } from './token-counts.ts';
 import { isUsageName } from './token-names.ts';
@@ -105,7 +105,7 @@ function eventOf(span: Span, rules: SpanRules, counts: TokenCounts): SpanEvent {
     event_type: TOKEN_EVENT_TYPE,
     timestamp: formatInstant(endedAt),
     properties: {
-      model: required(span.attributes, MODEL),
+      model: modelName(required(span.attributes, MODEL)),
       provider: providerName(required(span.attributes, PROVIDER)),
       ...Object.fromEntries([...counts].map(([kind, count]) => [kind, count.toString()])),
     },

@@ -91,7 +91,7 @@ test('an entry with a null is left out with a line, and the others are read', ()
   expect(file.models.map(({ model }) => model)).toEqual(['openai/b']);
   expect(file).toMatchObject({
     skipped: 0,
-    incomplete: [
+    leftOut: [
       'output_cost_per_token of "a" is null: the entry is left out',
       '"c" is null: the entry is left out',
       'litellm_provider of "d" is null: the entry is left out',
@@ -103,9 +103,88 @@ test('an entry with a null is left out with a line, and the others are read', ()
     models: [own({ input_tokens: null }).models[0], model],
   });
   expect(ours.models).toHaveLength(1);
-  expect(ours.incomplete).toEqual([
+  expect(ours.leftOut).toEqual([
     'models[0].prices[0].usd_per_million.input_tokens is null: the entry is left out',
   ]);
+});
+
+test('models of LiteLLM have the provider and the ids that spans name them by', () => {
+  const chat = { mode: 'chat', input_cost_per_token: 1e-6 };
+  const { models } = read({
+    'us.anthropic.claude-sonnet-4-5-20250929-v1:0': { ...chat, litellm_provider: 'bedrock_converse' },
+    'vertex_ai/claude-haiku-4-5@20251001': { ...chat, litellm_provider: 'vertex_ai-anthropic_models' },
+    'gemini-2.5-pro': { ...chat, litellm_provider: 'vertex_ai-language-models' },
+    'gemini/models/gemini-2.5-flash': { ...chat, litellm_provider: 'gemini' },
+    'azure/gpt-35-turbo-instruct': { ...chat, litellm_provider: 'azure_text' },
+    'command-r': { ...chat, litellm_provider: 'cohere_chat' },
+    'fireworks_ai/accounts/fireworks/models/glm-5p2': { ...chat, litellm_provider: 'fireworks_ai' },
+    'fireworks_ai/nomic-ai/nomic-embed-text-v1': {
+      ...chat,
+      litellm_provider: 'fireworks_ai-embedding-models',
+    },
+    'sambanova/DeepSeek-R1': { ...chat, litellm_provider: 'sambanova' },
+  });
+  expect(models.map(({ provider, model, aliases }) => [provider, model, ...aliases])).toEqual(
+    [
+      ['bedrock', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'],
+      ['vertex_ai', 'claude-haiku-4-5@20251001'],
+      ['vertex_ai', 'gemini-2.5-pro'],
+      ['gemini', 'gemini-2.5-flash'],
+      ['azure', 'gpt-35-turbo-instruct'],
+      ['cohere', 'command-r'],
+      ['fireworks_ai', 'accounts/fireworks/models/glm-5p2'],
+      ['fireworks_ai', 'nomic-ai/nomic-embed-text-v1'],
+      ['sambanova', 'DeepSeek-R1'],
+    ].map(([provider, name]) => [provider, `${provider}/${name}`, name]),
+  );
+});
+
+test('entries of LiteLLM that are one model give one, with the prices that LiteLLM itself takes', () => {
+  const of = (provider: string, cost: number) => ({
+    litellm_provider: provider,
+    mode: 'chat',
+    input_cost_per_token: cost,
+  });
+  const { models, leftOut } = read({
+    'gemini-flash': of('gemini', 3),
+    'gemini/gemini-flash': of('gemini', 4),
+    'gemini-pro': of('vertex_ai-language-models', 5),
+    'vertex_ai/gemini-pro': of('vertex_ai', 5),
+    'bedrock_mantle/gpt': of('bedrock_mantle', 6),
+    gpt: of('bedrock_converse', 7),
+  });
+  expect(models.map(({ model, prices }) => [model, prices[0]?.usdPerToken.toFixed()])).toEqual([
+    ['gemini/gemini-flash', '4'],
+    ['vertex_ai/gemini-pro', '5'],
+    ['bedrock/gpt', '7'],
+  ]);
+  expect(leftOut).toEqual([
+    '"gemini-flash" has other prices than "gemini/gemini-flash", the same model: the entry is left out',
+    '"bedrock_mantle/gpt" has other prices than "gpt", the same model: the entry is left out',
+  ]);
+});
+
+test('an entry of LiteLLM with a negative price, or without a provider, is left out with a line', () => {
+  const good = { litellm_provider: 'openrouter', mode: 'chat', input_cost_per_token: 1 };
+  const file = read({
+    'openrouter/auto': { ...good, input_cost_per_token: -1, output_cost_per_token: -1 },
+    rules: { rules: [] },
+    'openrouter/fixed': good,
+  });
+  expect(file.models.map(({ model }) => model)).toEqual(['openrouter/fixed']);
+  expect(file.leftOut).toEqual([
+    'input_cost_per_token of "openrouter/auto" is negative: the entry is left out',
+    '"rules" has no litellm_provider: the entry is left out',
+  ]);
+});
+
+test('a model of our own format has the provider that spans of the same provider have', () => {
+  const { models } = own({ input_tokens: '1' });
+  const file = read({
+    format: 'tallyhouse-token-prices-1',
+    models: [{ ...models[0], provider: 'aws.bedrock', model: 'aws.bedrock/nova', aliases: ['nova'] }],
+  });
+  expect(file.models[0]).toMatchObject({ provider: 'bedrock', model: 'bedrock/nova', aliases: ['nova'] });
 });
 
 test('the table that the service includes is read, each price with its date and source', async () => {

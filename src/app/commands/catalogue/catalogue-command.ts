@@ -37,10 +37,10 @@ export async function catalogueCommand(
   try {
     const clock = await deps.clockOf(pool.db);
     const validFrom = call.validFrom ?? floorToHour(clock.now());
-    const { models, skipped, incomplete } = readPriceFile(fileText, { validFrom });
+    const { models, skipped, leftOut } = readPriceFile(fileText, { validFrom });
     const { addedPrices, addedAliases } = await importPrices({ db: pool.db, clock }, models);
     const summary = `${models.length} models read, ${skipped} entries without prices per token: ${addedPrices} prices and ${addedAliases} aliases are new`;
-    return [...incompleteLines(incomplete), summary].join('\n');
+    return [...leftOutLines(leftOut), summary].join('\n');
   } catch (error) {
     if (error instanceof Refusal) throw new CommandFailure(error.message);
     throw error;
@@ -50,12 +50,12 @@ export async function catalogueCommand(
 }
 
 /** Entries that are named. */
-const INCOMPLETE_LINES_MAX = 20;
+const LEFT_OUT_LINES_MAX = 20;
 
-function incompleteLines(incomplete: readonly string[]): string[] {
-  const rest = incomplete.length - INCOMPLETE_LINES_MAX;
+function leftOutLines(leftOut: readonly string[]): string[] {
+  const rest = leftOut.length - LEFT_OUT_LINES_MAX;
   return [
-    ...incomplete.slice(0, INCOMPLETE_LINES_MAX),
-    ...(rest > 0 ? [`and ${rest} more entries with null are left out`] : []),
+    ...leftOut.slice(0, LEFT_OUT_LINES_MAX),
+    ...(rest > 0 ? [`and ${rest} more entries are left out`] : []),
   ];
 }

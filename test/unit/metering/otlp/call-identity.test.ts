@@ -1,6 +1,6 @@
 /** Which spans are the same call to a model, and which restate others. */
 import { describe, expect, it } from 'vitest';
-import { providerName } from '../../../../src/metering/otlp/providers.ts';
+import { modelName, providerName } from '../../../../src/core/model-providers.ts';
 import { readProtobufSpans } from '../../../../src/metering/otlp/read-protobuf.ts';
 import { restatedCalls } from '../../../../src/metering/otlp/restated-calls.ts';
 import { spanOutcome, wantedAttributes } from '../../../../src/metering/otlp/span-event.ts';
@@ -202,8 +202,26 @@ it.each([
   ['google.vertex.chat', 'vertex_ai'],
   ['gcp.vertex_ai', 'vertex_ai'],
   ['xai.responses', 'xai'],
+  ['Amazon Bedrock', 'bedrock'],
+  ['bedrock_converse', 'bedrock'],
+  ['google-gla', 'gemini'],
+  ['vertex.anthropic.messages', 'vertex_ai'],
+  ['vertex_ai-language-models', 'vertex_ai'],
+  ['vertex_ai-zai_models', 'vertex_ai'],
+  ['text-completion-openai', 'openai'],
   ['my-gateway.openai', 'my-gateway.openai'],
   ['My Gateway', 'My Gateway'],
 ])('the provider %s is %s of the catalogue', (sent, provider) => {
   expect(providerName(sent)).toBe(provider);
+});
+
+it.each([
+  ['models/gemini-2.5-pro', 'gemini-2.5-pro'],
+  ['publishers/google/models/gemini-2.5-pro', 'gemini-2.5-pro'],
+  ['projects/p/locations/us-east5/publishers/anthropic/models/claude@1', 'claude@1'],
+  ['accounts/fireworks/models/glm-5p2', 'accounts/fireworks/models/glm-5p2'],
+  ['models/', 'models/'],
+  ['gpt-4o', 'gpt-4o'],
+])('the model %s is %s of the catalogue', (sent, model) => {
+  expect(modelName(sent)).toBe(model);
 });
