@@ -107,7 +107,7 @@ it('the service shows how an invoice is finalized as one trace, and its message 
   expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
 });
 
-it('the service shows drafts and usage with their queries, and neither probes nor unknown paths', async () => {
+it('the service shows drafts and SQL across customers with their queries, and neither probes nor unknown paths', async () => {
   const { url, spans } = await collector();
   const running = await service({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
   await createPayingCustomers(running, 1, '2026-11-01T00:00:00Z');
@@ -118,6 +118,10 @@ it('the service shows drafts and usage with their queries, and neither probes no
   const ofList = () => pathsOf(spans, spans.find(({ name }) => name === route)?.traceId ?? '');
   await expect.poll(ofList).toContain(route);
   expect(ofList()).toContain(`${route} > compute drafts > query ClickHouse`);
+  const asked = { sql: 'SELECT COUNT(*) AS number FROM events' };
+  expect(await running.call('/v1/sql', asked)).toMatchObject({ status: 200 });
+  const ofSql = () => pathsOf(spans, spans.find(({ name }) => name === 'POST /v1/sql')?.traceId ?? '');
+  await expect.poll(() => ofSql().filter((path) => path.endsWith('query ClickHouse')).length).toBeGreaterThan(1);
   const routes = spans.map(({ attributes }) => attributes['http.route']);
   expect(routes.filter((path) => path !== undefined && !path.startsWith('/v1/'))).toEqual([]);
   expect(routes).not.toContain('/v1/nothing');

@@ -1,4 +1,5 @@
 /** A ClickHouse with something done before one of its queries, for tests of what changes while an answer is computed. */
+import { around } from '../../src/metering/client/around.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 
 export interface WatchedClickHouse {
@@ -17,21 +18,12 @@ export function beforeQuery(real: ClickHouse, at: number, then: () => Promise<un
     return done;
   };
   return {
-    clickhouse: {
-      ...real,
-      async query(query) {
-        await arrive();
-        return real.query(query);
+    clickhouse: around(real, {
+      async run(call, work) {
+        if (call.kind === 'select') await arrive();
+        return await work();
       },
-      async queryBytes(query) {
-        await arrive();
-        return real.queryBytes(query);
-      },
-      async *queryStream(query) {
-        await arrive();
-        yield* real.queryStream(query);
-      },
-    },
+    }),
     queries: () => queries,
   };
 }

@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
+import { NO_EVENTS } from '../../metering/client/around.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { stringLiteral } from '../../metering/client/clickhouse-parameters.ts';
 import type { FrozenTables } from './messages.ts';
@@ -34,6 +35,7 @@ async function freezeTables(clickhouse: ClickHouse, dataDir: string): Promise<Fr
       sql: `SELECT name, toString(uuid) AS id FROM system.tables
         WHERE database = currentDatabase() AND engine LIKE '%MergeTree' ORDER BY name`,
       lane: 'ingest',
+      eventsOf: NO_EVENTS,
       schema: tableRow,
     });
     for (const table of tables) {

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { countMemory } from '../../runtime/answer-memory.ts';
+import { around } from './around.ts';
 import type { ClickHouse, QueryLane, QueryParams, SelectStatement, StreamedSelect } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
 import { rowsOf } from './rows-in-parts.ts';
@@ -99,26 +100,14 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
 
 /** The same ClickHouse, with another lane for all queries that name none. */
 export function inLane(clickhouse: ClickHouse, lane: QueryLane): ClickHouse {
-  return {
-    ...clickhouse,
-    query: (query) => clickhouse.query({ lane, ...query }),
-    queryBytes: (query) => clickhouse.queryBytes({ lane, ...query }),
-    queryStream: (query) => clickhouse.queryStream({ lane, ...query }),
-  };
+  return around(clickhouse, { change: (statement) => ({ lane, ...statement }) });
 }
 
 /** The same ClickHouse, whose queries that are of no single customer take the share of one called `share`. */
 export function inShare(clickhouse: ClickHouse, share: string): ClickHouse {
-  const shared = <Query extends { readonly customer?: string | undefined }>(query: Query): Query => ({
-    ...query,
-    customer: query.customer ?? share,
+  return around(clickhouse, {
+    change: (statement) => ({ ...statement, customer: statement.customer ?? share }),
   });
-  return {
-    ...clickhouse,
-    query: (query) => clickhouse.query(shared(query)),
-    queryBytes: (query) => clickhouse.queryBytes(shared(query)),
-    queryStream: (query) => clickhouse.queryStream(shared(query)),
-  };
 }
 
 interface AboutSelect {

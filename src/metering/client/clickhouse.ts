@@ -46,7 +46,10 @@ export interface SelectStatement {
   readonly customer?: string | undefined;
   /** Tables that it reads besides those of the database. */
   readonly tables?: readonly SentTable[] | undefined;
-  /** The customer references whose events alone it reads, where that is known: it does not wait for events of others. */
+  /**
+   * The customer references whose usage events it reads; `NO_EVENTS` (around.ts) if it reads none. It waits for acknowledged events of
+   * these only. Absent: it may read events of anybody, and waits for all.
+   */
   readonly eventsOf?: readonly string[] | undefined;
 }
 
@@ -86,8 +89,8 @@ export interface ClickHouse {
    * that they reach the end of the format (`StreamedSelect.format`).
    */
   queryStream(query: StreamedSelect): AsyncGenerator<Buffer, void, undefined>;
-  /** DDL and other statements without a result, one at a time. */
-  command(sql: string): Promise<void>;
+  /** DDL and other statements without a result, one at a time. `reads` as for a SELECT. */
+  command(sql: string, reads?: Pick<SelectStatement, 'eventsOf'>): Promise<void>;
   /**
    * Inserts rows that are already encoded. Resolves when they are on disk (the tables fsync after every insert). Uses
    * its own connection, so queries never delay it.

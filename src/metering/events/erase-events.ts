@@ -1,5 +1,6 @@
 /** Erases properties of stored events. Rows, their ids and their times stay. */
 import type { Interval } from '../../core/time.ts';
+import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
@@ -38,6 +39,7 @@ export async function eraseRepeats(
   await clickhouse.command(
     `ALTER TABLE ${tableOf('event_repeats', cluster)} DELETE` +
       ` WHERE customer_ref IN (${refs.map(stringLiteral).join(', ')}) SETTINGS mutations_sync = 2`,
+    { eventsOf: NO_EVENTS },
   );
 }
 

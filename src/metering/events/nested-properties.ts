@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
+import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { createParameters } from '../query/parameters.ts';
 import { propertySql } from '../query/property-sql.ts';
@@ -72,6 +73,7 @@ async function queryPaths(
   // Only the values that a path begins with are sent; the literal names are known to be absent.
   const heads = new Set(paths.map((path) => path.slice(0, path.indexOf('.'))));
   return await clickhouse.query({
+    eventsOf: NO_EVENTS,
     sql: `
 SELECT
   toString(document) AS document,

@@ -7,6 +7,7 @@
  */
 import type { Instant } from '../../core/time.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
+import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { type ReadEvent, textsJson } from '../ingest/event-rows.ts';
@@ -121,7 +122,7 @@ class QueuedLog implements RepeatLog {
 
   async #write(repeats: readonly Repeat[]): Promise<void> {
     try {
-      await this.#clickhouse.command(insertStatement(repeats));
+      await this.#clickhouse.command(insertStatement(repeats), { eventsOf: NO_EVENTS });
       this.#written += repeats.length;
     } catch {
       // The statistics count the loss; nothing waits for a repeat.

@@ -10,6 +10,7 @@ import { decimal } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { LineWindow } from '../../core/invoice.ts';
 import { HOUR_MS, type Interval, SECOND_MS } from '../../core/time.ts';
+import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { FROZEN_LINES_INSERT, type FrozenLine, FrozenRows } from './frozen-rows.ts';
 
@@ -84,6 +85,7 @@ export async function readFrozenLines(
 ): Promise<Map<string, LineWindow[]>> {
   if (breakdownIds.length === 0) return new Map();
   const rows = await clickhouse.query({
+    eventsOf: NO_EVENTS,
     sql: `
       WITH
         arrayMap(hour -> toUnixTimestamp(hour), hours) AS all_seconds,

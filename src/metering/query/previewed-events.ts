@@ -7,6 +7,7 @@
  * verified before the replacement, as always.
  */
 import type { Instant, Interval } from '../../core/time.ts';
+import { around } from '../client/around.ts';
 import type { ClickHouse, QueryParams, SelectStatement } from '../client/clickhouse.ts';
 
 export interface PreviewedEvent {
@@ -42,12 +43,7 @@ export function withPreviewedEvents(clickhouse: ClickHouse, preview: EventPrevie
           params: { ...statement.params, ...added },
           eventsOf: preview.beside?.refs ?? [],
         };
-  return {
-    ...clickhouse,
-    query: (statement) => clickhouse.query(previewed(statement)),
-    queryBytes: (statement) => clickhouse.queryBytes(previewed(statement)),
-    queryStream: (statement) => clickhouse.queryStream(previewed(statement)),
-  };
+  return around(clickhouse, { change: previewed });
 }
 
 const GIVEN = `

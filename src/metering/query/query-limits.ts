@@ -4,6 +4,7 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { Refusal } from '../../core/errors.ts';
+import { around, type ClickHouseCall } from '../client/around.ts';
 import type { ClickHouse, QueryLane, QuerySettings } from '../client/clickhouse.ts';
 
 export interface QueryLimits {
@@ -86,23 +87,26 @@ export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
 
 function createAnalysis(clickhouse: ClickHouse): ClickHouse {
   const limits = ANALYSIS_LIMITS;
-  return {
-    ...clickhouse,
-    query: async (query) => {
-      const settings = { ...query.settings, ...limitSettings(limits) };
+  const refuse = (problem: string) => new Refusal('invalid', problem);
+  return around(clickhouse, {
+    change: (statement) => ({
+      ...statement,
+      lane: 'analysis',
+      settings: { ...statement.settings, ...limitSettings(limits) },
+    }),
+    async run(call, work) {
       try {
-        return await clickhouse.query({ ...query, lane: 'analysis', settings });
+        return await work();
       } catch (error) {
-        if (hasOwnLimit(error, query.settings)) throw error;
-        const refuse = (problem: string) => new Refusal('invalid', problem);
-        throw error instanceof ClickHouseError ? (limitRefusal(error, limits, refuse) ?? error) : error;
+        if (!(error instanceof ClickHouseError) || hasOwnLimit(error, call)) throw error;
+        throw limitRefusal(error, limits, refuse) ?? error;
       }
     },
-  };
+  });
 }
 
-/** Whether an answer had more bytes than its reader asked for: the reader knows what follows. */
-function hasOwnLimit(error: unknown, settings: QuerySettings = {}): boolean {
-  const isTooLong = error instanceof ClickHouseError && error.type === 'TOO_MANY_ROWS_OR_BYTES';
-  return isTooLong && settings.max_result_bytes !== undefined;
+/** True if the answer had more bytes than its reader asked for: the reader knows what follows. */
+function hasOwnLimit(error: ClickHouseError, call: ClickHouseCall): boolean {
+  const isTooLong = error.type === 'TOO_MANY_ROWS_OR_BYTES';
+  return isTooLong && call.kind === 'select' && call.statement.settings?.max_result_bytes !== undefined;
 }

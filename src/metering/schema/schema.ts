@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { failureReason, MigrationError, pendingMigrations } from '../../core/migrations.ts';
+import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { readSchemaFiles, renderStatements, type SchemaFile } from './schema-files.ts';
 
@@ -78,7 +79,7 @@ export async function findMissingTables(
   const rows = await clickhouse.query({
     sql: 'SELECT name FROM system.tables WHERE database = currentDatabase()',
     schema: nameRow,
-    eventsOf: [],
+    eventsOf: NO_EVENTS,
   });
   const present = new Set(rows.map(({ name }) => name));
   return created.filter((name) => !present.has(name));

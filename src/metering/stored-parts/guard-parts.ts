@@ -4,6 +4,7 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { Refusal } from '../../core/errors.ts';
+import { around } from '../client/around.ts';
 import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
 
 /** Where a query has met damage. */
@@ -23,41 +24,18 @@ export interface PartsGuard {
 const OPEN_LANES: ReadonlySet<QueryLane> = new Set(['ingest', 'verification']);
 
 export function guardParts(clickhouse: ClickHouse, guard: PartsGuard): ClickHouse {
-  const seen = (error: unknown) => {
-    const part = damagedPart(error);
-    if (part !== null) guard.damaged(part);
-    return error;
-  };
-  const watched = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw seen(error);
-    }
-  };
-  const requireAll = (lane: QueryLane = 'requests') => {
-    if (!OPEN_LANES.has(lane)) requireNoLoss(guard);
-  };
-  return {
-    ...clickhouse,
-    query: async (query) => {
-      requireAll(query.lane);
-      return await watched(() => clickhouse.query(query));
-    },
-    queryBytes: async (query) => {
-      requireAll(query.lane);
-      return await watched(() => clickhouse.queryBytes(query));
-    },
-    async *queryStream(query) {
-      requireAll(query.lane);
+  return around(clickhouse, {
+    async run(call, work) {
+      if (call.kind === 'select' && !OPEN_LANES.has(call.statement.lane ?? 'requests')) requireNoLoss(guard);
       try {
-        yield* clickhouse.queryStream(query);
+        return await work();
       } catch (error) {
-        throw seen(error);
+        const part = damagedPart(error);
+        if (part !== null) guard.damaged(part);
+        throw error;
       }
     },
-    command: (sql) => watched(() => clickhouse.command(sql)),
-  };
+  });
 }
 
 /** Refuses as `unavailable` while stored events are missing. */

@@ -4,6 +4,7 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
+import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { type Loss, type SetAsidePart, type StoredPart, WATCHED_TABLES } from './part-losses.ts';
@@ -12,9 +13,6 @@ export interface ActivePart extends StoredPart {
   /** Directory on the machine of ClickHouse. */
   readonly path: string;
 }
-
-/** Parts are looked at whether or not ClickHouse takes events at the moment. */
-const NO_EVENTS: readonly string[] = [];
 
 const OF_WATCHED_TABLES = `database = currentDatabase() AND table IN (${WATCHED_TABLES.map(stringLiteral).join(', ')})`;
 

@@ -4,6 +4,7 @@
  * not read.
  */
 import { z } from 'zod';
+import { NO_EVENTS } from '../../client/around.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
 import type { RunSummary } from './run.ts';
 
@@ -45,6 +46,7 @@ export function createRunRecord(clickhouse: ClickHouse): RunRecord {
       const [row] = await clickhouse.query({
         sql: `SELECT version, runs FROM ${TABLE} ORDER BY version DESC LIMIT 1`,
         lane: 'ingest',
+        eventsOf: NO_EVENTS,
         schema: recordRow,
       });
       if (row === undefined) return null;

@@ -4,6 +4,7 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
+import { NO_EVENTS } from '../../client/around.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
 import { createParameters } from '../../query/parameters.ts';
 import { limitSettings } from '../../query/query-limits.ts';
@@ -45,6 +46,7 @@ async function compileProblem(
       params: parameters.values(),
       schema: z.unknown(),
       lane: 'analysis',
+      eventsOf: NO_EVENTS,
       settings: limitSettings(DEFINITION_LIMITS),
     });
     return null;

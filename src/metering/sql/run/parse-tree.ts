@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { assert } from '../../../core/errors.ts';
+import { NO_EVENTS } from '../../client/around.ts';
 import type { ClickHouse, QueryParams } from '../../client/clickhouse.ts';
 
 export interface ParseNode {
@@ -85,8 +86,7 @@ export async function verifyStatement(
     sql: `SELECT explain FROM (EXPLAIN AST ${sql})`,
     params: withoutContent(params),
     lane: 'verification',
-    // It reads no event.
-    eventsOf: [],
+    eventsOf: NO_EVENTS,
     schema: z.object({ explain: z.string() }),
   });
   verifyTree(readTree(rows.map(({ explain }) => explain)), rules);
