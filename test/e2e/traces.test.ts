@@ -121,7 +121,9 @@ it('the service shows drafts and SQL across customers with their queries, and ne
   const asked = { sql: 'SELECT COUNT(*) AS number FROM events' };
   expect(await running.call('/v1/sql', asked)).toMatchObject({ status: 200 });
   const ofSql = () => pathsOf(spans, spans.find(({ name }) => name === 'POST /v1/sql')?.traceId ?? '');
-  await expect.poll(() => ofSql().filter((path) => path.endsWith('query ClickHouse')).length).toBeGreaterThan(1);
+  await expect
+    .poll(() => ofSql().filter((path) => path.endsWith('query ClickHouse')).length)
+    .toBeGreaterThan(1);
   const routes = spans.map(({ attributes }) => attributes['http.route']);
   expect(routes.filter((path) => path !== undefined && !path.startsWith('/v1/'))).toEqual([]);
   expect(routes).not.toContain('/v1/nothing');

@@ -7,7 +7,7 @@ import type { ClickHouse, RowsInsert, SelectStatement, StreamedSelect } from './
 /** `eventsOf` of statements that read no usage events, which therefore wait for none. */
 export const NO_EVENTS: readonly string[] = [];
 
-/** What is asked of ClickHouse, after the changes of this hook. */
+/** A call of ClickHouse, after the changes of this hook. */
 export type ClickHouseCall =
   | { readonly kind: 'select'; readonly statement: SelectStatement }
   | { readonly kind: 'command'; readonly eventsOf: readonly string[] | undefined }
