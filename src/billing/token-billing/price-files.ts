@@ -23,7 +23,7 @@ const price = z.string().transform((sent, context) => {
   return z.NEVER;
 });
 
-/** Also a negative one, with which LiteLLM and OpenRouter say that a model has no price of its own. */
+/** Also a negative one, with which LiteLLM and OpenRouter say that a model has no price. */
 const publishedPrice = z.string().transform((sent, context) => {
   const value = parseUsageDecimal(sent);
   if (value !== null) return value;
@@ -201,7 +201,7 @@ function liteLlmModels(content: object, validFrom: Instant): PriceFile {
   return { models: unique.models, skipped, leftOut: [...leftOut, ...unique.leftOut] };
 }
 
-/** What the entry lacks, or has a null for, without which it is no model; null where it is one. */
+/** The name of a required member that the entry lacks or has a null for; null if it has all of them. */
 function absentMember(key: string, entry: unknown): string | null {
   const place = JSON.stringify(key);
   if (entry === null) return `${place} is null`;

@@ -109,7 +109,7 @@ function joiningModels(
   catalogue: Catalogue,
   now: Instant,
 ): JoiningModel[] {
-  // A card that was made with the name of an older file takes the models of the same provider.
+  // A card that was created with the name of an older file takes the models of the same provider.
   const providers = new Set(models.flatMap(({ provider }) => [provider, providerName(provider)]));
   const known = groupBy(models, modelKey);
   return [...catalogue.values()].flatMap((model): JoiningModel[] => {
