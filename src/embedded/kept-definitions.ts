@@ -6,6 +6,7 @@
  * Definitions change with the migrations only, during which there is no copy. Owns neither rows nor their parts (metering/stored-parts).
  */
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -17,6 +18,59 @@ const SET_ASIDE = 'replaced-definitions';
 
 const entrySchema = z.object({ path: z.string(), text: z.string().optional(), link: z.string().optional() });
 const copySchema = z.object({ digest: z.string(), entries: z.array(entrySchema) });
+
+/** Of a copy; one has some kilobytes for each table. */
+export const DEFINITIONS_BYTES_MAX = 64 * 1024 * 1024;
+const ENTRIES_MAX = 10_000;
+
+const NAME = '(?!\\.)[\\w%.-]{1,250}';
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const PLACE = `store/[0-9a-f]{3}/${UUID}`;
+/** A copy has these and nothing else: no path is below a link, and each link leads into the places of tables. */
+const TEXT_PATHS = [
+  new RegExp(`^data/${PLACE}/${NAME}\\.sql$`),
+  new RegExp(`^data/${PLACE}/format_version\\.txt$`),
+  new RegExp(`^data/metadata/${NAME}\\.sql$`),
+];
+const LINKS = [
+  { path: new RegExp(`^data/metadata/${NAME}$`), link: new RegExp(`^(?:\\.\\./)${PLACE}/?$`) },
+  { path: new RegExp(`^data/data/${NAME}/${NAME}$`), link: new RegExp(`^(?:\\.\\./){2}${PLACE}/?$`) },
+];
+
+function isInside({ path, text, link }: Entry): boolean {
+  if (text !== undefined) return link === undefined && TEXT_PATHS.some((known) => known.test(path));
+  return link !== undefined && LINKS.some((known) => known.path.test(path) && known.link.test(link));
+}
+
+/** Engines whose rows are below the engine's own directory. Others read files and addresses that a definition names. */
+const LOCAL_ENGINE = /\nENGINE = (?:Atomic|(?:Replacing|Aggregating|Summing|Collapsing)?MergeTree)\b/;
+/** Settings that move rows elsewhere. */
+const OTHER_DISK = /\b(?:disk|table_disk|storage_policy)\s*=/;
+
+function isLocal({ path, text = '' }: Entry): boolean {
+  return !path.endsWith('.sql') || (LOCAL_ENGINE.test(text) && !OTHER_DISK.test(text));
+}
+
+/** Why a copy that comes from elsewhere must not be put back with these tables, to follow the name of its file; or null. */
+export function definitionsProblem(
+  text: string,
+  tables: readonly { readonly name: string; readonly id: string }[],
+): string | null {
+  const entries = entriesIn(text);
+  if (entries === null) return 'is no copy of definitions of tables';
+  if (entries.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} definitions`;
+  const outside = entries.find((entry) => !isInside(entry));
+  if (outside !== undefined)
+    return `has ${JSON.stringify(outside.path.slice(0, 200))}, which is none of the files and links of a table`;
+  const elsewhere = entries.find((entry) => !isLocal(entry));
+  if (elsewhere !== undefined) return `has ${elsewhere.path}, a table whose rows would be elsewhere`;
+  if (new Set(entries.map(({ path }) => path)).size < entries.length)
+    return 'has two definitions of one file';
+  const isDefined = ({ name, id }: { readonly name: string; readonly id: string }) =>
+    entries.some(({ path, link = '' }) => path.endsWith(`/${name}`) && link.endsWith(`/${id}`));
+  const undefinedTable = tables.find((table) => !isDefined(table));
+  return undefinedTable === undefined ? null : `does not define the table ${undefinedTable.name}`;
+}
 
 /** A path below the engine's directory with the text of the file, or where the link points to. */
 type Entry = z.infer<typeof entrySchema>;
@@ -99,14 +153,20 @@ async function setAside(directory: string, path: string): Promise<void> {
   await rename(full, aside);
 }
 
-/** A copy that is itself damaged is none. */
+/** A copy that is itself damaged, or names anything but definitions, is none. */
 async function readCopy(directory: string): Promise<readonly Entry[]> {
   const text = await readFile(join(directory, DEFINITIONS_FILE), 'utf8').catch(() => '');
+  const entries = entriesIn(text) ?? [];
+  return entries.every(isInside) ? entries : [];
+}
+
+/** Null if the text was changed or cut. */
+function entriesIn(text: string): readonly Entry[] | null {
   try {
     const { digest, entries } = copySchema.parse(JSON.parse(text));
-    return digest === digestOf(entries) ? entries : [];
+    return digest === digestOf(entries) ? entries : null;
   } catch {
-    return [];
+    return null;
   }
 }
 
@@ -115,10 +175,13 @@ function digestOf(entries: readonly Entry[]): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
+/** Never through a link that somebody has put in its way. */
+const WRITTEN = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
 /** Another file in place of the old one, whole or not at all. */
 async function writeDurably(path: string, text: string): Promise<void> {
   const unfinished = `${path}.new`;
-  const file = await open(unfinished, 'w', 0o600);
+  const file = await open(unfinished, WRITTEN, 0o600);
   try {
     await file.writeFile(text, 'latin1');
     await file.sync();

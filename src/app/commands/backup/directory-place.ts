@@ -4,24 +4,24 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import {
   chmod,
   type FileHandle,
+  lstat,
   mkdir,
   open,
   readdir,
   readFile,
   rename,
   rm,
-  stat,
   statfs,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../core/failures.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { identityText, requireSameStores } from './identity.ts';
-import type { Piece } from './manifest.ts';
+import { isPieceId, MANIFEST_BYTES_MAX, type Piece } from './manifest.ts';
 import {
   type AddedPiece,
   type BackupPlace,
@@ -41,12 +41,12 @@ export function directoryPlace(directory: string): BackupPlace {
     name: directory,
     manifests: async () => await readdir(pathOf('backups')).catch(() => []),
     async text(path) {
-      return await readFile(pathOf(path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      return await textOf(pathOf(path)).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return null;
         throw new CommandFailure(`the backup cannot be read: ${error.message}`);
       });
     },
-    bytesOf: (piece) => bytesOf(pathOf(pieceFile(piece.id))),
+    bytesOf: (piece) => bytesOf(pathOf(pieceFile(piece.id)), piece.bytes),
     pathOf,
     async take(stores) {
       await written(directory, async () => {
@@ -62,9 +62,33 @@ export function directoryPlace(directory: string): BackupPlace {
   };
 }
 
-async function* bytesOf(path: string): AsyncGenerator<Buffer> {
+/** A file, and neither a link that leads out of the place nor a pipe that never ends. */
+async function openFile(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Error(`${path} is not a file`);
+}
+
+async function textOf(path: string): Promise<string> {
+  const file = await openFile(path);
   try {
-    yield* createReadStream(path, { highWaterMark: READ_BYTES });
+    if ((await file.stat()).size > MANIFEST_BYTES_MAX) throw new Error(`${path} is too large`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+async function* bytesOf(path: string, bytes: number): AsyncGenerator<Buffer> {
+  try {
+    const file = await openFile(path);
+    const { size } = await file.stat();
+    if (size !== bytes) {
+      await file.close();
+      throw new Error(`it has ${size} bytes and had ${bytes}`);
+    }
+    yield* file.createReadStream({ highWaterMark: READ_BYTES });
   } catch (error) {
     const reason = messageOf(error);
     throw new CommandFailure(`the backup is damaged: ${path}: ${reason}`);
@@ -85,8 +109,8 @@ class TakenDirectory implements TakenPlace {
   }
 
   async has({ id, bytes }: Piece): Promise<boolean> {
-    const found = await stat(this.#pathOf(pieceFile(id))).catch(() => null);
-    return found?.size === bytes;
+    const found = await lstat(this.#pathOf(pieceFile(id))).catch(() => null);
+    return found?.isFile() === true && found.size === bytes;
   }
 
   async addPiece(source: PieceSource, onChunk: OnChunk): Promise<AddedPiece> {
@@ -135,9 +159,11 @@ class TakenDirectory implements TakenPlace {
 
   async removePieces(isUnused: (id: string) => boolean): Promise<void> {
     const pieces = this.#pathOf('pieces');
-    for (const folder of await readdir(pieces)) {
-      for (const id of await readdir(join(pieces, folder))) {
-        if (isUnused(id)) await rm(join(pieces, folder, id), { force: true });
+    for (const folder of await readdir(pieces, { withFileTypes: true })) {
+      // A link may lead to the files of others.
+      if (!folder.isDirectory()) continue;
+      for (const id of await readdir(join(pieces, folder.name))) {
+        if (isPieceId(id) && isUnused(id)) await rm(join(pieces, folder.name, id), { force: true });
       }
     }
   }

@@ -1,4 +1,5 @@
 /** Brings the rows of a backup into an empty PostgreSQL, whose tables are those that the backup had. */
+import { messageOf } from '../../../core/failures.ts';
 import { loadDatabase } from '../../../store/base/database-copy.ts';
 import { applyMigrations, type migrationsOf, withMigrationLock } from '../../../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
@@ -20,7 +21,13 @@ export async function loadRows(
   );
   const counts = await loadDatabase(connection, postgres, ({ schema, name }) =>
     bytesOfPieces(from, piecesOfTable.get(`${schema}.${name}`) ?? []),
-  );
+  ).catch((error: unknown) => {
+    if (error instanceof CommandFailure) throw error;
+    const [reason = ''] = messageOf(error).split('\n');
+    throw new CommandFailure(`PostgreSQL does not take the rows of the backup: ${reason.slice(0, 500)}`, {
+      cause: error,
+    });
+  });
   const wrong = postgres.tables.find(({ rows }, index) => counts[index] !== rows);
   if (wrong !== undefined)
     throw new CommandFailure(

@@ -2,62 +2,111 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
+/** Up to 2^53 − 1, as all numbers of JSON that are exact. */
 const count = z.int().nonnegative();
-const pieceId = z.string().regex(/^[0-9a-f]{64}$/);
-/** Inside of a directory, and of no other. */
-const innerPath = z.string().refine((path) => !path.startsWith('/') && !path.split('/').includes('..'));
+const pieceId = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256');
+/** Names as the stores themselves have them: they go into statements, and parts and tables also into paths. */
+const identifier = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is no name of a table or column');
+const partName = z.string().regex(/^[0-9A-Za-z]{1,64}(_\d{1,19}){3,4}$/, 'is no name of a part');
+const partFile = z
+  .string()
+  .regex(/^(?!\.)[\w.%@+=~-]{1,255}(\/(?!\.)[\w.%@+=~-]{1,255})?$/, 'is no path of a file inside of a part');
+const backupName = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/, 'is no name of a backup');
+const uuid = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'is no UUID');
+/** Printed: nothing that a terminal takes for a command. */
+const words = z.string().regex(/^[ -~]{0,300}$/, 'has other characters than printable ones');
+const bigintText = z.string().regex(/^-?\d{1,19}$/, 'is no whole number');
+
+/** Far above what a service has. */
+const TABLES_MAX = 1_000;
+const COLUMNS_MAX = 1_600;
+const PARTS_MAX = 200_000;
+const FILES_OF_PART_MAX = 20_000;
+const PIECES_OF_TABLE_MAX = 4_000_000;
+const MIGRATIONS_MAX = 10_000;
+/** The end of the year 9999, the last that a name can have. */
+const MOMENT_MAX = Date.UTC(9999, 11, 31);
+
+/** Files of DATA_DIR beside those of the stores. A restore writes no others. */
+const OTHER_FILES = ['api-token'] as const;
+const OTHER_FILE_BYTES_MAX = 1_000_000;
 
 const piece = z.object({ id: pieceId, bytes: count });
 export type Piece = z.infer<typeof piece>;
 
+/** Whether a file with this name can be a piece. */
+export function isPieceId(name: string): boolean {
+  return pieceId.safeParse(name).success;
+}
+
 const tablePart = z.object({
-  name: innerPath,
+  name: partName,
   rows: count,
   /** The SHA-256 of the part's own list of checksums: with the name it says which content the part has. */
   content: pieceId,
   /** One after the other in the piece, in this order. */
-  files: z.array(z.object({ path: innerPath, bytes: count })),
+  files: z.array(z.object({ path: partFile, bytes: count })).max(FILES_OF_PART_MAX),
   piece,
 });
 export type TablePart = z.infer<typeof tablePart>;
 
-const migration = z.object({ name: z.string(), checksum: z.string() });
+const migration = z.object({ name: words, checksum: words });
 
+const rowTable = z.object({
+  schema: z.enum(['public', 'drizzle']),
+  name: identifier,
+  columns: z.array(identifier).max(COLUMNS_MAX),
+  rows: count,
+  pieces: z.array(piece).max(PIECES_OF_TABLE_MAX),
+});
+export type RowTable = z.infer<typeof rowTable>;
+
+const partTable = z.object({
+  name: identifier,
+  id: uuid,
+  rows: count,
+  parts: z.array(tablePart).max(PARTS_MAX),
+});
+
+/** Everything in it is data of whoever may write into the place: a restore uses what these schemas let through, and no more. */
 const manifestSchema = z.object({
   /** 2: of a ClickHouse server, whose files are elsewhere. Versions that know 1 alone refuse it. */
   format: z.union([z.literal(1), z.literal(2)]),
   /** Also that of its file, in the order of time. */
-  name: z.string(),
+  name: backupName,
   /** Of the program that created it. */
-  version: z.string(),
+  version: words,
   /** Everything that was acknowledged before is in it: epoch milliseconds. */
-  moment: z.int(),
+  moment: z.int().min(0).max(MOMENT_MAX),
   postgres: z.object({
-    migrations: z.array(migration),
-    tables: z.array(
-      z.object({
-        schema: z.string(),
-        name: z.string(),
-        columns: z.array(z.string()),
-        rows: count,
-        pieces: z.array(piece),
-      }),
-    ),
-    sequences: z.array(z.object({ schema: z.string(), name: z.string(), lastValue: z.string().nullable() })),
+    migrations: z.array(migration).max(MIGRATIONS_MAX),
+    tables: z.array(rowTable).max(TABLES_MAX),
+    sequences: z
+      .array(
+        z.object({
+          schema: z.enum(['public', 'drizzle']),
+          name: identifier,
+          lastValue: bigintText.nullable(),
+        }),
+      )
+      .max(TABLES_MAX),
   }),
   clickhouse: z.object({
     /** The file of definitions, as the embedded engine keeps it. Absent in format 2. */
     definitions: piece.optional(),
-    tables: z.array(z.object({ name: z.string(), id: z.uuid(), rows: count, parts: z.array(tablePart) })),
+    tables: z.array(partTable).max(TABLES_MAX),
     /** Of format 2: the backup that the server has written, and that whose files it shares. */
     server: z
-      .object({ name: innerPath, base: innerPath.nullable(), database: z.string(), bytes: count })
+      .object({ name: backupName, base: backupName.nullable(), database: identifier, bytes: count })
       .optional(),
   }),
   /** Other files of DATA_DIR. */
-  files: z.array(z.object({ path: innerPath, piece })),
+  files: z.array(z.object({ path: z.enum(OTHER_FILES), piece })).max(OTHER_FILES.length),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
+
+/** A larger one is refused, so that reading it does not take all memory. */
+export const MANIFEST_BYTES_MAX = 256 * 1024 * 1024;
 
 const documentSchema = z.object({ sha256: z.string(), manifest: z.unknown() });
 
@@ -65,25 +114,121 @@ export function writeManifest(manifest: Manifest): string {
   return `${JSON.stringify({ sha256: sha256(JSON.stringify(manifest)), manifest })}\n`;
 }
 
-/** Null where the text was changed or cut, or is of a format that this version does not know. */
-export function readManifest(text: string): Manifest | null {
+/** The text of a manifest is wrong. The message follows the name of its file. */
+export class ManifestProblem extends Error {
+  override readonly name = 'ManifestProblem';
+}
+
+/** Throws a `ManifestProblem` if the text was changed or cut, or has something that this version does not write. */
+export function readManifest(text: string): Manifest {
+  const document = documentSchema.safeParse(parsed(text));
+  if (!document.success || sha256(JSON.stringify(document.data.manifest)) !== document.data.sha256)
+    throw new ManifestProblem('is not what was written');
+  const read = manifestSchema.safeParse(document.data.manifest);
+  if (read.success) {
+    const problem = contradictionIn(read.data);
+    if (problem !== null) throw new ManifestProblem(problem);
+    return read.data;
+  }
+  const [issue] = read.error.issues;
+  const member = issue?.path.map(String).join('.') ?? '';
+  throw new ManifestProblem(`${member === '' ? '' : `has ${member}, which `}${issue?.message}`.slice(0, 300));
+}
+
+function parsed(text: string): unknown {
   try {
-    const { sha256: stated, manifest } = documentSchema.parse(JSON.parse(text));
-    return sha256(JSON.stringify(manifest)) === stated ? manifestSchema.parse(manifest) : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }
 }
 
+/** Members that are right by themselves and not together: the words follow the name of the file. Null: none. */
+function contradictionIn({ format, name, moment, postgres, clickhouse, files }: Manifest): string | null {
+  const { server, tables } = clickhouse;
+  if (new Date(moment).toISOString().replaceAll(':', '-') !== name) return 'has a moment other than its name';
+  if (files.some(({ piece }) => piece.bytes > OTHER_FILE_BYTES_MAX)) return 'has a file that is too large';
+  const content = { postgres, clickhouse, files };
+  const ofFormat = format === 2 ? wrongOfServer(name, content) : wrongTable(tables);
+  const isOfServer = format === 2;
+  const isMixed =
+    (server !== undefined) !== isOfServer || (clickhouse.definitions === undefined) !== isOfServer;
+  if (isMixed) return 'has members of another format';
+  return ofFormat ?? wrongSize(content) ?? repeatedName(content);
+}
+
+function wrongOfServer(name: string, { clickhouse: { server, tables }, files }: Content): string | null {
+  if (files.length > 0 || tables.some(({ parts }) => parts.length > 0))
+    return 'has parts of an embedded ClickHouse, and is of a server';
+  return server?.name === name ? null : 'names another backup of the server';
+}
+
+function wrongSize(content: Content): string | null {
+  const sizes = new Map<string, number>();
+  let sum = content.clickhouse.server?.bytes ?? 0;
+  for (const { id, bytes } of allPieces(content)) {
+    const known = sizes.get(id);
+    if (known === undefined) sum += bytes;
+    else if (known !== bytes) return `has two sizes for the piece ${id}`;
+    sizes.set(id, bytes);
+  }
+  return Number.isSafeInteger(sum) ? null : 'has more bytes than there can be';
+}
+
+type Content = Pick<Manifest, 'postgres' | 'clickhouse' | 'files'>;
+
+function repeatedName({ postgres, clickhouse, files }: Content): string | null {
+  const lists = [
+    postgres.tables.map(({ schema, name }) => `table ${schema}.${name}`),
+    postgres.sequences.map(({ schema, name }) => `sequence ${schema}.${name}`),
+    ...postgres.tables.map(({ name, columns }) => columns.map((column) => `column ${name}.${column}`)),
+    clickhouse.tables.map(({ name }) => `table ${name}`),
+    clickhouse.tables.map(({ id }) => `table ${id}`),
+    ...clickhouse.tables.map(({ name, parts }) => parts.map((part) => `part ${name} ${part.name}`)),
+    ...clickhouse.tables.flatMap(({ parts }) => parts.map(pathsOf)),
+    files.map(({ path }) => path),
+  ];
+  for (const names of lists) {
+    const seen = new Set<string>();
+    for (const name of names) {
+      if (seen.has(name)) return `has ${name} twice`;
+      seen.add(name);
+    }
+  }
+  return null;
+}
+
+/** Those of its files, and of the directories in it: no name is of both. */
+function pathsOf({ files }: TablePart): string[] {
+  const paths = files.map(({ path }) => path);
+  const directories = paths.flatMap((path) => path.split('/').slice(0, -1));
+  return [...paths, ...new Set(directories)];
+}
+
+function wrongTable(tables: Manifest['clickhouse']['tables']): string | null {
+  for (const { name, rows, parts } of tables) {
+    if (parts.reduce((sum, part) => sum + part.rows, 0) !== rows)
+      return `has other rows of ${name} than its parts`;
+    const cut = parts.find(
+      ({ files, piece }) => files.reduce((sum, { bytes }) => sum + bytes, 0) !== piece.bytes,
+    );
+    if (cut !== undefined) return `has other sizes of files of ${name} than its part ${cut.name}`;
+  }
+  return null;
+}
+
 /** Every piece once. */
-export function piecesOf({ postgres, clickhouse, files }: Manifest): Piece[] {
-  const pieces = [
+export function piecesOf(manifest: Content): Piece[] {
+  return [...new Map(allPieces(manifest).map((each) => [each.id, each])).values()];
+}
+
+function allPieces({ postgres, clickhouse, files }: Content): Piece[] {
+  return [
     ...postgres.tables.flatMap((table) => table.pieces),
     ...(clickhouse.definitions === undefined ? [] : [clickhouse.definitions]),
     ...clickhouse.tables.flatMap(({ parts }) => parts.map((part) => part.piece)),
     ...files.map((file) => file.piece),
   ];
-  return [...new Map(pieces.map((each) => [each.id, each])).values()];
 }
 
 /** Of all pieces, and of the files of a server. */

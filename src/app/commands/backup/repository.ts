@@ -4,8 +4,18 @@
  */
 import { createHash } from 'node:crypto';
 import type { Instant } from '../../../core/time.ts';
+import { DEFINITIONS_BYTES_MAX, definitionsProblem } from '../../../embedded/kept-definitions.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { bytesOf, type Manifest, type Piece, piecesOf, readManifest, writeManifest } from './manifest.ts';
+import {
+  bytesOf,
+  type Manifest,
+  ManifestProblem,
+  type Piece,
+  piecesOf,
+  type RowTable,
+  readManifest,
+  writeManifest,
+} from './manifest.ts';
 import { type BackupPlace, manifestFile, type PieceSource, pieceFile, type TakenPlace } from './place.ts';
 import { sizeText } from './size-text.ts';
 
@@ -37,10 +47,19 @@ export async function loadManifest(place: BackupPlace, name: string): Promise<Ma
   const path = place.pathOf(manifestFile(name));
   const text = await place.text(manifestFile(name));
   if (text === null) throw new CommandFailure(`the backup cannot be read: there is no ${path}`);
-  const manifest = readManifest(text);
-  if (manifest === null)
-    throw new CommandFailure(`the backup is damaged, or of a later version: ${path} is not what was written`);
+  const manifest = readAs(path, text);
+  if (manifest.name !== name)
+    throw new CommandFailure(`the backup is damaged: ${path} is the manifest of another backup`);
   return manifest;
+}
+
+function readAs(path: string, text: string): Manifest {
+  try {
+    return readManifest(text);
+  } catch (error) {
+    if (!(error instanceof ManifestProblem)) throw error;
+    throw new CommandFailure(`the backup is damaged, or of a later version: ${path} ${error.message}`);
+  }
 }
 
 /** The last one that can be read, or null. */
@@ -74,11 +93,55 @@ export async function* readPiece(place: BackupPlace, piece: Piece): AsyncGenerat
     throw new CommandFailure(`the backup is damaged: ${path} has other content`);
 }
 
-/** Reads every byte. Throws a `CommandFailure` that names the file of a piece that is damaged. */
-export async function checkPieces(place: BackupPlace, manifest: Manifest): Promise<void> {
+/** Throws a `CommandFailure` that names the file if it is not what a backup of this manifest has. Reads every byte. */
+export async function checkBackup(place: BackupPlace, manifest: Manifest): Promise<void> {
+  await checkDefinitions(place, manifest);
+  const rows = new Set<string>();
+  for (const table of manifest.postgres.tables) {
+    await checkRows(place, table);
+    for (const { id } of table.pieces) rows.add(id);
+  }
   for (const piece of piecesOf(manifest)) {
+    if (rows.has(piece.id)) continue;
     for await (const _ of readPiece(place, piece));
   }
+}
+
+async function checkDefinitions(
+  place: BackupPlace,
+  { clickhouse: { definitions, tables } }: Manifest,
+): Promise<void> {
+  if (definitions === undefined) return;
+  const path = place.pathOf(pieceFile(definitions.id));
+  if (definitions.bytes > DEFINITIONS_BYTES_MAX)
+    throw new CommandFailure(`the backup is damaged: ${path} is too large for definitions of tables`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of readPiece(place, definitions)) chunks.push(chunk);
+  const problem = definitionsProblem(Buffer.concat(chunks).toString(), tables);
+  if (problem !== null) throw new CommandFailure(`the backup cannot be trusted: ${path} ${problem}`);
+}
+
+const [NEWLINE, TAB] = [0x0a, 0x09];
+
+/** In the text of COPY a row is a line, and tabs are between columns: within values both are escaped. */
+async function checkRows(place: BackupPlace, { name, columns, rows, pieces }: RowTable): Promise<void> {
+  let [lines, tabs] = [0, 0];
+  for (const piece of pieces) {
+    for await (const chunk of readPiece(place, piece)) {
+      lines += occurrences(chunk, NEWLINE);
+      tabs += occurrences(chunk, TAB);
+    }
+  }
+  if (lines === rows && tabs === rows * Math.max(0, columns.length - 1)) return;
+  throw new CommandFailure(
+    `the backup is damaged: table ${name} has other rows or columns than its manifest says`,
+  );
+}
+
+function occurrences(bytes: Buffer, wanted: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) count += 1;
+  return count;
 }
 
 /** Waits as long as so many bytes take. */

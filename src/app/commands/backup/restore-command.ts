@@ -4,7 +4,7 @@
  *
  * Until it has ended there is a file that keeps the service from starting on a part of the data.
  */
-import { mkdir, open, readdir, realpath, rm, statfs } from 'node:fs/promises';
+import { open, readdir, realpath, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { MigrationError } from '../../../core/migrations.ts';
@@ -14,7 +14,6 @@ import {
   takeDataDirectory,
   unfinishedRestore,
 } from '../../../embedded/data-directory.ts';
-import { DEFINITIONS_FILE } from '../../../embedded/kept-definitions.ts';
 import { startEmbeddedPostgres } from '../../../embedded/postgres.ts';
 import { EmbeddedPostgresError } from '../../../embedded/postgres-binaries.ts';
 import { migrationsOf } from '../../../store/migrations/migrate.ts';
@@ -22,12 +21,13 @@ import { commandConfig } from '../command-config.ts';
 import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { loadRows } from './load-rows.ts';
-import { bytesOf, type Manifest, type Piece, type TablePart } from './manifest.ts';
+import { bytesOf, type Manifest } from './manifest.ts';
 import { openPlace } from './open-place.ts';
 import type { RestoreOptions } from './options.ts';
 import { type BackupPlace, manifestFile } from './place.ts';
+import { placeFiles } from './place-files.ts';
 import { countsOf, countsText } from './report.ts';
-import { checkPieces, listBackups, loadManifest, readPiece } from './repository.ts';
+import { checkBackup, listBackups, loadManifest } from './repository.ts';
 import { restoreServers } from './restore-servers.ts';
 import { sizeText } from './size-text.ts';
 import { verifyRestored } from './verify-restored.ts';
@@ -47,7 +47,8 @@ export function restoreCommand(options: RestoreOptions): Promise<number> {
     const place = openPlace(options.place, processEnvironment());
     const manifest = await chosen(place, options.name);
     if (options.isCheck) {
-      await checkPieces(place, manifest);
+      await migrationsOf(manifest.postgres.migrations);
+      await checkBackup(place, manifest);
       terminal.line(`Backup ${manifest.name} is whole: ${sizeText(bytesOf(manifest))}.`);
       terminal.line(`  ${countsText(countsOf(manifest))}`);
       return EXIT.done;
@@ -86,9 +87,9 @@ async function restored(
       'this backup is of servers: set DATABASE_URL and CLICKHOUSE_URL to empty databases',
     );
   await requireEmpty(dataDir);
-  // Before anything is written: whether this version knows what it is, and whether every byte is there.
+  // Before anything is written: whether this version knows what it is, and whether all of it is what a backup has.
   const migrations = await migrationsOf(manifest.postgres.migrations);
-  await checkPieces(from, manifest);
+  await checkBackup(from, manifest);
   const taken = await takeDataDirectory(dataDir);
   try {
     await requireRoom(dataDir, manifest);
@@ -154,64 +155,6 @@ async function removeContents(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (!HARMLESS.includes(name)) await rm(join(dataDir, name), { recursive: true, force: true });
   }
-}
-
-async function placeFiles(
-  dataDir: string,
-  from: BackupPlace,
-  manifest: Manifest,
-  definitions: Piece,
-): Promise<void> {
-  const engine = join(dataDir, 'clickhouse');
-  await placeFile(join(engine, DEFINITIONS_FILE), readPiece(from, definitions));
-  for (const { id, parts } of manifest.clickhouse.tables) {
-    const table = join(engine, 'data', 'store', id.slice(0, 3), id);
-    for (const part of parts) await placePart(join(table, part.name), from, part);
-  }
-  for (const { path, piece } of manifest.files) {
-    await placeFile(join(dataDir, path), readPiece(from, piece));
-  }
-}
-
-async function placeFile(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(path, 'wx', 0o600);
-  try {
-    for await (const chunk of chunks) await file.appendFile(chunk);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** Cuts the piece of a part into its files. */
-async function placePart(place: string, from: BackupPlace, { files, piece }: TablePart): Promise<void> {
-  const reader = createReader(readPiece(from, piece));
-  for (const { path, bytes } of files) await placeFile(join(place, path), reader.take(bytes));
-  // Its checksum is known at the end only.
-  if (!(await reader.isAtEnd())) throw new CommandFailure(`a part of ${place} has bytes that are no file`);
-}
-
-function createReader(chunks: AsyncGenerator<Buffer>) {
-  let rest: Buffer = Buffer.alloc(0);
-  const more = async () => {
-    const { value } = await chunks.next();
-    rest = value ?? Buffer.alloc(0);
-    return value !== undefined;
-  };
-  return {
-    async *take(bytes: number): AsyncGenerator<Buffer> {
-      for (let left = bytes; left > 0; ) {
-        if (rest.length === 0 && !(await more()))
-          throw new CommandFailure('a piece of the backup is too short');
-        const chunk = rest.subarray(0, left);
-        rest = rest.subarray(chunk.length);
-        left -= chunk.length;
-        yield chunk;
-      }
-    },
-    isAtEnd: async () => rest.length === 0 && !(await more()),
-  };
 }
 
 async function loadPostgres(

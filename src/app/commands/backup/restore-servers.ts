@@ -17,7 +17,7 @@ import { beginRestore, clickhousePlace, endOfWork } from './clickhouse-server.ts
 import { loadRows } from './load-rows.ts';
 import type { Manifest } from './manifest.ts';
 import { type BackupPlace, manifestFile } from './place.ts';
-import { checkPieces } from './repository.ts';
+import { checkBackup } from './repository.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 export interface ServerUrls {
@@ -43,7 +43,7 @@ export async function restoreServers(
     );
   const place = clickhousePlace(config.backupClickhouse);
   const migrations = await migrationsOf(manifest.postgres.migrations);
-  await checkPieces(from, manifest);
+  await checkBackup(from, manifest);
   await requireEmptyPostgres(postgres);
   const address = { url, cluster: undefined };
   await reached({ store: 'ClickHouse', variable: 'CLICKHOUSE_URL', url }, () =>

@@ -9,7 +9,7 @@ import { inRanges, listObjects } from '../s3/s3-objects.ts';
 import { S3Failure, type S3Requests } from '../s3/s3-requests.ts';
 import { abortUploads, uploadObject } from '../s3/s3-upload.ts';
 import { identityText, requireSameStores } from './identity.ts';
-import type { Piece } from './manifest.ts';
+import { isPieceId, type Piece } from './manifest.ts';
 import {
   type AddedPiece,
   type BackupPlace,
@@ -86,8 +86,10 @@ async function requireUnused(requests: S3Requests, keyOf: KeyOf, name: string): 
 /** All that are there, with their sizes: asking for each would take longer. */
 async function keptPieces(requests: S3Requests, keyOf: KeyOf): Promise<Map<string, number>> {
   const kept = new Map<string, number>();
-  for await (const { key, bytes } of listObjects(requests, keyOf('pieces/')))
-    kept.set(key.slice(key.lastIndexOf('/') + 1), bytes);
+  for await (const { key, bytes } of listObjects(requests, keyOf('pieces/'))) {
+    const id = key.slice(key.lastIndexOf('/') + 1);
+    if (key === keyOf(pieceFile(id)) && isPieceId(id)) kept.set(id, bytes);
+  }
   return kept;
 }
 

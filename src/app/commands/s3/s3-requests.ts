@@ -63,6 +63,8 @@ const PAUSE_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 30_000;
 /** And one that takes less than these bytes in a second. */
 const SENT_BYTES_PER_SECOND_MIN = 100_000;
+/** Of one answer. Objects are read in ranges, so the largest is the list of what a backup has. */
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
 /** Of answers that say what is wrong. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
@@ -188,7 +190,7 @@ function createSilence(ms: number) {
 }
 
 async function bodyOf(response: Response, silence: { heard(): unknown }, isHead: boolean): Promise<Buffer> {
-  const bytesMax = response.ok ? Number.POSITIVE_INFINITY : ERROR_BYTES_MAX;
+  const bytesMax = response.ok ? ANSWER_BYTES_MAX : ERROR_BYTES_MAX;
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of response.body ?? []) {
@@ -197,6 +199,8 @@ async function bodyOf(response: Response, silence: { heard(): unknown }, isHead:
     bytes += piece.length;
     if (bytes > bytesMax) break;
   }
+  if (response.ok && bytes > bytesMax)
+    throw new S3Failure(`the store has sent more than ${ANSWER_BYTES_MAX} bytes at once`, response.status);
   const said = response.headers.get('content-length');
   if (response.ok && !isHead && said !== null && Number(said) !== bytes)
     throw new TryAgain('the answer was cut off', response.status);

@@ -49,8 +49,12 @@ async function backUp(contents: readonly Buffer[], keep: number | null = null): 
     moment += 1_000;
     const manifest: Manifest = {
       ...{ format: 1, name: backupName(moment), version: '0', moment },
-      files: pieces.map((piece, index) => ({ path: String(index), piece })),
-      postgres: { migrations: [], tables: [], sequences: [] },
+      files: [],
+      postgres: {
+        migrations: [],
+        tables: [{ schema: 'public', name: 'contents', columns: ['content'], rows: pieces.length, pieces }],
+        sequences: [],
+      },
       clickhouse: { definitions: await writer.pieceOf(Buffer.from('definitions')), tables: [] },
     };
     await writer.end(manifest);
@@ -66,9 +70,9 @@ function* chunksOf(content: Buffer): Generator<Buffer> {
 }
 
 async function contentsOf(name: string): Promise<Buffer[]> {
-  const { files } = await loadManifest(place(), name);
+  const { postgres } = await loadManifest(place(), name);
   const contents: Buffer[] = [];
-  for (const { piece } of files) {
+  for (const piece of postgres.tables.flatMap(({ pieces }) => pieces)) {
     const chunks: Buffer[] = [];
     for await (const chunk of readPiece(place(), piece)) chunks.push(chunk);
     contents.push(Buffer.concat(chunks));
@@ -210,8 +214,8 @@ test('a store without conditions is used, and the operator is warned', async () 
 });
 
 test('a piece that is damaged, cut short, longer or missing is named', async () => {
-  const { name, files } = await backUp([Buffer.from('content')]);
-  const key = ROOT + pieceFile(files[0]?.piece.id ?? '');
+  const { name, postgres } = await backUp([Buffer.from('content')]);
+  const key = ROOT + pieceFile(postgres.tables[0]?.pieces[0].id ?? '');
   const damages: [Buffer | null, string][] = [
     [Buffer.from('CONTENT'), 'has other content'],
     [Buffer.from('con'), 'has 3 bytes and had 7'],
