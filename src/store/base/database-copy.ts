@@ -13,15 +13,20 @@ import type { Instant } from '../../core/time.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
 import { copiedOut } from '../postgres-driver/copied-out.ts';
 
+/** The schemas that hold rows of the service. */
+const SCHEMAS = ['public', 'drizzle'] as const;
+const copiedSchema = z.enum(SCHEMAS);
+type CopiedSchema = z.output<typeof copiedSchema>;
+
 export interface CopiedTable {
-  readonly schema: string;
+  readonly schema: CopiedSchema;
   readonly name: string;
   /** Without generated ones. */
   readonly columns: readonly string[];
 }
 
 interface CopiedSequence {
-  readonly schema: string;
+  readonly schema: CopiedSchema;
   readonly name: string;
   /** Null: it has given no number yet. */
   readonly lastValue: string | null;
@@ -54,13 +59,12 @@ export class DatabaseCopyError extends Error {
   override readonly name = 'DatabaseCopyError';
 }
 
-const tableRow = z.object({ schema: z.string(), name: z.string(), columns: z.array(z.string()) });
-const sequenceRow = z.object({ schema: z.string(), name: z.string(), last_value: z.string().nullable() });
+const tableRow = z.object({ schema: copiedSchema, name: z.string(), columns: z.array(z.string()) });
+const sequenceRow = z.object({ schema: copiedSchema, name: z.string(), last_value: z.string().nullable() });
 const fingerprintRow = z.object({ rows: z.coerce.number(), sum: z.string() });
 const placeRow = z.object({ pid: z.int(), at: z.string(), ms: z.coerce.number() });
 
 /** Schemas of the service: its tables, and the record of its migrations. */
-const SCHEMAS = ['public', 'drizzle'];
 
 /**
  * Runs `work` over a snapshot, which lives as long as `work`. `lock`: the number of the advisory lock that keeps others of

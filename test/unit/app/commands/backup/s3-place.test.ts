@@ -215,7 +215,7 @@ test('a store without conditions is used, and the operator is warned', async () 
 
 test('a piece that is damaged, cut short, longer or missing is named', async () => {
   const { name, postgres } = await backUp([Buffer.from('content')]);
-  const key = ROOT + pieceFile(postgres.tables[0]?.pieces[0].id ?? '');
+  const key = ROOT + pieceFile(postgres.tables[0]?.pieces[0]?.id ?? '');
   const damages: [Buffer | null, string][] = [
     [Buffer.from('CONTENT'), 'has other content'],
     [Buffer.from('con'), 'has 3 bytes and had 7'],
