@@ -1,7 +1,7 @@
-/** Amounts, quantities and dates as documents for people show them. Nothing is rounded. */
+/** Amounts, quantities and dates as documents for people show them. */
 import type { CreditType } from './credit-types.ts';
 import { type Currency, currencyOf, inMajorUnits } from './currencies.ts';
-import { Decimal, roundDecimal } from './decimal.ts';
+import { Decimal, roundDecimal, ZERO } from './decimal.ts';
 import { DAY_MS, formatInstant, type Instant, type Interval } from './time.ts';
 
 /** `-1234567.5` as `-1,234,567.50` with two places; more digits are all shown. */
@@ -34,7 +34,7 @@ export function printedLineAmount(
   placesMax = LINE_DECIMALS_MAX,
 ): string {
   const currency = currencyOf(unit.id);
-  if (currency === null) return printedAmount(value, unit);
+  if (currency === null) return `${printedQuantity(value)} ${unit.name}`;
   const needed = Math.max(currency.minorUnitPlaces, placesOf(inMajorUnits(unitPrice, currency)));
   const places = Math.max(currency.minorUnitPlaces, Math.min(needed, placesMax));
   const shown = roundDecimal(inMajorUnits(value, currency), 'ROUND_HALF_UP', places);
@@ -51,20 +51,47 @@ export function printedMinorUnit({ minorUnitPlaces }: Pick<Currency, 'minorUnitP
   return new Decimal(`1e-${minorUnitPlaces}`).toFixed();
 }
 
-/** The day in UTC. */
-export function printedDate(at: Instant): string {
-  return formatInstant(at).slice(0, 10);
+/** More places of a quantity no document has; exports have all of them. */
+const QUANTITY_DECIMALS_MAX = 4;
+
+/**
+ * A quantity with at most four decimals, rounded half away from zero for reading alone; `< 0.0001` if they would all
+ * be zeros.
+ */
+export function printedQuantity(value: Decimal): string {
+  const shown = roundedQuantity(value);
+  if (value.eq(ZERO) || !shown.eq(ZERO)) return printedNumber(shown);
+  const least = new Decimal(`1e-${QUANTITY_DECIMALS_MAX}`).toFixed();
+  return value.gt(ZERO) ? `< ${least}` : `> -${least}`;
 }
 
-/** First and last day of a time of whole days in UTC; other times with the minute. */
+/** The quantity that documents show. */
+export function roundedQuantity(value: Decimal): Decimal {
+  return roundDecimal(value, 'ROUND_HALF_UP', QUANTITY_DECIMALS_MAX);
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The day in UTC, as the console writes it: `2 Dec 2026`. */
+export function printedDate(at: Instant): string {
+  return `${dayAndMonth(at)} ${new Date(at).getUTCFullYear()}`;
+}
+
+function dayAndMonth(at: Instant): string {
+  const date = new Date(at);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+}
+
+/** First and last day of a time of whole days in UTC, `1 Nov – 30 Nov 2026`; other times with the minute. */
 export function printedTime({ start, end }: Interval): string {
-  if (start % DAY_MS === 0 && end % DAY_MS === 0) {
-    const last = printedDate(end - DAY_MS);
-    return printedDate(start) === last ? last : `${printedDate(start)} to ${last}`;
-  }
-  return `${minute(start)} to ${minute(end)} UTC`;
+  if (start % DAY_MS !== 0 || end % DAY_MS !== 0) return `${minute(start)} – ${minute(end)} UTC`;
+  const lastAt = end - DAY_MS;
+  const [first, last] = [printedDate(start), printedDate(lastAt)];
+  if (first === last) return last;
+  const isOneYear = new Date(start).getUTCFullYear() === new Date(lastAt).getUTCFullYear();
+  return `${isOneYear ? dayAndMonth(start) : first} – ${last}`;
 }
 
 function minute(at: Instant): string {
-  return formatInstant(at).slice(0, 16).replace('T', ' ');
+  return `${printedDate(at)}, ${formatInstant(at).slice(11, 16)}`;
 }

@@ -114,9 +114,9 @@ describe('a finalized invoice', () => {
     for (const text of ['Bill to pdf', 'ul. Piotrkowska 1', '90-001 Łódź', 'Tax ID PL1'])
       expect(first).toContain(text);
     for (const text of [
-      'Issue date 2026-12-02',
-      'Due date 2026-12-16',
-      'Billing period 2026-11-01 to 2026-11-30',
+      'Issue date 2 Dec 2026',
+      'Due date 16 Dec 2026',
+      'Billing period 1 Nov – 30 Nov 2026',
     ]) {
       expect(first).toContain(text);
     }

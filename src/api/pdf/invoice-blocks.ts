@@ -139,7 +139,7 @@ export function* sectionBlocks(
     yield lineBlock(pen, only, heading, columns);
   } else {
     yield {
-      ...lineBlock(pen, HEADING_ONLY, heading, { ...columns, description: RIGHT - LEFT }),
+      ...lineBlock(pen, HEADING_ONLY, heading, columns),
       staysWithNext: true,
     };
     for (const line of lines) yield lineBlock(pen, line, null, columns);
@@ -150,14 +150,22 @@ export function* sectionBlocks(
 
 const HEADING_ONLY: PrintedLine = { details: [], quantity: '', unitPrice: '', amount: '' };
 
+/** The width for the description of a line, which has that of the columns that are empty in it too. */
+function roomOf({ quantity, unitPrice, amount }: PrintedLine, of: Columns): number {
+  if (quantity !== '') return of.description;
+  if (unitPrice !== '') return of.unitPrice.right - of.unitPrice.width - GAP - LEFT;
+  return (amount === '' ? of.amount.right : of.amount.right - of.amount.width - GAP) - LEFT;
+}
+
 /** A row of the table: on the left the heading, if any, and the details below it. */
 function lineBlock({ type }: Pen, line: PrintedLine, heading: string | null, of: Columns): Drawn {
-  const headings = heading === null ? [] : type.wrap(heading, of.description, BOLD, DETAIL_LINES_MAX);
+  const room = roomOf(line, of);
+  const headings = heading === null ? [] : type.wrap(heading, room, BOLD, DETAIL_LINES_MAX);
   const indent = heading === null ? 8 : 0;
   const details =
     line.details.length === 0
       ? []
-      : type.wrap(line.details.join(' · '), of.description - indent, TEXT, DETAIL_LINES_MAX);
+      : type.wrap(line.details.join(' · '), room - indent, TEXT, DETAIL_LINES_MAX);
   const columns = [
     { ...of.quantity, lines: type.wrap(line.quantity, of.quantity.width, TEXT) },
     { ...of.unitPrice, lines: type.wrap(line.unitPrice, of.unitPrice.width, TEXT) },

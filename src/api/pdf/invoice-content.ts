@@ -25,7 +25,9 @@ import {
   printedLineAmount,
   printedMinorUnit,
   printedNumber,
+  printedQuantity,
   printedTime,
+  roundedQuantity,
 } from '../../core/printed-values.ts';
 import type { Seller } from '../../core/seller.ts';
 import { totalsByCreditType } from '../../rating/invoices/breakdown.ts';
@@ -116,15 +118,17 @@ export function* invoiceContent(
 function* lineNotes(printed: PrintedInvoice, decimalsMax?: number): Steps<string[]> {
   const { invoice } = printed;
   const isRounded = yield* hasRoundedLine(printed, decimalsMax);
-  const hasBrackets = invoice.lines.some((line) => !countsInTotal(line));
+  const hasUncounted = invoice.lines.some((line) => !countsInTotal(line));
   return [
     ...(isRounded
-      ? ['Amounts of lines are rounded for reading; subtotals and totals are sums of the exact amounts.']
-      : []),
-    ...(hasBrackets
       ? [
-          'Amounts in brackets count towards a commitment to spend, which is billed later if it is not reached. They are due ' +
-            'with this invoice and are not subtracted.',
+          'Quantities and amounts of lines are rounded for reading; subtotals and totals are sums of the exact amounts.',
+        ]
+      : []),
+    ...(hasUncounted
+      ? [
+          'What counts towards a commitment to spend is due with this invoice and is not deducted from it; what is missing ' +
+            'at the end of the commitment is billed then.',
         ]
       : []),
   ];
@@ -136,6 +140,7 @@ function* hasRoundedLine({ invoice, creditTypes }: PrintedInvoice, decimalsMax?:
     const price = isAppliedLine(line) ? line.total : line.unitPrice;
     if (printedLineAmount(line.total, price, unit, decimalsMax) !== printedAmount(line.total, unit))
       return true;
+    if (!isAppliedLine(line) && !roundedQuantity(line.quantity).eq(line.quantity)) return true;
     yield;
   }
   return false;
@@ -215,7 +220,9 @@ function* sectionOf(
   yield;
   const lines: PrintedLine[] = [];
   for (const line of own) {
-    lines.push(printedLine(line, name, printed, decimalsMax));
+    const written = printedLine(line, name, printed, decimalsMax);
+    const isNamed = own.length === 1 || written.details.length > 0;
+    lines.push(isNamed ? written : { ...written, details: [line.name] });
     yield;
   }
   return {
@@ -234,16 +241,12 @@ function printedLine(
   decimalsMax?: number,
 ): PrintedLine {
   const unit = unitOf(printed, line.creditTypeId);
-  const quantity = printedNumber(line.quantity);
+  const quantity = printedQuantity(line.quantity);
   const price = isAppliedLine(line) ? line.total : line.unitPrice;
   const amount = printedLineAmount(line.total, price, unit, decimalsMax);
+  if (!countsInTotal(line)) return uncountedLine(line, printed, decimalsMax);
   if (isAppliedLine(line)) {
-    return {
-      details: detailsOf(line, heading, printed),
-      quantity: '',
-      unitPrice: '',
-      amount: appliedAmount(line, amount),
-    };
+    return { details: detailsOf(line, heading, printed), quantity: '', unitPrice: '', amount };
   }
   return {
     details: detailsOf(line, heading, printed),
@@ -255,20 +258,40 @@ function printedLine(
   };
 }
 
-/** Usage that a postpaid commit covers is due nevertheless, so the amount is shown in brackets and not counted. */
-function appliedAmount(line: InvoiceLine, amount: string): string {
-  return countsInTotal(line) ? amount : `(${amount})`;
+/**
+ * Usage that a postpaid commit covers is due nevertheless: nothing is deducted, so the column of amounts, which a reader
+ * adds up, has none, and the description says how much counts towards the commit.
+ */
+function uncountedLine(line: InvoiceLine, printed: PrintedInvoice, decimalsMax?: number): PrintedLine {
+  const unit = unitOf(printed, line.creditTypeId);
+  const total = line.total.lt(ZERO) ? ZERO.minus(line.total) : line.total;
+  const amount = printedLineAmount(total, total, unit, decimalsMax);
+  const currency = currencyOf(unit.id);
+  const name = line.name.replace(/ applied$/, '');
+  return {
+    details: [
+      `${name}: ${amount}${currency === null ? '' : ` ${currency.code}`} counts towards it and is not deducted`,
+      ...distinctionsOf(line, printed),
+    ],
+    quantity: '',
+    unitPrice: '',
+    amount: '',
+  };
 }
 
 /** The part that distinguishes a line from the others of its product. */
-function detailsOf(line: InvoiceLine, heading: string, { invoice: { period } }: PrintedInvoice): string[] {
+function detailsOf(line: InvoiceLine, heading: string, printed: PrintedInvoice): string[] {
+  return [...(line.name === heading ? [] : [line.name]), ...distinctionsOf(line, printed)];
+}
+
+/** Group values, tier, and the time of a part of the period. */
+function distinctionsOf(line: InvoiceLine, { invoice: { period } }: PrintedInvoice): string[] {
   const isPart = line.interval.start !== period.start || line.interval.end !== period.end;
   const usage = isUsageLine(line) ? line : null;
   const groups = Object.entries({ ...usage?.pricingGroupValues, ...usage?.presentationGroupValues });
   const timed = usage ?? (isSubscriptionLine(line) ? line : null);
   const tier = timed?.tier ?? null;
   return [
-    ...(line.name === heading ? [] : [line.name]),
     ...groups.map(([name, value]) => `${name}: ${value}`),
     ...(tier === null ? [] : [tierText(tier)]),
     ...(timed !== null && isPart ? [printedTime(line.interval)] : []),

@@ -3,7 +3,7 @@ import type { Currency } from '../../core/currencies.ts';
 import { inMajorUnits } from '../../core/currencies.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import { isAppliedLine, isConversionLine } from '../../core/invoice.ts';
-import { printedNumber } from '../../core/printed-values.ts';
+import { printedNumber, printedQuantity } from '../../core/printed-values.ts';
 import type { DocumentLine, PaymentDocument } from '../document.ts';
 
 /** The name with what tells the line from others of its product: group values and tier. */
@@ -25,7 +25,7 @@ export function describeFigures(document: PaymentDocument, line: DocumentLine): 
   if (line.type === 'minimum' || isAppliedLine(line) || line.quantity.eq(ZERO)) return null;
   if (line.quantity.eq(ONE) && !isConversionLine(line)) return null;
   const unit = isConversionLine(line) ? document.names.units.get(line.convertedCreditTypeId) : undefined;
-  const quantity = printedNumber(line.quantity);
+  const quantity = printedQuantity(line.quantity);
   const price = amountText(line.unitPrice, document.currency);
   return `${quantity}${unit === undefined ? '' : ` ${unit}`} × ${price}`;
 }

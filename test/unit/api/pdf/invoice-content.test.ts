@@ -1,4 +1,5 @@
 /** The text of the printed form of an invoice. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/pdf/invoice-content.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
@@ -41,9 +42,10 @@ describe('numbers are printed with all their digits', () => {
 });
 
 test.each([
-  ['2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z', '2026-11-01 to 2026-11-30'],
-  ['2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z', '2026-11-01'],
-  ['2026-11-01T05:00:00Z', '2026-11-02T00:00:00Z', '2026-11-01 05:00 to 2026-11-02 00:00 UTC'],
+  ['2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z', '1 Nov – 30 Nov 2026'],
+  ['2026-12-01T00:00:00Z', '2027-02-01T00:00:00Z', '1 Dec 2026 – 31 Jan 2027'],
+  ['2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z', '1 Nov 2026'],
+  ['2026-11-01T05:00:00Z', '2026-11-02T00:00:00Z', '1 Nov 2026, 05:00 – 2 Nov 2026, 00:00 UTC'],
 ])('the time from %s to before %s is printed as %s', (start, end, expected) => {
   expect(printedTime({ start: Date.parse(start), end: Date.parse(end) })).toBe(expected);
 });
@@ -89,7 +91,7 @@ describe('the lines', () => {
     expect(content.sections[0]?.lines.map(({ details }) => details)).toEqual([
       ['model: large', 'region: eu', 'Tier 1: up to 1,000'],
       ['model: large', 'Tier 2: above 1,000'],
-      ['Tokens, renamed', '2026-11-15 to 2026-11-30'],
+      ['Tokens, renamed', '15 Nov – 30 Nov 2026'],
     ]);
   });
 
@@ -115,7 +117,10 @@ describe('the amounts of lines', () => {
     const { sections, notes } = resultAtOnce(
       invoiceContent(printed([usageLine(quantity, price)]), NO_SELLER, decimalsMax),
     );
-    return [sections[0]?.lines[0]?.amount, notes[0]?.startsWith('Amounts of lines are rounded for reading')];
+    return [
+      sections[0]?.lines[0]?.amount,
+      notes[0]?.startsWith('Quantities and amounts of lines are rounded for reading'),
+    ];
   };
 
   test.each([
@@ -133,15 +138,67 @@ describe('the amounts of lines', () => {
     expect(amounts(quantity, price, most)).toEqual([shown, isRounded]);
   });
 
-  test('the amounts of lines in brackets have a sentence that says what they are', () => {
-    const payer = { commitId: 'commit', segmentId: 'segment', commitType: 'POSTPAID' as const };
-    const applied = { ...usageLine('3', '10000'), type: 'applied' as const, payer };
-    const content = resultAtOnce(invoiceContent(printed([usageLine('3', '10000'), applied]), NO_SELLER));
-    expect(content.sections[0]?.lines.map(({ amount }) => amount)).toEqual(['300.00', '(300.00)']);
-    expect(content.notes[0]).toContain('Amounts in brackets count towards a commitment to spend');
-    expect(
-      resultAtOnce(invoiceContent(printed([usageLine('3', '10000')]), NO_SELLER)).notes[0],
-    ).not.toContain('brackets');
+  const payer = { commitId: 'commit', segmentId: 'segment', commitType: 'POSTPAID' as const };
+  const counted = { ...usageLine('-3', '10000'), name: 'Minimum applied', type: 'applied' as const, payer };
+  const sectionsWith = (...lines: Parameters<typeof printed>[0]) =>
+    resultAtOnce(invoiceContent(printed(lines), NO_SELLER));
+
+  test('the amounts of lines have no minus for what counts towards a commit and is not deducted', () => {
+    const { sections, notes } = sectionsWith(usageLine('3', '10000'), counted);
+    expect(sections[0]?.lines).toEqual([
+      { details: ['Tokens'], quantity: '3', unitPrice: '100.00', amount: '300.00' },
+      {
+        details: ['Minimum: 300.00 USD counts towards it and is not deducted'],
+        quantity: '',
+        unitPrice: '',
+        amount: '',
+      },
+    ]);
+    expect(notes[0]).toContain('What counts towards a commitment to spend is due with this invoice');
+    expect(sectionsWith(usageLine('3', '10000')).notes[0]).not.toContain('commitment');
+  });
+
+  test('the amounts of lines of a PDF add up to the subtotal, whatever balances pay for or count', () => {
+    const cents = fc.integer({ min: -50_000, max: 50_000 });
+    const lines = fc.array(
+      fc.oneof(
+        cents.map((total) => usageLine(String(total), '1')),
+        cents.map((total) => ({ ...counted, total: new Decimal(String(total)) })),
+        cents.map((total) => ({
+          ...counted,
+          payer: { ...payer, commitType: 'PREPAID' as const },
+          total: new Decimal(String(total)),
+        })),
+      ),
+      { minLength: 1, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(lines, (all) => {
+        // What a balance pays or counts stands below what it pays for.
+        const [section] = sectionsWith(usageLine('12', '3'), ...all).sections;
+        const amounts = (section?.lines ?? []).flatMap(({ amount }) => (amount === '' ? [] : [amount]));
+        const sum = amounts.reduce(
+          (before, amount) => before.plus(new Decimal(amount.replaceAll(',', ''))),
+          new Decimal('0'),
+        );
+        expect(printedNumber(sum, 2)).toBe(section?.subtotal);
+      }),
+    );
+  });
+
+  test('the amounts of lines stand beside quantities of at most four decimals, and each line of several has a name', () => {
+    const [section] = sectionsWith(
+      usageLine('69444444.44444444444', '0.0000288'),
+      usageLine('0.00001', '100'),
+      usageLine('-0.00001', '100'),
+      usageLine('7', '20'),
+    ).sections;
+    expect(section?.lines.map(({ details, quantity }) => [...details, quantity])).toEqual([
+      ['Tokens', '69,444,444.4444'],
+      ['Tokens', '< 0.0001'],
+      ['Tokens', '> -0.0001'],
+      ['Tokens', '7'],
+    ]);
   });
 });
 
@@ -211,10 +268,10 @@ describe('the parties and dates', () => {
   test('the parties and dates of an issued invoice', () => {
     expect(facts([], { netPaymentTermsDays: 30 })).toEqual({
       'Invoice number': 'INV-2026-000042',
-      'Issue date': '2026-12-02',
-      'Due date': '2027-01-01',
+      'Issue date': '2 Dec 2026',
+      'Due date': '1 Jan 2027',
       'Payment terms': '30 days net',
-      'Billing period': '2026-11-01 to 2026-11-30',
+      'Billing period': '1 Nov – 30 Nov 2026',
       Currency: 'USD',
       'Invoice ID': 'a0000000-0000-4000-8000-000000000000',
     });
@@ -223,8 +280,8 @@ describe('the parties and dates', () => {
   test('the parties and dates of a draft are expected ones', () => {
     expect(facts([], { status: 'DRAFT', netPaymentTermsDays: 0 }, { number: null })).toMatchObject({
       'Invoice number': 'assigned when it is issued',
-      'Expected issue date': '2026-12-02',
-      'Expected due date': '2026-12-02',
+      'Expected issue date': '2 Dec 2026',
+      'Expected due date': '2 Dec 2026',
       'Payment terms': 'Due on issue',
     });
   });

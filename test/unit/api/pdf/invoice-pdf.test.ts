@@ -136,7 +136,7 @@ describe('the table', () => {
       await write([long, usageLine('128955', '0.0003', { productId: 'p', name })]),
     );
     const [page = ''] = pages;
-    expect(page).toContain('123,456,789,012.123456789');
+    expect(page).toContain('123,456,789,012.1235');
     expect(page).toContain('0.00000003');
     expect(page).toContain('Subtotal A product with a long name');
     expect(page).not.toContain('…');
