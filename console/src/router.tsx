@@ -22,6 +22,7 @@ function texts<const Name extends string>(...names: readonly Name[]) {
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: texts('chart'),
   component: lazyRouteComponent(() => import('./pages/start/start.tsx'), 'Start'),
 });
 
@@ -46,6 +47,7 @@ const customer = createRoute({
     'status',
     'page',
     'cursor',
+    'chart',
   ),
   component: lazyRouteComponent(() => import('./pages/customer/customer.tsx'), 'Customer'),
 });

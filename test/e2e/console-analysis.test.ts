@@ -4,13 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exact } from '../../console/src/api/exact.ts';
 import { moneyText, quantityText } from '../../console/src/format/money.ts';
 import { dayText } from '../../console/src/format/time.ts';
+import { USD_CENTS } from '../../src/core/credit-types.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { isBrowserMissing, launchBrowser, seriousFaults } from '../support/browser.ts';
 import { DEMO_NOW, fillWithDemo } from '../support/console-data.ts';
 import { type ConsoleOptions, cellsOf, drawnPixels, openConsole, settle } from '../support/console-page.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-const UNIT = { id: '', name: 'USD (cents)' };
+const UNIT = USD_CENTS;
 const NOVEMBER = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
 const OCTOBER = { starting_on: '2026-10-01T00:00:00Z', ending_before: '2026-11-01T00:00:00Z' };
 

@@ -3,15 +3,16 @@ import Big from 'big.js';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sum } from '../../console/src/api/exact.ts';
-import { changeText, moneyText } from '../../console/src/format/money.ts';
+import { moneyText } from '../../console/src/format/money.ts';
 import { intervalOf } from '../../console/src/format/time.ts';
+import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
 import { DEMO_NOW, fillWithDemo } from '../support/console-data.ts';
 import { type ConsoleOptions, drawnPixels, openConsole, settle } from '../support/console-page.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
-const UNIT = { id: '', name: 'USD (cents)' };
+const UNIT = USD_CENTS;
 /** Of an in-page navigation on the demo's data. */
 const CHANGE_MS_MAX = 3_000;
 
@@ -109,15 +110,22 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     expect(await seriousFaults(page)).toEqual([]);
   });
 
-  it('the console on the demo’s data leaves the running day out of the line of revenue, and says so', async () => {
+  it('the console on the demo’s data leaves the running day out of the chart of revenue, and says so, by day and cumulative', async () => {
     const { page } = await open('/console');
-    await page.getByText('26 Nov is still running and not in the line').waitFor();
+    await page.getByText('26 Nov is still running and not in the chart').waitFor();
     const figures = page.getByRole('figure', { name: /^Revenue by day, USD/ });
     await figures.getByText('Figures as a table').click();
     const row = (day: string) => figures.getByRole('row', { name: new RegExp(`^${day} Nov 2026`) });
     expect(await row('25').getByRole('cell').nth(1).textContent()).toMatch(/^\$/);
     expect(await row('26').getByRole('cell').nth(1).textContent()).toBe('');
     expect(await row('26').getByRole('cell').nth(2).textContent()).toMatch(/^\$/);
+    await page.getByText(/against the same days of October 2026: \$/).waitFor();
+    await page.getByRole('button', { name: 'Cumulative' }).click();
+    const summed = page.getByRole('figure', { name: /^Revenue until each day, USD/ });
+    await summed.getByText('Figures as a table').click();
+    const amounts = await summed.locator('tbody tr td:nth-child(3)').allTextContents();
+    const dollars = amounts.map((text) => Number(text.replaceAll(/[$,]/g, '')));
+    expect([...dollars].sort((a, b) => a - b)).toEqual(dollars);
   });
 
   it('the console on the demo’s data opens the usage of a customer with a metric that has some', async () => {
@@ -134,8 +142,9 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     };
     const { page } = await open('/console/month-end?month=2026-11');
     const before = await total('2026-10', 'FINALIZED');
-    const change = changeText(await total('2026-11', 'DRAFT'), before);
-    await page.getByText(`${change} against October 2026: ${moneyText(before, UNIT)}`).waitFor();
+    // A month that is running has no percentage of a whole one.
+    await page.getByText(`October 2026: ${moneyText(before, UNIT)} in the whole month`).waitFor();
+    expect(await page.getByRole('columnheader', { name: '%' }).count()).toBe(0);
     const foot = page.getByRole('region', { name: 'Invoices of the month' }).locator('tfoot td').nth(4);
     const compared = await foot.textContent();
     const alone = await page.getByText('of the month before stands beside no row').textContent();
@@ -180,10 +189,16 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     const pieces: Buffer[] = [];
     for await (const piece of await download.createReadStream()) pieces.push(piece as Buffer);
     const [header, row, ...others] = Buffer.concat(pieces).toString().trim().split('\r\n');
-    expect(header).toMatch(/^customer,customer_id,/);
+    expect(header).toMatch(
+      /^customer,customer_id,invoice_id,invoice_number,status,currency_code,total_amount,/,
+    );
+    expect(header).toMatch(/,unit,total,before,change,price,volume,mix,terms$/);
     expect(others).toEqual([]);
     const draft = await service.api.get(`/v1/customers/${shown.customer}/invoices/${shown.draft}`);
-    expect(row).toContain(`,${draft.digits('data.total')},`);
+    const total = draft.digits('data.total');
+    // Dollars beside the code, as in the CSV of invoices, then the cents of the API.
+    expect(row).toContain(`,USD,${new Big(total).div(100).toFixed()},`);
+    expect(row).toContain(`,USD (cents),${total},`);
   });
 
   it('the console on the demo’s data draws the invoice by day, and its days are its total', async () => {
@@ -193,6 +208,25 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await page.getByText('Figures as a table').click();
     const rows = page.getByRole('region', { name: 'Amounts by day' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(31);
+  });
+
+  it('the console on the demo’s data has lines that add up to the sums of their products, and each has a name', async () => {
+    const { page } = await open(`/console/invoices/${shown.customer}/${shown.invoice}`);
+    const table = page.getByRole('region', { name: 'Lines of the invoice' });
+    await table.getByText('counts towards it, not deducted').first().waitFor();
+    const rows = await table.locator('tbody tr').all();
+    const sums: [group: string, sum: Big, lines: Big][] = [];
+    for (const row of rows) {
+      const [name = '', , , amount = ''] = await row.locator('td').allTextContents();
+      expect(name).not.toBe('');
+      const dollars = new Big(amount === '' ? 0 : amount.replace('−', '-').replaceAll(/[$,]/g, ''));
+      const group = sums.at(-1);
+      if ((await row.locator('b').count()) > 0) sums.push([name, dollars, new Big(0)]);
+      else if (group !== undefined) group[2] = group[2].plus(dollars);
+    }
+    expect(sums.length).toBeGreaterThan(3);
+    // Four places of each line are shown.
+    for (const [group, sum, lines] of sums) expect(sum.minus(lines).abs().lt('0.001'), group).toBe(true);
   });
 
   it('the console on the demo’s data explains a line with the formula of the API', async () => {
@@ -375,7 +409,7 @@ describe.skipIf(isBrowserMissing())('the console on the demo’s data', () => {
     await expect.poll(failing, { timeout: 30_000 }).toBe(1);
     const { page } = await open('/console');
     await page
-      .getByRole('link', { name: '1 delivery of an invoice is invalid request error' })
+      .getByRole('link', { name: '1 invoice was refused by its billing provider' })
       .click({ timeout: 60_000 });
     const table = page.getByRole('region', { name: 'Deliveries of invoices' });
     await table.getByText('Delivered elsewhere').waitFor();

@@ -8,7 +8,8 @@ import Metronome from '@metronome/sdk';
 import type { Browser, BrowserContextOptions, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { moneyText } from '../../console/src/format/money.ts';
+import { lineAmountText, moneyText } from '../../console/src/format/money.ts';
+import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { DESKTOP, isBrowserMissing, launchBrowser, PHONE, seriousFaults } from '../support/browser.ts';
 import { DEMO_NOW, fillWithDemo } from '../support/console-data.ts';
 import { drawnPixels } from '../support/console-page.ts';
@@ -17,7 +18,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 type Dashboard = Metronome.V1.DashboardGetEmbeddableURLParams['dashboard'];
 type Look = Omit<Metronome.V1.DashboardGetEmbeddableURLParams, 'customer_id' | 'dashboard'>;
 
-const UNIT = { id: '', name: 'USD (cents)' };
+const UNIT = USD_CENTS;
 
 /** A page of another site, with a frame of the address that it is given. */
 async function startSite(): Promise<{ readonly origin: string; readonly server: Server }> {
@@ -95,7 +96,12 @@ describe.skipIf(isBrowserMissing())('a dashboard in a browser', () => {
     await frame.getByRole('row', { name: number }).getByText(total).waitFor();
     await frame.getByRole('button', { name: number }).click();
     await frame.getByRole('heading', { name: number }).waitFor();
-    await frame.locator('tfoot').getByText(total).waitFor();
+    const exact = invoice.digits('data[0].total') as never;
+    await frame
+      .locator('tfoot')
+      .getByText(lineAmountText(exact, exact, UNIT))
+      .waitFor();
+    await frame.getByText(`To pay ${total}`).waitFor();
     expect(await frame.locator('tfoot [title]').last().getAttribute('title')).toBe(
       `${invoice.digits('data[0].total')} USD (cents)`,
     );

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { forPixels } from '../api/exact.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { useApi } from '../api/queries.ts';
-import { moneyText } from '../format/money.ts';
+import { moneyText, priceText } from '../format/money.ts';
 import { periodText } from '../format/time.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Day, Difference, Money } from '../parts/figures.tsx';
@@ -46,6 +46,7 @@ function OneBalance({ balance }: { readonly balance: Balance }) {
   const { credit_type: unit, schedule_items: items } = balance.access_schedule;
   const granted = items.reduce((all, { amount }) => all.plus(amount), new Big(0));
   const [first, last] = [items[0], items.at(-1)];
+  const left = balance.type === 'POSTPAID' ? words.toSpend : words.left;
   return (
     <section className={styles.part} aria-label={balance.name}>
       <div className={styles.head}>
@@ -58,12 +59,12 @@ function OneBalance({ balance }: { readonly balance: Balance }) {
           <b>
             <Money amount={balance.balance} unit={unit} />
           </b>{' '}
-          {words.left} {words.of} <Money amount={granted} unit={unit} />
+          {left} {words.of} <Money amount={granted} unit={unit} />
         </span>
       </div>
       <progress
         className={styles.progress}
-        aria-label={`${balance.name}: ${moneyText(balance.balance, unit)} ${words.left}`}
+        aria-label={`${balance.name}: ${moneyText(balance.balance, unit)} ${left}`}
         value={shareOf(new Big(balance.balance), granted)}
         max={1}
       />
@@ -114,6 +115,7 @@ function Ledger({ balance, words }: { readonly balance: Balance; readonly words:
         starts={starts}
         series={series}
         text={(value) => moneyText(value, unit)}
+        axisText={(value) => priceText(value, unit)}
       />
       <Table label={words.ledger} columns={columns} rows={entries} keyOf={(_entry, index) => String(index)} />
     </>
@@ -131,12 +133,13 @@ function courseOf(entries: readonly Entry[], label: string, now: string) {
     values.push(balance, balance.plus(amount));
     balance = balance.plus(amount);
   }
-  const series: Series[] = [{ label, values: [...values, balance] }];
+  const series: Series[] = [{ key: 'balance', label, values: [...values, balance] }];
   return { starts: [...starts, now], series };
 }
 
 /** `PREPAID_COMMIT_EXPIRATION` is an expiration. */
 function entryText(type: string, { entries }: Words): string {
+  // Those of postpaid commits, which are no money of the customer, come first.
   const kind = Object.keys(entries).find((each) => type.endsWith(each));
   return kind === undefined ? type : (entries[kind] ?? type);
 }

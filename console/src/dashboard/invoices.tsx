@@ -1,10 +1,13 @@
 /** The invoices of the customer, and one of them with its lines. */
+import Big from 'big.js';
 import { useState } from 'react';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { useApi } from '../api/queries.ts';
+import { lineAmountText } from '../format/money.ts';
 import { periodText } from '../format/time.ts';
+import { balanceName, countsInTotal } from '../parts/billed-lines.ts';
 import { Download } from '../parts/download.tsx';
-import { Day, Money, Price, Quantity, Status } from '../parts/figures.tsx';
+import { Day, DocumentQuantity, LineAmount, Money, Price, Status } from '../parts/figures.tsx';
 import { Empty, Loaded, Note } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import styles from './dashboard.module.css';
@@ -111,6 +114,9 @@ function OneInvoice({ id }: { readonly id: string }) {
             <h2>{nameOf(invoice, words)}</h2>
             <State status={invoice.status} />
             <span className="soft">{periodOf(invoice)}</span>
+            <span className="soft">
+              {words.toPay} <Money amount={invoice.payable_amount} unit={invoice.credit_type} />
+            </span>
             {invoice.due_at === undefined ? null : (
               <span className="soft">
                 {words.due} <Day at={invoice.due_at} />
@@ -146,7 +152,7 @@ function lineColumns({ total, credit_type: unit }: Whole, words: Words): Column<
     {
       title: words.quantity,
       kind: 'number',
-      cell: ({ quantity }) => (quantity === undefined ? '' : <Quantity value={quantity} />),
+      cell: ({ quantity }) => (quantity === undefined ? '' : <DocumentQuantity value={quantity} />),
     },
     {
       title: words.price,
@@ -157,8 +163,11 @@ function lineColumns({ total, credit_type: unit }: Whole, words: Words): Column<
     {
       title: words.amount,
       kind: 'number',
-      cell: (line) => <Money amount={line.total} unit={line.credit_type} />,
-      foot: <Money amount={total} unit={unit} />,
+      cell: (line) =>
+        countsInTotal(line) ? (
+          <LineAmount amount={line.total} price={line.unit_price} unit={line.credit_type} />
+        ) : null,
+      foot: <LineAmount amount={total} unit={unit} />,
     },
   ];
 }
@@ -172,8 +181,14 @@ function LineName({ line, words }: { readonly line: Line; readonly words: Words 
   ];
   return (
     <>
-      {line.name}
+      {countsInTotal(line) ? line.name : countedText(line, words)}
       {details.length === 0 ? null : <span className="soft"> {details.join(' · ')}</span>}
     </>
   );
+}
+
+/** An amount that counts towards a postpaid commit is due, and not deducted. */
+function countedText(line: Line, words: Words): string {
+  const total = new Big(line.total).abs();
+  return `${balanceName(line)}: ${lineAmountText(total, total, line.credit_type)} ${words.counted}`;
 }

@@ -8,7 +8,7 @@ import { useApi } from '../api/queries.ts';
 import { quantityText } from '../format/money.ts';
 import { intervalOf, monthOf } from '../format/time.ts';
 import { Chart } from '../parts/chart.tsx';
-import { largestSeries, type Series } from '../parts/series.ts';
+import { type Series, seriesFrom } from '../parts/series.ts';
 import { Empty, Loaded } from '../parts/states.tsx';
 import styles from './dashboard.module.css';
 import { useShown, useWords, type View } from './shown.tsx';
@@ -187,26 +187,14 @@ function UsageSeries(props: {
 }
 
 function seriesOf(rows: readonly Row[], starts: readonly string[], view: View, words: Words): Series[] {
-  const places = new Map(starts.map((start, index) => [start, index]));
-  const byGroup = new Map<string, (Big | null)[]>();
-  for (const { starting_on: start, group, value } of rows) {
-    if (value === null) continue;
-    const label =
-      group === undefined
-        ? words.usage
-        : Object.entries(group)
-            .map(([key, own]) => (own === null ? words.noValue : valueText(key, own, view)))
-            .join(' · ');
-    const values = byGroup.get(label) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
-    byGroup.set(label, values);
-    const place = places.get(start) ?? 0;
-    // Two values may have been given the same name.
-    values[place] = new Big(value).plus(values[place] ?? 0);
-  }
-  return largestSeries(
-    [...byGroup].map(([label, values]) => ({ label, values })),
-    SERIES_MAX,
-  );
+  const points = rows.flatMap(({ starting_on: start, group, value }) => {
+    if (value === null) return [];
+    // Values that the operator gave the same name are one series.
+    const names = Object.entries(group ?? {}).map(([key, own]) => own && valueText(key, own, view));
+    const label = group === undefined ? words.usage : names.map((name) => name ?? words.noValue).join(' · ');
+    return [{ key: JSON.stringify(names), label, start, value: new Big(value) }];
+  });
+  return seriesFrom(starts, points, SERIES_MAX);
 }
 
 function keyText(key: string, { groups }: View): string {

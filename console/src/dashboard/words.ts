@@ -5,7 +5,7 @@ export interface Words {
   readonly titles: Readonly<Record<'invoices' | 'usage' | 'commits_and_credits' | 'credits', string>>;
   readonly states: Readonly<Record<string, string>>;
   readonly kinds: Readonly<Record<string, string>>;
-  /** Of ledgers, by the part after the kind of balance. */
+  /** Of ledgers, by the part after the kind of balance; of postpaid commits, by all of it. */
   readonly entries: Readonly<Record<string, string>>;
   readonly invoice: string;
   readonly draft: string;
@@ -14,6 +14,7 @@ export interface Words {
   readonly period: string;
   readonly date: string;
   readonly due: string;
+  readonly toPay: string;
   readonly total: string;
   readonly line: string;
   readonly quantity: string;
@@ -21,6 +22,8 @@ export interface Words {
   readonly amount: string;
   readonly tier: string;
   readonly prorated: string;
+  /** Of an amount that a postpaid commit counts. */
+  readonly counted: string;
   readonly allInvoices: string;
   readonly draftNote: string;
   readonly noInvoices: string;
@@ -37,6 +40,8 @@ export interface Words {
   readonly noMetrics: string;
   readonly noUsage: string;
   readonly left: string;
+  /** Of a postpaid commit: what is left of it is no money of the customer. */
+  readonly toSpend: string;
   /** The remaining part of the grant. */
   readonly of: string;
   readonly ledger: string;
@@ -60,6 +65,8 @@ const en: Words = {
   kinds: { PREPAID: 'prepaid commit', POSTPAID: 'postpaid commit', CREDIT: 'credit' },
   entries: {
     SEGMENT_START: 'Granted',
+    POSTPAID_COMMIT_INITIAL_BALANCE: 'Agreed',
+    POSTPAID_COMMIT_AUTOMATED_INVOICE_DEDUCTION: 'Counted towards it',
     INITIAL_BALANCE: 'Granted',
     MANUAL: 'Adjustment',
     SEAT_BASED_ADJUSTMENT: 'Adjustment for seats',
@@ -77,6 +84,7 @@ const en: Words = {
   period: 'Period (UTC)',
   date: 'Issued or expected',
   due: 'Due',
+  toPay: 'To pay',
   total: 'Total',
   line: 'Line',
   quantity: 'Quantity',
@@ -84,6 +92,7 @@ const en: Words = {
   amount: 'Amount',
   tier: 'tier',
   prorated: 'part of a period',
+  counted: 'counts towards it, not deducted',
   allInvoices: 'All invoices',
   draftNote: 'A draft changes with usage until it is final.',
   noInvoices: 'There is no invoice yet.',
@@ -100,6 +109,7 @@ const en: Words = {
   noMetrics: 'Nothing is measured at present.',
   noUsage: 'There is no usage in this time.',
   left: 'left',
+  toSpend: 'still to be spent',
   of: 'of',
   ledger: 'Entries',
   when: 'Day (UTC)',
@@ -122,6 +132,8 @@ const de: Words = {
   kinds: { PREPAID: 'vorausbezahlt', POSTPAID: 'nachträglich bezahlt', CREDIT: 'Guthaben' },
   entries: {
     SEGMENT_START: 'Gewährt',
+    POSTPAID_COMMIT_INITIAL_BALANCE: 'Vereinbart',
+    POSTPAID_COMMIT_AUTOMATED_INVOICE_DEDUCTION: 'Angerechnet',
     INITIAL_BALANCE: 'Gewährt',
     MANUAL: 'Anpassung',
     SEAT_BASED_ADJUSTMENT: 'Anpassung an Plätze',
@@ -139,6 +151,7 @@ const de: Words = {
   period: 'Zeitraum (UTC)',
   date: 'Ausgestellt oder erwartet',
   due: 'Fällig',
+  toPay: 'Zu zahlen',
   total: 'Summe',
   line: 'Posten',
   quantity: 'Menge',
@@ -146,6 +159,7 @@ const de: Words = {
   amount: 'Betrag',
   tier: 'Stufe',
   prorated: 'anteilig',
+  counted: 'werden angerechnet, nicht abgezogen',
   allInvoices: 'Alle Rechnungen',
   draftNote: 'Ein Entwurf ändert sich mit dem Verbrauch, bis er endgültig ist.',
   noInvoices: 'Es gibt noch keine Rechnung.',
@@ -162,6 +176,7 @@ const de: Words = {
   noMetrics: 'Zurzeit wird nichts gemessen.',
   noUsage: 'In dieser Zeit gibt es keinen Verbrauch.',
   left: 'übrig',
+  toSpend: 'noch abzunehmen',
   of: 'von',
   ledger: 'Buchungen',
   when: 'Tag (UTC)',
@@ -184,6 +199,8 @@ const es: Words = {
   kinds: { PREPAID: 'compromiso de prepago', POSTPAID: 'compromiso de pospago', CREDIT: 'crédito' },
   entries: {
     SEGMENT_START: 'Concedido',
+    POSTPAID_COMMIT_INITIAL_BALANCE: 'Acordado',
+    POSTPAID_COMMIT_AUTOMATED_INVOICE_DEDUCTION: 'Contado',
     INITIAL_BALANCE: 'Concedido',
     MANUAL: 'Ajuste',
     SEAT_BASED_ADJUSTMENT: 'Ajuste por puestos',
@@ -201,6 +218,7 @@ const es: Words = {
   period: 'Periodo (UTC)',
   date: 'Emitida o prevista',
   due: 'Vencimiento',
+  toPay: 'A pagar',
   total: 'Total',
   line: 'Concepto',
   quantity: 'Cantidad',
@@ -208,6 +226,7 @@ const es: Words = {
   amount: 'Importe',
   tier: 'tramo',
   prorated: 'parte de un periodo',
+  counted: 'cuentan para él, no se deducen',
   allInvoices: 'Todas las facturas',
   draftNote: 'Un borrador cambia con el consumo hasta que es definitivo.',
   noInvoices: 'Todavía no hay facturas.',
@@ -224,6 +243,7 @@ const es: Words = {
   noMetrics: 'Ahora no se mide nada.',
   noUsage: 'No hay consumo en este tiempo.',
   left: 'disponible',
+  toSpend: 'por consumir',
   of: 'de',
   ledger: 'Movimientos',
   when: 'Día (UTC)',
@@ -246,6 +266,8 @@ const fr: Words = {
   kinds: { PREPAID: 'engagement prépayé', POSTPAID: 'engagement postpayé', CREDIT: 'crédit' },
   entries: {
     SEGMENT_START: 'Accordé',
+    POSTPAID_COMMIT_INITIAL_BALANCE: 'Convenu',
+    POSTPAID_COMMIT_AUTOMATED_INVOICE_DEDUCTION: 'Imputé',
     INITIAL_BALANCE: 'Accordé',
     MANUAL: 'Ajustement',
     SEAT_BASED_ADJUSTMENT: 'Ajustement des postes',
@@ -263,6 +285,7 @@ const fr: Words = {
   period: 'Période (UTC)',
   date: 'Émise ou prévue',
   due: 'Échéance',
+  toPay: 'À payer',
   total: 'Total',
   line: 'Ligne',
   quantity: 'Quantité',
@@ -270,6 +293,7 @@ const fr: Words = {
   amount: 'Montant',
   tier: 'palier',
   prorated: 'partie d’une période',
+  counted: 'comptent dans cet engagement, sans être déduits',
   allInvoices: 'Toutes les factures',
   draftNote: 'Un brouillon change avec la consommation jusqu’à ce qu’il soit définitif.',
   noInvoices: 'Il n’y a pas encore de facture.',
@@ -286,6 +310,7 @@ const fr: Words = {
   noMetrics: 'Rien n’est mesuré actuellement.',
   noUsage: 'Il n’y a pas de consommation dans cette période.',
   left: 'restant',
+  toSpend: 'restant à consommer',
   of: 'sur',
   ledger: 'Écritures',
   when: 'Jour (UTC)',

@@ -4,6 +4,7 @@
  */
 import Big from 'big.js';
 import type { Exact } from '../api/exact.ts';
+import { CURRENCIES } from './currencies.ts';
 import { spoken } from './language.ts';
 
 export interface CreditType {
@@ -11,39 +12,49 @@ export interface CreditType {
   readonly name: string;
 }
 
-interface Currency {
+export interface Currency {
+  /** ISO 4217. */
   readonly code: string;
+  /** Decimal places of the minor unit by ISO 4217; browsers know other ones of some currencies. */
+  readonly places: number;
   /** Amounts are sent in units of 10^-sentPlaces. */
   readonly sentPlaces: number;
 }
 
-/** The currency of a pricing unit; null for a unit of the operator's own. US dollars are sent in cents. */
-function currencyOf({ name }: CreditType): Currency | null {
-  if (name === 'USD (cents)') return { code: 'USD', sentPlaces: 2 };
-  return /^[A-Z]{3}$/.test(name) ? { code: name, sentPlaces: 0 } : null;
+/** The currency of a pricing unit; null for a unit of the operator's own, whatever its name. */
+export function currencyOf({ id }: Pick<CreditType, 'id'>): Currency | null {
+  if (!Object.hasOwn(CURRENCIES, id)) return null;
+  const [code = '', places = 0, sentPlaces = 0] = CURRENCIES[id] ?? [];
+  return { code, places, sentPlaces };
 }
 
 /** Engines write at most so many places; the API has up to 30 of cents. */
 const PLACES_MAX = 20;
 
+/** An amount that is rounded to nothing has no minus. */
+const WITHOUT_MINUS_ZERO = 'negative';
+
 const formats = new Map<string, Intl.NumberFormat>();
 
-function formatFor(code: string, digits?: number): Intl.NumberFormat {
+/** Amounts with at least the places of the minor unit where there is room for them, and at most `placesMax`. */
+function formatFor({ code, places }: Currency, placesMax = places): Intl.NumberFormat {
   const { locale } = spoken();
-  const key = `${locale} ${code} ${digits}`;
+  const key = `${locale} ${code} ${placesMax}`;
   const known =
     formats.get(key) ??
     new Intl.NumberFormat(locale, {
       style: 'currency',
       currency: code,
-      ...(digits === undefined ? {} : { maximumFractionDigits: digits }),
-      ...(digits === 0 ? { minimumFractionDigits: 0 } : {}),
+      minimumFractionDigits: Math.min(places, placesMax),
+      maximumFractionDigits: placesMax,
+      signDisplay: WITHOUT_MINUS_ZERO,
     });
   formats.set(key, known);
   return known;
 }
 
-function inUnits(amount: Exact | Big, { sentPlaces }: Currency): Big {
+/** An amount in whole units of its currency, such as dollars. */
+export function inUnits(amount: Exact | Big, { sentPlaces }: Currency): Big {
   return new Big(amount).times(new Big(10).pow(sentPlaces === 0 ? 0 : -sentPlaces));
 }
 
@@ -78,20 +89,41 @@ export function unitText(unit: CreditType): string {
   return currencyOf(unit)?.code ?? unit.name;
 }
 
+function writtenIn(format: Intl.NumberFormat, value: Big): string {
+  return signed(format.format(value.toFixed() as Intl.StringNumericLiteral));
+}
+
 /** `$1,234.57`, or `12.5 tokens` in a unit of the operator's own. */
 export function moneyText(amount: Exact | Big, unit: CreditType): string {
   const currency = currencyOf(unit);
   if (currency === null) return `${quantityText(amount)} ${unit.name}`;
-  return signed(
-    formatFor(currency.code).format(inUnits(amount, currency).toFixed() as Intl.StringNumericLiteral),
-  );
+  return writtenIn(formatFor(currency), inUnits(amount, currency));
 }
 
 /** A price with all its digits: `$0.000025`. */
 export function priceText(amount: Exact | Big, unit: CreditType): string {
   const currency = currencyOf(unit);
   if (currency === null) return `${quantityText(amount)} ${unit.name}`;
-  return withAllPlaces(inUnits(amount, currency), (places) => formatFor(currency.code, places));
+  return withAllPlaces(inUnits(amount, currency), (places) => formatFor(currency, places));
+}
+
+/** More places of an amount or a quantity no document has. */
+export const DOCUMENT_PLACES_MAX = 4;
+
+/**
+ * The amount of a line as the PDF prints it: with as many places as its unit price has, at least those of the minor unit
+ * and at most four, so that a reader can add up amounts of prices below a cent.
+ */
+export function lineAmountText(amount: Exact | Big, unitPrice: Exact | Big, unit: CreditType): string {
+  const currency = currencyOf(unit);
+  if (currency === null) return `${documentQuantityText(amount)} ${unit.name}`;
+  const needed = placesOf(inUnits(unitPrice, currency));
+  const places = Math.max(currency.places, Math.min(needed, DOCUMENT_PLACES_MAX));
+  return writtenIn(formatFor(currency, places), inUnits(amount, currency));
+}
+
+function placesOf(value: Big): number {
+  return value.toFixed().split('.')[1]?.length ?? 0;
 }
 
 /** The figure as it was sent, with its unit: `123456.789 USD (cents)`. */
@@ -104,7 +136,9 @@ const quantities = new Map<string, Intl.NumberFormat>();
 function quantityFormat(places: number): Intl.NumberFormat {
   const { locale } = spoken();
   const key = `${locale} ${places}`;
-  const known = quantities.get(key) ?? new Intl.NumberFormat(locale, { maximumFractionDigits: places });
+  const known =
+    quantities.get(key) ??
+    new Intl.NumberFormat(locale, { maximumFractionDigits: places, signDisplay: WITHOUT_MINUS_ZERO });
   quantities.set(key, known);
   return known;
 }
@@ -114,10 +148,40 @@ export function quantityText(value: Exact | Big): string {
   return withAllPlaces(new Big(value), quantityFormat);
 }
 
+/** A quantity as documents have it, with at most four places; `< 0.0001` where they would all be zeros. */
+export function documentQuantityText(value: Exact | Big): string {
+  const all = new Big(value);
+  const least = new Big(10).pow(-DOCUMENT_PLACES_MAX);
+  if (all.eq(0) || all.abs().gte(least.div(2))) return writtenIn(quantityFormat(DOCUMENT_PLACES_MAX), all);
+  return all.gt(0) ? `< ${quantityText(least)}` : `> ${quantityText(least.neg())}`;
+}
+
+/** More places than that are cut, and said to be by an ellipsis. */
+const PLACES_SHOWN = 8;
+const PLACES_KEPT = 6;
+
+/** A figure of an analysis, cut where the eye stops: `69,444,444.444444…`. */
+export function shortQuantityText(value: Exact | Big): string {
+  const all = new Big(value);
+  if (placesOf(all) <= PLACES_SHOWN) return quantityText(all);
+  return `${quantityText(all.round(PLACES_KEPT, Big.roundDown))}…`;
+}
+
 /** `+12.5 %` of `before`; null where there was nothing. */
 export function changeText(now: Exact | Big, before: Exact | Big): string | null {
+  const share = changeOf(now, before);
+  return share === null ? null : `${share.gt(0) ? '+' : ''}${signed(share.toFixed(1))} %`;
+}
+
+/** A growth beyond this is that of somebody who had only begun: its percentage tells nothing. */
+const NEW_PERCENT = 1_000;
+
+/** The change of what somebody spends: `+12.5 %`; `new` after next to nothing; null where there was nothing. */
+export function growthText(now: Exact | Big, before: Exact | Big): string | null {
+  return changeOf(now, before)?.gt(NEW_PERCENT) === true ? 'new' : changeText(now, before);
+}
+
+function changeOf(now: Exact | Big, before: Exact | Big): Big | null {
   const base = new Big(before);
-  if (base.eq(0)) return null;
-  const share = new Big(now).minus(base).times(100).div(base.abs()).round(1);
-  return `${share.gt(0) ? '+' : ''}${signed(share.toFixed(1))} %`;
+  return base.eq(0) ? null : new Big(now).minus(base).times(100).div(base.abs()).round(1);
 }

@@ -17,12 +17,12 @@ export function Chart(props: ChartProps) {
     <figure className={styles.chart} aria-label={label}>
       <div className={styles.legend} aria-hidden="true">
         {start === undefined ? null : <b>{startText(start)}</b>}
-        {series.map(({ label: name, values }, index) => {
-          const value = at === null ? undefined : values[at];
+        {series.map((each, index) => {
+          const value = at === null ? undefined : each.values[at];
           return (
-            <span key={name}>
-              <i className={styles.swatch} style={{ background: colourOf(index, name) }} />
-              {name}
+            <span key={each.key}>
+              <i className={styles.swatch} style={{ background: colourOf(index, each) }} />
+              {each.label}
               {value === undefined || value === null ? null : <b>{props.text(value)}</b>}
             </span>
           );

@@ -4,8 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { useReadAgain } from '../api/queries.ts';
+import { deliveryText } from '../format/words.ts';
 import { useWriteRefusal } from '../session/session.ts';
-import { Money, Status, Time } from './figures.tsx';
+import { Day, Money, Status } from './figures.tsx';
 import { Failure } from './states.tsx';
 import { type Column, Table } from './table.tsx';
 
@@ -42,7 +43,7 @@ const TONES: Readonly<Partial<Record<DeliveryStatus, 'good' | 'bad' | 'warn'>>> 
 
 export function DeliveryState({ status }: { readonly status: string }) {
   const tone = TONES[status as DeliveryStatus];
-  return <Status state={status} {...(tone === undefined ? {} : { tone })} />;
+  return <Status state={deliveryText(status)} {...(tone === undefined ? {} : { tone })} />;
 }
 
 const COLUMNS: readonly Column<Invoice>[] = [
@@ -62,7 +63,7 @@ const COLUMNS: readonly Column<Invoice>[] = [
       </Link>
     ),
   },
-  { title: 'Issued', cell: ({ issued_at }) => <Time at={issued_at} /> },
+  { title: 'Issued', cell: ({ issued_at }) => <Day at={issued_at} /> },
   {
     title: 'Amount',
     kind: 'number',

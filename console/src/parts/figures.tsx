@@ -2,7 +2,15 @@
 import type Big from 'big.js';
 import { useEffect, useState } from 'react';
 import type { Exact } from '../api/exact.ts';
-import { type CreditType, moneyText, priceText, quantityText, rawText } from '../format/money.ts';
+import {
+  type CreditType,
+  documentQuantityText,
+  lineAmountText,
+  moneyText,
+  priceText,
+  rawText,
+  shortQuantityText,
+} from '../format/money.ts';
 import { agoText, dayText, timeText } from '../format/time.ts';
 import styles from './figures.module.css';
 
@@ -10,6 +18,21 @@ export function Money({ amount, unit }: { readonly amount: Exact | Big; readonly
   return (
     <span className="nowrap" title={rawText(amount, unit)}>
       {moneyText(amount, unit)}
+    </span>
+  );
+}
+
+/** The amount of a line of an invoice. */
+export function LineAmount(props: {
+  readonly amount: Exact | Big;
+  /** Decides how many places are shown; without one, those that the amount has. */
+  readonly price?: Exact | Big | undefined;
+  readonly unit: CreditType;
+}) {
+  const { amount, price = amount, unit } = props;
+  return (
+    <span className="nowrap" title={rawText(amount, unit)}>
+      {lineAmountText(amount, price, unit)}
     </span>
   );
 }
@@ -26,20 +49,18 @@ export function Price({ amount, unit }: { readonly amount: Exact | Big; readonly
 export function Quantity({ value }: { readonly value: Exact | Big }) {
   return (
     <span className="nowrap" title={typeof value === 'string' ? value : value.toFixed()}>
-      {shortText(quantityText(value))}
+      {shortQuantityText(value)}
     </span>
   );
 }
 
-/** More places than that are in the title. */
-const PLACES_SHOWN = 8;
-const PLACES_KEPT = 6;
-
-/** A figure with very many places, cut where the eye stops: `69,444,444.444444…`. */
-function shortText(text: string): string {
-  const point = text.indexOf('.');
-  if (point < 0 || text.length - point - 1 <= PLACES_SHOWN) return text;
-  return `${text.slice(0, point + 1 + PLACES_KEPT)}…`;
+/** A quantity of an invoice; all its digits are in the title and in the CSV. */
+export function DocumentQuantity({ value }: { readonly value: Exact | Big }) {
+  return (
+    <span className="nowrap" title={typeof value === 'string' ? value : value.toFixed()}>
+      {documentQuantityText(value)}
+    </span>
+  );
 }
 
 export function Day({ at }: { readonly at: string }) {

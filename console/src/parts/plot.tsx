@@ -38,14 +38,15 @@ export default function Plot(props: PlotProps) {
   return <div ref={holder} style={{ width: '100%', height: '100%' }} />;
 }
 
-function draw(element: HTMLElement, { starts, series, kind, text, onPoint }: PlotProps): UPlot {
+function draw(element: HTMLElement, props: PlotProps): UPlot {
+  const { starts, series, kind, onPoint, axisText = props.text } = props;
   const colours = resolvedColours(element, [
-    ...series.map(({ label }, index) => colourOf(index, label)),
+    ...series.map((each, index) => colourOf(index, each)),
     'var(--line)',
     'var(--soft)',
   ]);
   const [line = '', soft = ''] = colours.slice(-2);
-  const drawn = kind === 'bars' ? stacked(series) : series.map(({ values }) => values.map(pixelOf));
+  const drawn = drawnValues(props);
   const order = series.map((_, index) => index);
   // Of stacked bars the whole stack is drawn first, and the lower ones over it.
   if (kind === 'bars') order.reverse();
@@ -57,7 +58,11 @@ function draw(element: HTMLElement, { starts, series, kind, text, onPoint }: Plo
       height: element.clientHeight,
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       legend: { show: false },
-      cursor: { points: { show: kind === 'lines' }, drag: { x: false, y: false }, y: false },
+      cursor: {
+        points: { show: kind === 'lines' || kind === 'steps' },
+        drag: { x: false, y: false },
+        y: false,
+      },
       scales: {
         x: { time: true, range: (_plot, min, max) => timesOf(kind, starts, min, max) },
         y: { range: (_plot, min, max) => rangeOf(min, max) },
@@ -67,21 +72,54 @@ function draw(element: HTMLElement, { starts, series, kind, text, onPoint }: Plo
         {
           ...axis,
           size: (_plot, labels) => 14 + 7 * Math.max(0, ...(labels ?? []).map((each) => each.length)),
-          values: (_plot, splits) => splits.map((split) => text(new Big(String(split)))),
+          values: (_plot, splits) => splits.map((split) => axisText(roundFigure(split))),
         },
       ],
-      series: [{}, ...order.map((index) => seriesOptions(kind, colours[index] ?? soft))],
+      series: [{}, ...order.map((index) => seriesOptions(kind, colours[index] ?? soft, index))],
       hooks: { setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)] },
     },
-    [starts.map((start) => Date.parse(start) / 1_000), ...order.map((index) => drawn[index] ?? [])],
+    [instantsOf(props), ...order.map((index) => drawn[index] ?? [])],
     element,
   );
 }
 
-function seriesOptions(kind: ChartProps['kind'], colour: string): UPlot.Series {
-  if (kind === 'lines') return { stroke: colour, width: 1.75, points: { show: false } };
-  const paths = UPlot.paths.bars?.({ size: [0.78, 60] });
+/** Without the dust of doubles: 0.30000000000000004 is 0.3. */
+function roundFigure(split: number): Big {
+  return new Big(split.toPrecision(12));
+}
+
+/** Of one window, with some room between windows. */
+const BARS_WIDTH = 0.78;
+
+function seriesOptions(kind: ChartProps['kind'], colour: string, index: number): UPlot.Series {
+  if (kind === 'lines' || kind === 'steps') {
+    const steps = kind === 'steps' ? UPlot.paths.stepped?.({ align: 1 }) : undefined;
+    return { stroke: colour, width: 1.75, points: { show: false }, ...(steps && { paths: steps }) };
+  }
+  const paths =
+    kind === 'beside'
+      ? UPlot.paths.bars?.({ size: [BARS_WIDTH / 2, 30], align: index === 0 ? -1 : 1 })
+      : UPlot.paths.bars?.({ size: [BARS_WIDTH, 60] });
   return { stroke: colour, fill: colour, width: 0, points: { show: false }, ...(paths && { paths }) };
+}
+
+function drawnValues({ series, kind }: ChartProps): (number | null)[][] {
+  if (kind === 'bars') return stacked(series);
+  const all = series.map(({ values }) => values.map(pixelOf));
+  return kind === 'steps' ? all.map(heldToTheEnd) : all;
+}
+
+/** The figure of the last window stands until its end. */
+function heldToTheEnd(values: readonly (number | null)[]): (number | null)[] {
+  const last = values.findLastIndex((value) => value !== null);
+  return [...values, null].map((value, at) => (at === last + 1 ? (values[last] ?? null) : value));
+}
+
+/** In seconds; of steps, the end of the last window too. */
+function instantsOf({ starts, kind }: ChartProps): number[] {
+  const instants = starts.map((start) => Date.parse(start) / 1_000);
+  const [last = 0, before = last] = instants.slice(-2).reverse();
+  return kind === 'steps' ? [...instants, last + (last - before)] : instants;
 }
 
 function pixelOf(value: Big | null): number | null {
@@ -111,7 +149,8 @@ function timesOf(
   max: number,
 ): [number, number] {
   const [first = '', second = first] = starts;
-  const half = kind === 'bars' ? (Date.parse(second) - Date.parse(first)) / 2_000 : 0;
+  const isBars = kind === 'bars' || kind === 'beside';
+  const half = isBars ? (Date.parse(second) - Date.parse(first)) / 2_000 : 0;
   return [min - half, max + half];
 }
 

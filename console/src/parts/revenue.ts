@@ -1,6 +1,7 @@
 /** The billed amounts by day: of all customers or of one, read page by page, as series of two months. */
 import Big from 'big.js';
 import { callAll } from '../api/client.ts';
+import { sum } from '../api/exact.ts';
 import type { CreditType } from '../format/money.ts';
 import { daysOf, intervalOf, monthAfter, monthText } from '../format/time.ts';
 import type { Series } from './series.ts';
@@ -83,8 +84,36 @@ export function seriesOf(
   return {
     starts,
     series: [
-      { label: monthText(month), values: present },
-      { label: monthText(monthAfter(month, -1)), values: former },
+      { key: month, label: monthText(month), values: present },
+      { key: 'former', label: monthText(monthAfter(month, -1)), values: former },
     ],
   };
+}
+
+/** For each day the sum of all days until its end; none for days that are not over. */
+export function cumulative(series: readonly Series[]): Series[] {
+  return series.map((each) => {
+    let all = new Big(0);
+    const values = each.values.map((value) => {
+      if (value === null) return null;
+      all = all.plus(value);
+      return all;
+    });
+    return { ...each, values };
+  });
+}
+
+/**
+ * The sums of the days that are over in the present month, and of the same days of the former one; null where all days
+ * are over, or none is.
+ */
+export function sameDays([now, before]: readonly Series[]): {
+  readonly now: Big;
+  readonly before: Big;
+} | null {
+  const over = (now?.values ?? []).map((value) => value !== null);
+  if (over.every((isOver) => isOver) || !over.includes(true)) return null;
+  const sumOf = (of: Series | undefined) =>
+    sum((of?.values ?? []).flatMap((value, at) => (over[at] && value) || []));
+  return { now: sumOf(now), before: sumOf(before) };
 }

@@ -1,9 +1,11 @@
 /** Series of a chart: figures over time, exact until they become pixels. */
-import type Big from 'big.js';
+import Big from 'big.js';
 import { sum } from '../api/exact.ts';
 import { spoken } from '../format/language.ts';
 
 export interface Series {
+  /** Tells the series apart from others that may have the same label. */
+  readonly key: string;
   readonly label: string;
   /** One for each start; null where there is none. */
   readonly values: readonly (Big | null)[];
@@ -16,12 +18,18 @@ export interface ChartProps {
   readonly starts: readonly string[];
   readonly window: 'hour' | 'day';
   readonly series: readonly Series[];
-  readonly kind: 'bars' | 'lines';
+  /**
+   * `bars` of one instant are stacked, `beside` are two series of bars next to each other, and `steps` hold a figure until
+   * the next one.
+   */
+  readonly kind: 'bars' | 'beside' | 'lines' | 'steps';
   readonly size?: 'small' | 'large';
   /** Whether its table is open at first. */
   readonly isTableOpen?: boolean;
   /** How a figure is written. */
   text(value: Big): string;
+  /** How the figures beside the axis are written, with all their digits: else a label would not be at its height. */
+  axisText?(value: Big): string;
 }
 
 /** More than that nobody tells apart; the others together are the last one. */
@@ -29,12 +37,50 @@ const SERIES_MAX = 8;
 /** A dashboard may give colours for ten. */
 const COLOURS = 10;
 
-export function colourOf(index: number, label: string): string {
-  return label === spoken().others ? 'var(--series-rest)' : `var(--series-${(index % COLOURS) + 1})`;
+export function colourOf(index: number, { key }: Pick<Series, 'key'>): string {
+  return key === OTHERS ? 'var(--series-rest)' : `var(--series-${(index % COLOURS) + 1})`;
+}
+
+/** The key of what is left out of the largest: no group has an empty one. */
+const OTHERS = '';
+
+/** One figure of a series at a start. */
+export interface Point {
+  readonly key: string;
+  readonly label: string;
+  readonly start: string;
+  readonly value: Big;
+}
+
+/**
+ * The largest series over these starts: one for each key, whose figures at a start are added up. A label that several
+ * series have is numbered from the second on.
+ */
+export function seriesFrom(starts: readonly string[], points: Iterable<Point>, max?: number): Series[] {
+  const places = new Map(starts.map((start, index) => [start, index]));
+  const byKey = new Map<string, { label: string; values: (Big | null)[] }>();
+  const known = new Map<string, number>();
+  for (const { key, label, start, value } of points) {
+    const place = places.get(start);
+    if (place === undefined) continue;
+    let series = byKey.get(key);
+    if (series === undefined) {
+      const times = (known.get(label) ?? 0) + 1;
+      known.set(label, times);
+      const values = Array.from<Big | null>({ length: starts.length }).fill(null);
+      series = { label: times === 1 ? label : `${label} (${times})`, values };
+      byKey.set(key, series);
+    }
+    series.values[place] = (series.values[place] ?? new Big(0)).plus(value);
+  }
+  return largestSeries(
+    [...byKey].map(([key, series]) => ({ key, ...series })),
+    max,
+  );
 }
 
 /** The largest series in the order of their sums, and all others as one. */
-export function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[] {
+function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[] {
   const weighed = all
     .map((series) => ({ series, weight: sum(valuesOf(series)).abs() }))
     .sort((a, b) => b.weight.cmp(a.weight));
@@ -43,7 +89,7 @@ export function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[
   const [first] = others;
   if (first === undefined) return kept;
   const values = first.values.map((_, at) => sum(others.flatMap(({ values: own }) => own[at] ?? [])));
-  return [...kept, { label: spoken().others, values }];
+  return [...kept, { key: OTHERS, label: spoken().others, values }];
 }
 
 function valuesOf({ values }: Series): Big[] {

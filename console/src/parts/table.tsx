@@ -152,8 +152,9 @@ function Head<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return (
     <thead>
       <tr>
-        {columns.map(({ title, kind }) => (
-          <th key={title} scope="col" className={kind === 'number' ? styles.number : undefined}>
+        {columns.map(({ title, kind }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: columns stay in their order, and two may have one title.
+          <th key={index} scope="col" className={kind === 'number' ? styles.number : undefined}>
             {title}
           </th>
         ))}
@@ -169,8 +170,9 @@ function Row<Row>(props: {
 }) {
   return (
     <tr {...(props.rowIndex === undefined ? {} : { 'aria-rowindex': props.rowIndex })}>
-      {props.columns.map(({ title, kind, cell }) => (
-        <td key={title} data-title={title} className={kind === 'number' ? styles.number : undefined}>
+      {props.columns.map(({ title, kind, cell }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: as in the head.
+        <td key={index} data-title={title} className={kind === 'number' ? styles.number : undefined}>
           {cell(props.row)}
         </td>
       ))}
@@ -183,8 +185,9 @@ function Foot<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return (
     <tfoot>
       <tr>
-        {columns.map(({ title, kind, foot }) => (
-          <td key={title} data-title={title} className={kind === 'number' ? styles.number : undefined}>
+        {columns.map(({ title, kind, foot }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: as in the head.
+          <td key={index} data-title={title} className={kind === 'number' ? styles.number : undefined}>
             {foot}
           </td>
         ))}

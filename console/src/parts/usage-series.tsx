@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import type { Schemas } from '../api/operations.gen.d.ts';
 import { quantityText } from '../format/money.ts';
 import { Chart } from './chart.tsx';
-import { largestSeries, type Series } from './series.ts';
+import { type Series, seriesFrom } from './series.ts';
 import { Empty } from './states.tsx';
 
 export function UsageSeries({
@@ -37,14 +37,17 @@ export function UsageSeries({
 }
 
 function seriesOf(rows: readonly Schemas['UsageGroup'][], starts: readonly string[]): Series[] {
-  const places = new Map(starts.map((start, index) => [start, index]));
-  const byGroup = new Map<string, (Big | null)[]>();
-  for (const { starting_on, group, group_value, value } of rows) {
-    if (value === null) continue;
-    const label = group === undefined ? (group_value ?? 'all') : Object.values(group).join(' · ');
-    const values = byGroup.get(label) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
-    byGroup.set(label, values);
-    values[places.get(starting_on) ?? 0] = new Big(value);
-  }
-  return largestSeries([...byGroup].map(([label, values]) => ({ label, values })));
+  return seriesFrom(
+    starts,
+    rows.flatMap(({ starting_on: start, group, group_value, value }) => {
+      if (value === null) return [];
+      const values = group === undefined ? [group_value] : Object.values(group);
+      const label = values.map((each) => each ?? NO_VALUE).join(' · ');
+      const isAll = group === undefined && group_value === null;
+      return [{ key: JSON.stringify(values), label: isAll ? 'all' : label, start, value: new Big(value) }];
+    }),
+  );
 }
+
+/** Of events without the property. */
+const NO_VALUE = '(none)';

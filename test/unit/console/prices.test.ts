@@ -18,8 +18,9 @@ import {
 } from '../../../console/src/pages/prices/rate-edit.ts';
 import { rateText, sentAmount, shownAmount } from '../../../console/src/pages/prices/rate-text.ts';
 import { RATE_TYPES } from '../../../src/billing/rate-cards/rate-terms.ts';
+import { USD_CENTS } from '../../../src/core/credit-types.ts';
 
-const CENTS = { id: 'c', name: 'USD (cents)' };
+const CENTS = USD_CENTS;
 const digits = (text: string) => text as Exact;
 
 describe('prices in the console', () => {

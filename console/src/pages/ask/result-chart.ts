@@ -1,6 +1,6 @@
 /** How an answer of SQL is drawn: over time where a column has times, else by the values of a column. Pure. */
 import Big from 'big.js';
-import { largestSeries, type Series } from '../../parts/series.ts';
+import { type Series, seriesFrom } from '../../parts/series.ts';
 
 export interface ResultColumn {
   readonly name: string;
@@ -46,21 +46,17 @@ function overTime(
 ): ResultPicture {
   const starts = [...new Set(rows.flatMap((row) => instantOf(row[time]) ?? []))].sort();
   if (starts.length < 2 || starts.length > STARTS_MAX) return null;
-  const places = new Map(starts.map((start, index) => [start, index]));
-  const byLabel = new Map<string, (Big | null)[]>();
-  for (const row of rows) {
-    const place = places.get(instantOf(row[time]) ?? '');
-    if (place === undefined) continue;
-    for (const number of numbers) {
+  const points = rows.flatMap((row) => {
+    const start = instantOf(row[time]);
+    if (start === null) return [];
+    return numbers.flatMap((number) => {
       const value = row[number];
-      if (typeof value !== 'string') continue;
-      const label = seriesLabel(row, number, numbers, texts);
-      const values = byLabel.get(label) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
-      byLabel.set(label, values);
-      values[place] = (values[place] ?? new Big(0)).plus(value);
-    }
-  }
-  const series = largestSeries([...byLabel].map(([label, values]) => ({ label, values })));
+      if (typeof value !== 'string') return [];
+      const key = JSON.stringify([number, ...texts.map((name) => row[name] ?? null)]);
+      return [{ key, label: seriesLabel(row, number, numbers, texts), start, value: new Big(value) }];
+    });
+  });
+  const series = seriesFrom(starts, points);
   const window = starts.every((start) => start.endsWith('T00:00:00.000Z')) ? 'day' : 'hour';
   return { kind: 'time', window, starts, series };
 }
@@ -91,4 +87,21 @@ function byValue(texts: readonly string[], number: string, rows: readonly Result
   if (bars.length < 2) return null;
   const largest = [...bars].sort((a, b) => b.value.abs().cmp(a.value.abs())).slice(0, BARS_MAX);
   return { kind: 'values', label: number, bars: largest, left: bars.length - largest.length };
+}
+
+/** Where a bar begins and how long it is, as shares of the width. */
+interface BarPlace {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Bars from a common zero: what is negative goes left of it. */
+export function barPlaces(values: readonly number[]): BarPlace[] {
+  const low = Math.max(0, ...values.map((value) => -value));
+  const width = low + Math.max(0, ...values);
+  const share = (of: number) => (width === 0 ? 0 : of / width);
+  return values.map((value) => ({
+    start: share(value < 0 ? low + value : low),
+    length: share(Math.abs(value)),
+  }));
 }

@@ -3,12 +3,19 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { forPixels } from '../../api/exact.ts';
 import { quantityText } from '../../format/money.ts';
+import { countText } from '../../format/words.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Quantity, Time } from '../../parts/figures.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import styles from './ask.module.css';
-import { pictureOf, type ResultColumn, type ResultPicture, type ResultRow } from './result-chart.ts';
+import {
+  barPlaces,
+  pictureOf,
+  type ResultColumn,
+  type ResultPicture,
+  type ResultRow,
+} from './result-chart.ts';
 
 interface Answer {
   readonly columns: readonly ResultColumn[];
@@ -22,9 +29,7 @@ export function Result({ answer, show }: { readonly answer: Answer; readonly sho
   return (
     <>
       {picture === null ? null : <Picture picture={picture} kind={show === 'lines' ? 'lines' : 'bars'} />}
-      <p className="soft small">
-        {data.length === 1 ? '1 row' : `${data.length.toLocaleString('en-US')} rows`}
-      </p>
+      <p className="soft small">{countText(data.length, 'row')}</p>
       <Table
         label="Rows of the answer"
         stacks={columns.length > 2}
@@ -59,30 +64,34 @@ function Picture({
 }
 
 function Bars({ label, bars, left }: Extract<ResultPicture, { readonly kind: 'values' }>) {
-  const greatest = Math.max(...bars.map(({ value }) => Math.abs(forPixels(value))), Number.MIN_VALUE);
+  const places = barPlaces(bars.map(({ value }) => forPixels(value)));
   return (
     <figure aria-label={`${label} by row`}>
       <dl className={styles.bars}>
         {bars.map(({ label: name, value }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows may have equal labels.
-          <Bar key={index} name={name} value={value} share={Math.abs(forPixels(value)) / greatest} />
+          <Bar key={index} name={name} value={value} place={places[index] ?? NO_PLACE} />
         ))}
       </dl>
       {left === 0 ? null : (
         <p className="soft small">
-          The {bars.length} largest; {left} more are in the table.
+          The {bars.length} largest; {left === 1 ? '1 more is' : `${left.toLocaleString('en-US')} more are`}{' '}
+          in the table.
         </p>
       )}
     </figure>
   );
 }
 
+const NO_PLACE = { start: 0, length: 0 };
+
 function Bar(props: {
   readonly name: string;
   readonly value: Parameters<typeof quantityText>[0];
-  readonly share: number;
+  readonly place: { readonly start: number; readonly length: number };
 }) {
   const text = quantityText(props.value);
+  const { start, length } = props.place;
   return (
     <>
       <dt title={props.name}>{props.name}</dt>
@@ -90,7 +99,7 @@ function Bar(props: {
         <div
           className={styles.bar}
           data-negative={text.startsWith('−')}
-          style={{ width: `${Math.max(0.3, props.share * 100)}%` }}
+          style={{ marginLeft: `${start * 100}%`, width: `${Math.max(0.3, length * 100)}%` }}
         />
       </dd>
       <dd>{text}</dd>

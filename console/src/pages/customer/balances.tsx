@@ -3,8 +3,9 @@ import Big from 'big.js';
 import { useMemo } from 'react';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
-import { type CreditType, moneyText } from '../../format/money.ts';
+import { type CreditType, moneyText, priceText } from '../../format/money.ts';
 import { periodText } from '../../format/time.ts';
+import { entryText } from '../../format/words.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Download } from '../../parts/download.tsx';
 import { CopyId, Difference, Money, Time } from '../../parts/figures.tsx';
@@ -59,6 +60,19 @@ function nameOf({ name, product }: Balance): string {
   return name ?? product.name;
 }
 
+/** A minimum that the customer has agreed to spend: what is left of it is owed, and no money of the customer. */
+function isPostpaid({ type }: Pick<Balance, 'type'>): boolean {
+  return type === 'POSTPAID';
+}
+
+function kindText(type: Balance['type']): string {
+  return isPostpaid({ type }) ? 'postpaid minimum' : type.toLowerCase();
+}
+
+function isRolledOver(balance: Balance): boolean {
+  return 'rolled_over_from' in balance && balance.rolled_over_from !== undefined;
+}
+
 function unitOf({ access_schedule }: Balance): CreditType {
   return access_schedule.credit_type;
 }
@@ -69,7 +83,7 @@ function grantedOf({ access_schedule }: Balance): Big {
 
 const COLUMNS: readonly Column<Balance>[] = [
   { title: 'Name', cell: nameOf },
-  { title: 'Kind', cell: ({ type }) => type.toLowerCase() },
+  { title: 'Kind', cell: ({ type }) => kindText(type) },
   {
     title: 'Access (UTC)',
     cell: ({ access_schedule: { schedule_items } }) => {
@@ -80,7 +94,7 @@ const COLUMNS: readonly Column<Balance>[] = [
     },
   },
   {
-    title: 'Granted',
+    title: 'Granted or agreed',
     kind: 'number',
     cell: (balance) => <Money amount={grantedOf(balance)} unit={unitOf(balance)} />,
   },
@@ -88,7 +102,14 @@ const COLUMNS: readonly Column<Balance>[] = [
     title: 'Left',
     kind: 'number',
     cell: (balance) =>
-      balance.balance === undefined ? '' : <Money amount={balance.balance} unit={unitOf(balance)} />,
+      balance.balance === undefined ? (
+        ''
+      ) : (
+        <>
+          <Money amount={balance.balance} unit={unitOf(balance)} />
+          {isPostpaid(balance) ? <span className="soft"> to be spent</span> : null}
+        </>
+      ),
   },
   { title: 'Priority', kind: 'number', cell: ({ priority }) => priority },
   { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
@@ -106,12 +127,12 @@ function Order({
     params: { customer_id: customerId },
   });
   const units = new Map(balances.map((each) => [unitOf(each).id, unitOf(each)]));
-  // A used-up balance keeps its row, because the reasons of later ones name it, but pays nothing.
-  const open = (query.data?.data ?? []).filter(({ balance }) => new Big(balance).gt(0));
+  // A used-up balance keeps its row, because the reasons of later ones name it, but pays nothing. Nor does a minimum.
+  const open = (query.data?.data ?? []).filter((each) => !isPostpaid(each) && new Big(each.balance).gt(0));
   const places = new Map(open.map(({ segment_id }, index) => [segment_id, index + 1]));
   const columns: Column<Schemas['OrderedBalance']>[] = [
     { title: 'Next', kind: 'number', cell: ({ segment_id }) => places.get(segment_id) ?? '' },
-    { title: 'Balance', cell: ({ name, type }) => name ?? type.toLowerCase() },
+    { title: 'Balance', cell: ({ name, type }) => name ?? kindText(type) },
     {
       title: 'Access (UTC)',
       cell: ({ starting_at, ending_before }) => (
@@ -121,11 +142,14 @@ function Order({
     {
       title: 'Left',
       kind: 'number',
-      cell: ({ balance, credit_type_id: id, segment_id }) =>
-        places.has(segment_id) ? (
-          <Money amount={balance} unit={units.get(id) ?? { id, name: 'units' }} />
+      cell: ({ balance, credit_type_id: id, type }) =>
+        new Big(balance).gt(0) ? (
+          <>
+            <Money amount={balance} unit={units.get(id) ?? { id, name: 'units' }} />
+            {isPostpaid({ type }) ? <span className="soft"> to be spent</span> : null}
+          </>
         ) : (
-          <span className="soft">used up</span>
+          <span className="soft">{isPostpaid({ type }) ? 'reached' : 'used up'}</span>
         ),
     },
     { title: 'Why here', cell: ({ reason }) => reason },
@@ -164,7 +188,7 @@ function BurnDown({ balance }: { readonly balance: Balance }) {
       title: 'Entry',
       cell: ({ type, reason, timestamp }) => (
         <>
-          {[entryText(type), reason].filter(Boolean).join(': ')}
+          {[entryText(type, isRolledOver(balance)), reason].filter(Boolean).join(': ')}
           {timestamp > now ? <span className="soft">, of the running draft</span> : null}
         </>
       ),
@@ -182,13 +206,14 @@ function BurnDown({ balance }: { readonly balance: Balance }) {
       ) : (
         <>
           <Chart
-            label={`Balance of ${nameOf(balance)} over time`}
+            label={`${isPostpaid(balance) ? 'What is to be spent of' : 'Balance of'} ${nameOf(balance)} over time`}
             kind="lines"
             window="hour"
             size="small"
             starts={starts}
             series={series}
             text={(value) => moneyText(value, unit)}
+            axisText={(value) => priceText(value, unit)}
           />
           <Table
             label="Ledger"
@@ -220,13 +245,5 @@ function courseOf(
   }
   starts.push(now);
   values.push(balance);
-  return { starts, series: [{ label, values }] };
-}
-
-function entryText(type: string): string {
-  const text = type
-    .replace(/^(?:PREPAID_COMMIT|POSTPAID_COMMIT|CREDIT)_/, '')
-    .replaceAll('_', ' ')
-    .toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return { starts, series: [{ key: 'balance', label, values }] };
 }

@@ -4,6 +4,7 @@ import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 import { moneyText, priceText, quantityText } from '../../format/money.ts';
 import { dayText, lastDayText } from '../../format/time.ts';
+import { countText } from '../../format/words.ts';
 import { CopyId, Day } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -78,7 +79,7 @@ function ContractTerms({ contract }: { readonly contract: Contract }) {
           <CopyId id={rate_card_id} />
           {contract.net_payment_terms_days === undefined
             ? null
-            : `, to be paid within ${contract.net_payment_terms_days} days`}
+            : `, to be paid within ${countText(Number(contract.net_payment_terms_days), 'day')}`}
         </p>
       )}
       <Table

@@ -1,8 +1,9 @@
 /** The customer at a glance: the days of this month against the last, running drafts, balances. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
-import { monthOf, monthText } from '../../format/time.ts';
+import { lastDayText, monthOf, monthText } from '../../format/time.ts';
 import { Money } from '../../parts/figures.tsx';
 import { Fact, Facts, Section } from '../../parts/page.tsx';
 import { readTwoMonths } from '../../parts/revenue.ts';
@@ -20,6 +21,7 @@ export function Overview({ customerId }: { readonly customerId: string }) {
   const balances = useApi('POST /v1/contracts/customerBalances/list', {
     body: { customer_id: customerId, include_balance: true, include_contract_balances: true },
   });
+  const grants = balances.data?.data ?? [];
   return (
     <>
       <Billed customerId={customerId} />
@@ -34,29 +36,48 @@ export function Overview({ customerId }: { readonly customerId: string }) {
           }
         </Loaded>
       </Section>
-      {balances.data === undefined || balances.data.data.length === 0 ? null : (
-        <Section
-          title="Balances"
-          aside={
-            <Link to="." search={{ view: 'balances' } as never}>
-              Burn-down and ledger
-            </Link>
-          }
-        >
-          <Facts>
-            {balances.data.data.map(({ id, name, product, balance, type, access_schedule }) => (
-              <Fact key={id} label={name ?? product.name} note={type.toLowerCase()}>
-                {balance === undefined || access_schedule?.credit_type === undefined ? (
-                  '–'
-                ) : (
-                  <Money amount={balance} unit={access_schedule.credit_type} />
-                )}
-              </Fact>
-            ))}
-          </Facts>
-        </Section>
-      )}
+      <Grants title="Balances" grants={grants.filter(({ type }) => type !== 'POSTPAID')} />
+      <Grants title="Minimums still to be spent" grants={grants.filter(({ type }) => type === 'POSTPAID')} />
     </>
+  );
+}
+
+/** Commits and credits of one sort. The rest of a postpaid minimum is owed: it is no money of the customer. */
+function Grants({
+  title,
+  grants,
+}: {
+  readonly title: string;
+  readonly grants: readonly (Schemas['Commit'] | Schemas['Credit'])[];
+}) {
+  if (grants.length === 0) return null;
+  return (
+    <Section
+      title={title}
+      aside={
+        <Link to="." search={{ view: 'balances' } as never}>
+          Burn-down and ledger
+        </Link>
+      }
+    >
+      <Facts>
+        {grants.map(
+          ({ id, name, product, balance, type, access_schedule: { credit_type, schedule_items } }) => {
+            const end = schedule_items.at(-1)?.ending_before;
+            const isOwed = type === 'POSTPAID' && end !== undefined;
+            return (
+              <Fact
+                key={id}
+                label={name ?? product.name}
+                note={isOwed ? `until ${lastDayText(end)}; what is missing is billed` : type.toLowerCase()}
+              >
+                {balance === undefined ? '–' : <Money amount={balance} unit={credit_type} />}
+              </Fact>
+            );
+          },
+        )}
+      </Facts>
+    </Section>
   );
 }
 
@@ -69,7 +90,7 @@ function Billed({ customerId }: { readonly customerId: string }) {
     queryFn: ({ signal }) => readTwoMonths(month, { customerId, signal }),
   });
   return (
-    <Section title={`${monthText(month)} by day, against the month before`}>
+    <Section title={`${monthText(month)}, against the month before`}>
       <Loaded query={query} what="what is billed">
         {(months) => <RevenueCharts month={month} months={months} size="small" />}
       </Loaded>

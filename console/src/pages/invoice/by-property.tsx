@@ -6,13 +6,15 @@ import type { FormEvent } from 'react';
 import { callAll } from '../../api/client.ts';
 import { exact, sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
+import { countsInTotal } from '../../parts/billed-lines.ts';
 import { Money } from '../../parts/figures.tsx';
 import { Field, Filters } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { countsInTotal, type Invoice } from './line.ts';
+import type { Invoice } from './line.ts';
 
 interface Row {
+  readonly key: string;
   readonly value: string;
   readonly total: Big;
 }
@@ -120,7 +122,7 @@ function SpendTable(props: {
   ];
   return (
     <>
-      <Table label={`Spend by ${property}`} columns={columns} rows={rows} keyOf={({ value }) => value} />
+      <Table label={`Spend by ${property}`} columns={columns} rows={rows} keyOf={({ key }) => key} />
       <p className="soft small">Before commits and credits: what a balance pays for is in it.</p>
     </>
   );
@@ -130,18 +132,25 @@ const NO_VALUE = '(events without it)';
 const NOT_USAGE = '(not from events)';
 
 function rowsOf(found: readonly Schemas['SpendBreakdown'][], property: string, unitId: string): Row[] {
-  const totals = new Map<string, Big>();
-  const add = (value: string, total: Big) => totals.set(value, (totals.get(value) ?? new Big(0)).plus(total));
+  const rows = new Map<string, Row>();
+  // A value of events may read like the names of what has none, so it has another key.
+  const add = (kind: 'value' | 'none', value: string, more: Big) => {
+    const key = `${kind} ${value}`;
+    const total = (rows.get(key)?.total ?? new Big(0)).plus(more);
+    rows.set(key, { key, value, total });
+  };
   for (const line of found.flatMap(({ line_items }) => line_items)) {
     if (line.credit_type.id !== unitId || !countsInTotal(line)) continue;
     const grouped = sum(line.groups.map(({ total }) => total));
     for (const { group, total } of line.groups) {
-      add(group === undefined ? NOT_USAGE : (group[property] ?? NO_VALUE), new Big(total));
+      const value = group?.[property] ?? null;
+      if (value === null) add('none', group === undefined ? NOT_USAGE : NO_VALUE, new Big(total));
+      else add('value', value, new Big(total));
     }
     const rest = new Big(line.total).minus(grouped);
-    if (!rest.eq(0)) add(NOT_USAGE, rest);
+    if (!rest.eq(0)) add('none', NOT_USAGE, rest);
   }
-  return [...totals].map(([value, total]) => ({ value, total })).sort((a, b) => b.total.cmp(a.total));
+  return [...rows.values()].sort((a, b) => b.total.cmp(a.total));
 }
 
 function shareText(part: Big, all: Big): string {

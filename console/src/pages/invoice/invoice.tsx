@@ -2,15 +2,16 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
 import { useApi, useReadAgain } from '../../api/queries.ts';
-import { changeText } from '../../format/money.ts';
+import { growthText } from '../../format/money.ts';
 import { lastDayText, periodText } from '../../format/time.ts';
+import { countText } from '../../format/words.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DeliverAgain, DeliveryState, isDeliverable } from '../../parts/deliveries.tsx';
 import { Download } from '../../parts/download.tsx';
 import { CopyId, Day, Money, Status } from '../../parts/figures.tsx';
 import { Fact, Facts, Page, Section, Tabs } from '../../parts/page.tsx';
 import { Empty, Loaded, Note } from '../../parts/states.tsx';
-import { useWriteRefusal } from '../../session/session.ts';
+import { useSession, useWriteRefusal } from '../../session/session.ts';
 import { ByProperty } from './by-property.tsx';
 import { ChangeTable } from './change-table.tsx';
 import styles from './invoice.module.css';
@@ -100,10 +101,24 @@ function About({ invoice }: { readonly invoice: Invoice }) {
 
 function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
   const { total, payable_amount, credit_type, issued_at, due_at, status, previous_invoice } = invoice;
-  const change = previous_invoice === undefined ? null : changeText(total, previous_invoice.total);
+  const { now } = useSession();
+  const isRunning = invoice.end_timestamp !== undefined && now < invoice.end_timestamp;
+  const change = previous_invoice === undefined ? null : growthText(total, previous_invoice.total);
   return (
     <Facts>
-      <Fact label="Total" note={change === null ? undefined : `${change} against the last invoice`}>
+      <Fact
+        label="Total"
+        note={
+          previous_invoice === undefined || change === null ? undefined : isRunning ? (
+            <>
+              the last invoice: <Money amount={previous_invoice.total} unit={credit_type} />, of its whole
+              period
+            </>
+          ) : (
+            `${change} against the last invoice`
+          )
+        }
+      >
         <Money amount={total} unit={credit_type} />
       </Fact>
       <Fact label="To pay">
@@ -157,7 +172,9 @@ function Warnings({ invoice: { warnings } }: { readonly invoice: Invoice }) {
   if (warnings.length === 0) return null;
   return (
     <Note>
-      {warnings.length === 1 ? 'Something is not billed:' : `${warnings.length} things are not billed:`}
+      {warnings.length === 1
+        ? 'Something is not billed:'
+        : `${countText(warnings.length, 'thing')} are not billed:`}
       <ul className={styles.warnings}>
         {warnings.map(({ code, message, starting_at }) => (
           <li key={`${code} ${message} ${starting_at}`}>{message}</li>

@@ -1,14 +1,15 @@
 /** The lines of an invoice, grouped as on its PDF: by product in each unit, with sums. */
 import { Link } from '@tanstack/react-router';
-import type Big from 'big.js';
+import Big from 'big.js';
 import { type Exact, sum } from '../../api/exact.ts';
-import { quantityText } from '../../format/money.ts';
+import { lineAmountText, quantityText } from '../../format/money.ts';
 import { periodText } from '../../format/time.ts';
-import { Money, Price, Quantity } from '../../parts/figures.tsx';
+import { balanceName, countsInTotal, isApplied, isRounded } from '../../parts/billed-lines.ts';
+import { DocumentQuantity, LineAmount, Price } from '../../parts/figures.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ExplainedLine } from './explained-line.tsx';
 import styles from './invoice.module.css';
-import { countsInTotal, type Invoice, type Line } from './line.ts';
+import type { Invoice, Line } from './line.ts';
 
 type Row =
   | {
@@ -22,18 +23,31 @@ type Row =
 
 export function Lines(props: { readonly invoice: Invoice; readonly explained: string | undefined }) {
   const { invoice, explained } = props;
+  const notes = [
+    ...(invoice.line_items.some(isRounded)
+      ? ['Quantities and amounts are rounded for reading; sums are of the exact amounts, which the CSV has.']
+      : []),
+    ...(invoice.line_items.every(countsInTotal)
+      ? []
+      : [
+          'What counts towards a commit is due with this invoice and is not deducted; what is missing at the end of the commit is billed then.',
+        ]),
+  ];
   return (
-    <Table
-      label="Lines of the invoice"
-      columns={columnsFor(invoice, explained)}
-      rows={rowsOf(invoice.line_items)}
-      keyOf={({ id }) => id}
-      below={(row) =>
-        row.kind === 'line' && row.id === explained ? (
-          <ExplainedLine invoice={invoice} line={row.line} number={row.number} />
-        ) : null
-      }
-    />
+    <>
+      <Table
+        label="Lines of the invoice"
+        columns={columnsFor(invoice, explained)}
+        rows={rowsOf(invoice.line_items)}
+        keyOf={({ id }) => id}
+        below={(row) =>
+          row.kind === 'line' && row.id === explained ? (
+            <ExplainedLine invoice={invoice} line={row.line} number={row.number} />
+          ) : null
+        }
+      />
+      {notes.length === 0 ? null : <p className="soft small">{notes.join(' ')}</p>}
+    </>
   );
 }
 
@@ -41,7 +55,8 @@ function columnsFor(invoice: Invoice, explained: string | undefined): Column<Row
   return [
     {
       title: 'Line',
-      cell: (row) => (row.kind === 'group' ? <b>{row.name}</b> : <LineName line={row.line} />),
+      cell: (row) =>
+        row.kind === 'group' ? <b>{row.name}</b> : <LineName line={row.line} invoice={invoice} />,
       foot: 'Total',
     },
     {
@@ -57,21 +72,28 @@ function columnsFor(invoice: Invoice, explained: string | undefined): Column<Row
     {
       title: 'Amount',
       kind: 'number',
-      cell: (row) =>
-        row.kind === 'group' ? (
-          <b>
-            <Money amount={row.total} unit={row.unit} />
-          </b>
-        ) : (
-          <Money amount={row.line.total} unit={row.line.credit_type} />
-        ),
-      foot: <Money amount={invoice.total} unit={invoice.credit_type} />,
+      cell: (row) => <RowAmount row={row} />,
+      foot: <LineAmount amount={invoice.total} unit={invoice.credit_type} />,
     },
     {
       title: 'Why',
       cell: (row) => (row.kind === 'line' ? <ExplainLink id={row.id} isOpen={row.id === explained} /> : ''),
     },
   ];
+}
+
+/** A line that is not deducted has no amount in the column, which a reader adds up; its name says how much it is. */
+function RowAmount({ row }: { readonly row: Row }) {
+  if (row.kind === 'line') {
+    const { line } = row;
+    if (!countsInTotal(line)) return null;
+    return <LineAmount amount={line.total} price={line.unit_price} unit={line.credit_type} />;
+  }
+  return (
+    <b>
+      <LineAmount amount={row.total} unit={row.unit} />
+    </b>
+  );
 }
 
 function ExplainLink({ id, isOpen }: { readonly id: string; readonly isOpen: boolean }) {
@@ -124,25 +146,43 @@ function groupName({ name }: Line): string {
   return name.replace(/ (?:applied|\(minimum\))$/, '');
 }
 
-function LineName({ line }: { readonly line: Line }) {
-  const groups = { ...line.pricing_group_values, ...line.presentation_group_values };
-  const isApplied = line.type === 'applied_commit_or_credit';
+function LineName({ line, invoice }: { readonly line: Line; readonly invoice: Invoice }) {
+  const groups = Object.entries({ ...line.pricing_group_values, ...line.presentation_group_values });
+  const isPaid =
+    line.type === 'usage' && line.commit_id !== undefined && line.commit_type !== 'PostpaidCommit';
+  // The group values of usage are its name: the heading above has that of the product.
+  const isNamed = isApplied(line) || groups.length === 0;
   const details = [
-    ...(isApplied ? [line.name] : []),
-    ...Object.entries(groups).map(([key, value]) => `${key} ${value}`),
+    ...(isNamed ? [nameOf(line)] : []),
+    ...groups.map(([key, value]) => `${key} ${value}`),
     ...(line.tier === undefined ? [] : [tierText(line.tier)]),
-    ...(!isApplied && line.commit_id !== undefined && line.type === 'usage' ? ['paid from a balance'] : []),
+    ...(isPaid ? ['paid from a balance'] : []),
     ...(line.is_prorated ? ['part of a period'] : []),
-    ...(countsInTotal(line) ? [] : ['counts towards the commit, not deducted']),
   ];
   return (
     <span className={styles.line}>
-      {details.length === 0 ? line.name : details.join(' · ')}
-      {line.starting_at === undefined || line.ending_before === undefined || line.type === 'usage' ? null : (
+      {details.join(' · ')}
+      {isPartOf(line, invoice) ? (
         <span className="soft small"> {periodText(line.starting_at, line.ending_before)}</span>
-      )}
+      ) : null}
     </span>
   );
+}
+
+/** Whether a line has another time than the invoice; that of usage is a part of the period by its windows. */
+function isPartOf(
+  line: Line,
+  { start_timestamp, end_timestamp }: Invoice,
+): line is Line & { readonly starting_at: string; readonly ending_before: string } {
+  const { starting_at, ending_before, type } = line;
+  if (starting_at === undefined || ending_before === undefined || type === 'usage') return false;
+  return starting_at !== start_timestamp || ending_before !== end_timestamp;
+}
+
+function nameOf(line: Line): string {
+  if (countsInTotal(line)) return line.name;
+  const total = new Big(line.total).abs();
+  return `${balanceName(line)}: ${lineAmountText(total, total, line.credit_type)} counts towards it, not deducted`;
 }
 
 function tierText({ level, starting_at, size }: NonNullable<Line['tier']>): string {
@@ -150,7 +190,7 @@ function tierText({ level, starting_at, size }: NonNullable<Line['tier']>): stri
 }
 
 function LineQuantity({ line: { quantity } }: { readonly line: Line }) {
-  return quantity === undefined ? null : <Quantity value={quantity} />;
+  return quantity === undefined ? null : <DocumentQuantity value={quantity} />;
 }
 
 function LinePrice({ line: { unit_price, credit_type, list_price } }: { readonly line: Line }) {

@@ -6,13 +6,14 @@ import { useMemo } from 'react';
 import { callAll } from '../../api/client.ts';
 import { sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
-import { moneyText } from '../../format/money.ts';
+import { moneyText, priceText } from '../../format/money.ts';
+import { countsInTotal } from '../../parts/billed-lines.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Money } from '../../parts/figures.tsx';
 import { Switch } from '../../parts/page.tsx';
-import { largestSeries, type Series } from '../../parts/series.ts';
+import { type Series, seriesFrom } from '../../parts/series.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
-import { countsInTotal, type Invoice, type Line } from './line.ts';
+import type { Invoice, Line } from './line.ts';
 
 type Windowed = Schemas['BreakdownInvoice'];
 type Size = 'hour' | 'day';
@@ -93,6 +94,7 @@ function Breakdown(props: {
         starts={starts}
         series={series}
         text={(value) => moneyText(value, unit)}
+        axisText={(value) => priceText(value, unit)}
       />
       <p className="small">
         All {size === 'day' ? 'days' : 'hours'} together: <Money amount={total} unit={unit} />,{' '}
@@ -109,19 +111,16 @@ function Breakdown(props: {
 }
 
 function seriesOf(windows: readonly Windowed[], starts: readonly string[], unitId: string): Series[] {
-  const places = new Map(starts.map((start, index) => [start, index]));
-  const byName = new Map<string, (Big | null)[]>();
-  for (const { breakdown_start_timestamp: start, line_items } of windows) {
-    for (const line of line_items) {
-      if (line.credit_type.id !== unitId || !countsInTotal(line)) continue;
-      const name = seriesName(line);
-      const values = byName.get(name) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
-      byName.set(name, values);
-      const at = places.get(start);
-      if (at !== undefined) values[at] = (values[at] ?? new Big(0)).plus(line.total);
-    }
-  }
-  return largestSeries([...byName].map(([label, values]) => ({ label, values })));
+  const points = windows.flatMap(({ breakdown_start_timestamp: start, line_items }) =>
+    line_items
+      .filter((line) => line.credit_type.id === unitId && countsInTotal(line))
+      .map((line) => ({ key: seriesKey(line), label: seriesName(line), start, value: new Big(line.total) })),
+  );
+  return seriesFrom(starts, points);
+}
+
+function seriesKey({ name, product_id, pricing_group_values = {} }: Line): string {
+  return JSON.stringify([product_id, name, Object.entries(pricing_group_values).sort()]);
 }
 
 function seriesName({ name, pricing_group_values = {} }: Line): string {

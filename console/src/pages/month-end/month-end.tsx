@@ -4,8 +4,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { sum } from '../../api/exact.ts';
 import { useApi } from '../../api/queries.ts';
-import { changeText, unitText } from '../../format/money.ts';
+import { growthText, unitText } from '../../format/money.ts';
 import { dayText, intervalOf, isMonth, monthAfter, monthOf, monthText, timeText } from '../../format/time.ts';
+import { countText } from '../../format/words.ts';
 import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
 import { save } from '../../parts/download.tsx';
 import { FailedJobs } from '../../parts/failed-jobs.tsx';
@@ -46,6 +47,7 @@ export function MonthEnd() {
     usage: usage.data ?? new Map(),
     late: new Map((late.data ?? []).map((invoice) => [invoice.invoiceId, invoice])),
     state: usage.status === 'success' ? late.status : usage.status,
+    isRunning: now < intervalOf(month).ending_before,
   };
   return (
     <Page
@@ -54,7 +56,7 @@ export function MonthEnd() {
       actions={<Months month={month} />}
     >
       {query.isFetching && query.data === undefined ? (
-        <Progress label={`${read} invoices read; drafts are computed now`} done={read} />
+        <Progress label={`${countText(read, 'invoice')} read; drafts are computed now`} done={read} />
       ) : null}
       {[usage, late].map(({ isError, error, refetch }, index) =>
         isError ? (
@@ -193,9 +195,8 @@ function Alone({ rows, former }: { readonly rows: readonly MonthRow[]; readonly 
   if (alone.length === 0) return null;
   return (
     <p className="soft small">
-      {alone.length === 1 ? '1 invoice' : `${alone.length} invoices`} of the month before{' '}
-      {alone.length === 1 ? 'stands' : 'stand'} beside no row, as scheduled ones and those of ended contracts
-      do:{' '}
+      {countText(alone.length, 'invoice')} of the month before {alone.length === 1 ? 'stands' : 'stand'}{' '}
+      beside no row, as scheduled ones and those of ended contracts do:{' '}
       {units.map((unit) => (
         <span key={unit.id}>
           <Money
@@ -255,7 +256,7 @@ function Totals(props: {
   readonly beside: Beside;
 }) {
   const { rows, former } = props;
-  const { usage, late, state } = props.beside;
+  const { usage, late, state, isRunning } = props.beside;
   const monthBefore = monthAfter(props.month, -1);
   const issued = rows.filter(({ status }) => status !== 'DRAFT').length;
   const warned = rows.filter(({ warnings }) => warnings.length > 0).length;
@@ -267,7 +268,7 @@ function Totals(props: {
           sum(own.map((row) => row.total)),
           sum(former.filter(({ credit_type }) => credit_type.id === unit.id).map((each) => each.total)),
         ];
-        const change = changeText(total, before);
+        const change = growthText(total, before);
         return (
           <Fact
             key={unit.id}
@@ -275,7 +276,9 @@ function Totals(props: {
             note={
               change === null ? undefined : (
                 <>
-                  {change} against {monthText(monthBefore)}: <Money amount={before} unit={unit} />
+                  {isRunning ? null : `${change} against `}
+                  {monthText(monthBefore)}: <Money amount={before} unit={unit} />
+                  {isRunning ? ' in the whole month' : null}
                 </>
               )
             }

@@ -2,7 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import type Big from 'big.js';
 import { sum } from '../../api/exact.ts';
-import { changeText } from '../../format/money.ts';
+import { currencyOf, growthText, inUnits } from '../../format/money.ts';
+import { countText } from '../../format/words.ts';
 import { DeliveryState } from '../../parts/deliveries.tsx';
 import { csvOf } from '../../parts/download.tsx';
 import { Difference, Money, Status } from '../../parts/figures.tsx';
@@ -18,6 +19,8 @@ export interface Beside {
   readonly late: ReadonlyMap<string, LateInvoice>;
   /** Of reading both. */
   readonly state: 'pending' | 'error' | 'success';
+  /** A month that is not over has no percentage: it would compare some days with all of the month before. */
+  readonly isRunning: boolean;
 }
 
 export function differenceOf({ total, before }: MonthRow): Big {
@@ -50,7 +53,7 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
           {customer}
         </Link>
       ),
-      foot: `${rows.length.toLocaleString('en-US')} invoices`,
+      foot: countText(rows.length, 'invoice'),
     },
     {
       title: 'Invoice',
@@ -84,16 +87,18 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
           <Difference amount={differenceOf(row)} unit={row.unit} />
         ),
     },
-    {
-      title: '%',
-      kind: 'number',
-      cell: ({ total: amount, before }) => (
-        <span className="nowrap">{before === null ? '' : changeText(amount, before)}</span>
-      ),
-    },
+    ...(beside.isRunning ? [] : [PERCENT]),
     ...besideColumns(rows, beside),
   ];
 }
+
+const PERCENT: Column<MonthRow> = {
+  title: '%',
+  kind: 'number',
+  cell: ({ total, before }) => (
+    <span className="nowrap">{before === null ? '' : growthText(total, before)}</span>
+  ),
+};
 
 function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Column<MonthRow>[] {
   return [
@@ -162,7 +167,7 @@ function WarningCount({ warnings }: { readonly warnings: readonly string[] }) {
   if (warnings.length === 0) return null;
   return (
     <span className="warn nowrap" title={warnings.join('\n')}>
-      {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}
+      {countText(warnings.length, 'warning')}
     </span>
   );
 }
@@ -186,35 +191,40 @@ function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
   );
 }
 
+/** The amounts of a row, in the order of the columns of the file. */
+const AMOUNTS: Readonly<Record<string, (row: MonthRow) => Big | null | undefined>> = {
+  total: ({ total }) => total,
+  before: ({ before }) => before,
+  change: (row) => (row.before === null ? null : differenceOf(row)),
+  price: ({ reasons }) => reasons?.price,
+  volume: ({ reasons }) => reasons?.volume,
+  mix: ({ reasons }) => reasons?.mix,
+  terms: ({ reasons }) => reasons?.terms,
+};
+
+const figure = (value: Big | null | undefined) => ({ number: value?.toFixed() ?? '' });
+
+/** As in the CSV of invoices: amounts in whole units of `currency_code` first, then those of the API. */
 export function exported(rows: readonly MonthRow[], { usage, late }: Beside): Blob {
+  const amounts = Object.keys(AMOUNTS);
   const header = [
-    ...[
-      'customer',
-      'customer_id',
-      'invoice_id',
-      'invoice_number',
-      'status',
-      'unit',
-      'total',
-      'before',
-      'change',
-    ],
-    ...['price', 'volume', 'mix', 'terms', 'events', 'events_before', 'warnings'],
-    ...['late_usage', 'delivery'],
+    ...['customer', 'customer_id', 'invoice_id', 'invoice_number', 'status', 'currency_code'],
+    ...amounts.map((name) => `${name}_amount`),
+    ...['events', 'events_before', 'warnings', 'late_usage', 'delivery', 'unit', ...amounts],
   ];
-  const figure = (value: Big | null | undefined) => ({ number: value?.toFixed() ?? '' });
   return csvOf(
     header,
     rows.map((row) => {
       const compared = usage.get(row.customerId);
+      const currency = currencyOf(row.unit);
+      const exact = Object.values(AMOUNTS).map((of) => of(row));
+      const shown = exact.map((value) => (currency === null || !value ? null : inUnits(value, currency)));
       return [
-        ...[row.customer, row.customerId, row.id, row.number ?? '', row.status, row.unit.name],
-        ...[figure(row.total), figure(row.before), figure(row.before === null ? null : differenceOf(row))],
-        ...[row.reasons?.price, row.reasons?.volume, row.reasons?.mix, row.reasons?.terms].map(figure),
+        ...[row.customer, row.customerId, row.id, row.number ?? '', row.status, currency?.code ?? ''],
+        ...shown.map(figure),
         ...[{ number: String(compared?.now ?? '') }, { number: String(compared?.before ?? '') }],
-        row.warnings.join(' | '),
-        late.has(row.id) ? 'yes' : '',
-        row.delivery ?? '',
+        ...[row.warnings.join(' | '), late.has(row.id) ? 'yes' : '', row.delivery ?? '', row.unit.name],
+        ...exact.map(figure),
       ];
     }),
   );

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { intervalOf } from '../../format/time.ts';
+import { countText } from '../../format/words.ts';
 import { Section } from '../../parts/page.tsx';
 import { Failure, Progress } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -54,7 +55,7 @@ export function Reconcile({ month }: { readonly month: string }) {
         </button>
       }
     >
-      {isRunning ? <Progress label={`${checked} customers checked`} done={checked} /> : null}
+      {isRunning ? <Progress label={`${countText(checked, 'customer')} checked`} done={checked} /> : null}
       {query.isError ? <Failure error={query.error} again={run} /> : null}
       {query.data === undefined ? (
         isRunning ? null : (
@@ -77,16 +78,16 @@ function Result({ customers }: { readonly customers: readonly Schemas['Reconcile
   const unchecked = customers.reduce((all, each) => all + each.unchecked.length, 0);
   const late = customers.reduce((all, each) => all + each.late_usage.length, 0);
   const asides = [
-    ...(late > 0 ? [`${late} entries of late usage that no invoice has`] : []),
-    ...(unchecked > 0 ? [`${unchecked} invoices could not be computed again`] : []),
+    ...(late > 0 ? [`${countText(late, 'entry', 'entries')} of late usage that no invoice has`] : []),
+    ...(unchecked > 0 ? [`${countText(unchecked, 'invoice')} could not be computed again`] : []),
   ];
   return (
     <>
       {differences.length === 0 ? (
-        <p className="good">✓ Every number agrees: {customers.length} customers.</p>
+        <p className="good">✓ Every number agrees: {countText(customers.length, 'customer')}.</p>
       ) : (
         <>
-          <p className="bad">✗ {differences.length} differences.</p>
+          <p className="bad">✗ {countText(differences.length, 'difference')}.</p>
           <Table
             label="Differences"
             columns={COLUMNS}

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
-import { type CreditType, priceText, quantityText } from '../../format/money.ts';
+import { type CreditType, currencyOf, inUnits, priceText, quantityText } from '../../format/money.ts';
 import { isPercentageType } from './price-draft.ts';
 
 export type Rate = Schemas['Rate'];
@@ -45,17 +45,17 @@ export function valuesText(values: Readonly<Record<string, string>> | undefined)
     .join(', ');
 }
 
-/** Dollars, as people write them, for US cents; whole units of everything else. */
+/** Whole units of a currency, as people write them: dollars for US cents. */
 export function shownAmount(amount: Exact | Big, unit: CreditType | undefined): string {
-  const value = new Big(amount);
-  return (isCents(unit) ? value.times('0.01') : value).toFixed();
+  const currency = unit === undefined ? null : currencyOf(unit);
+  return (currency === null ? new Big(amount) : inUnits(amount, currency)).toFixed();
 }
 
 /** The number for the API of an amount that a person wrote; null where it is no number. */
 export function sentAmount(text: string, unit: CreditType | undefined): Big | null {
   if (!/^\d+(?:\.\d+)?$/.test(text.trim())) return null;
-  const value = new Big(text.trim());
-  return isCents(unit) ? value.times(100) : value;
+  const { sentPlaces = 0 } = (unit === undefined ? null : currencyOf(unit)) ?? {};
+  return new Big(text.trim()).times(new Big(10).pow(sentPlaces));
 }
 
 /** A fraction as a percentage: `5` for 0.05. */
@@ -66,8 +66,4 @@ export function shownShare(fraction: Exact): string {
 /** The fraction of a percentage that a person wrote. */
 export function sentShare(text: string): Big | null {
   return sentAmount(text, undefined)?.times('0.01') ?? null;
-}
-
-function isCents(unit: CreditType | undefined): boolean {
-  return unit?.name === 'USD (cents)';
 }

@@ -8,6 +8,7 @@ import { sum } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { type CreditType, changeText, unitText } from '../../format/money.ts';
 import { intervalOf, isMonth, monthAfter, monthOf, monthText } from '../../format/time.ts';
+import { countText } from '../../format/words.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Difference, Money } from '../../parts/figures.tsx';
 import { Fact, Facts, Field, Filters, Section } from '../../parts/page.tsx';
@@ -68,7 +69,7 @@ export function Simulate({ cardId, draft }: SimulateProps) {
       </p>
       {query.isFetching ? (
         <Filters>
-          <Progress label={`${read.toLocaleString('en-US')} customers computed`} done={read} />
+          <Progress label={`${countText(read, 'customer')} computed`} done={read} />
           <button
             type="button"
             onClick={() => {

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import { intervalOf, monthAfter, monthOf, monthText } from '../../format/time.ts';
+import { countText, deliveryCountText } from '../../format/words.ts';
 import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
 import { readLateInvoices } from '../../parts/late-usage.ts';
 import { Section } from '../../parts/page.tsx';
@@ -184,8 +185,7 @@ function useDeliveries(): Look {
       text: (
         <Link to="/system" search={{ view: 'deliveries', status }}>
           {isMore ? 'more than ' : ''}
-          {countText(count, 'delivery of an invoice is', 'deliveries of invoices are')}{' '}
-          {status.toLowerCase().replaceAll('_', ' ')}
+          {deliveryCountText(status, count)}
         </Link>
       ),
     }));
@@ -230,8 +230,4 @@ function useWebhooks(): Look {
     ),
   }));
   return { at: 'webhooks', query, matters };
-}
-
-function countText(count: number, one: string, many: string): string {
-  return count === 1 ? `1 ${one}` : `${count.toLocaleString('en-US')} ${many}`;
 }

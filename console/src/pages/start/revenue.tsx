@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { monthOf, monthText } from '../../format/time.ts';
+import { countText } from '../../format/words.ts';
 import { Section } from '../../parts/page.tsx';
 import { readTwoMonths } from '../../parts/revenue.ts';
 import { RevenueCharts } from '../../parts/revenue-chart.tsx';
@@ -23,7 +24,7 @@ export function Revenue() {
   });
   return (
     <Section
-      title={`Revenue of ${monthText(month)} by day, against the month before`}
+      title={`Revenue of ${monthText(month)}, against the month before`}
       aside={
         <Link to="/month-end" search={{ month }}>
           All invoices of the month
@@ -31,7 +32,7 @@ export function Revenue() {
       }
     >
       {query.isFetching ? (
-        <Progress label={`${read} customers; drafts are computed now`} done={read} />
+        <Progress label={`${countText(read, 'customer')}; drafts are computed now`} done={read} />
       ) : null}
       {query.isError ? <Failure error={query.error} again={() => void query.refetch()} /> : null}
       {query.data === undefined ? (

@@ -93,7 +93,8 @@ function DayChart(props: {
   const { rows } = props;
   const series = useMemo(() => {
     const counts = new Map(rows.map(({ day, sent }) => [Date.parse(String(day)), new Big(String(sent))]));
-    return [{ label: 'events', values: starts.map((start) => counts.get(Date.parse(start)) ?? new Big(0)) }];
+    const values = starts.map((start) => counts.get(Date.parse(start)) ?? new Big(0));
+    return [{ key: 'events', label: 'events', values }];
   }, [rows, starts]);
   if (rows.length === 0) {
     return (

@@ -1,6 +1,7 @@
 /** Deliveries of invoices to billing providers, by their state there. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/queries.ts';
+import { deliveryText } from '../../format/words.ts';
 import { DELIVERY_STATUSES, DeliveryTable } from '../../parts/deliveries.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -33,7 +34,7 @@ export function Deliveries() {
           >
             {DELIVERY_STATUSES.map((each) => (
               <option key={each} value={each}>
-                {each.toLowerCase().replaceAll('_', ' ')}
+                {deliveryText(each)}
               </option>
             ))}
           </select>

@@ -174,7 +174,7 @@ describe('the amounts of lines', () => {
     );
     fc.assert(
       fc.property(lines, (all) => {
-        // What a balance pays or counts stands below what it pays for.
+        // Lines of a balance stand below the line that it pays for.
         const [section] = sectionsWith(usageLine('12', '3'), ...all).sections;
         const amounts = (section?.lines ?? []).flatMap(({ amount }) => (amount === '' ? [] : [amount]));
         const sum = amounts.reduce(
