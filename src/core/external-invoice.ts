@@ -46,8 +46,21 @@ export interface ExternalInvoice {
   readonly subTotal: Decimal | null;
   readonly tax: ExternalTax | null;
   readonly paymentId: string | null;
+  /** The part that is paid: money, and credit that the customer had there. In the unit of the invoice. */
+  readonly amountPaid: Decimal | null;
+  /** Why its last payment has failed, in a sentence of the provider. */
+  readonly paymentError: string | null;
   /** The provider's objection to it, in a sentence. */
   readonly error: string | null;
+}
+
+/**
+ * Whether it is paid with money, or with a credit of the customer there. A provider may say that an invoice is paid because
+ * it cannot charge its amount.
+ */
+export function isPaidForReal({ status, amountPaid, total }: ExternalInvoice): boolean {
+  if (status !== 'PAID') return false;
+  return amountPaid === null || total === null || amountPaid.gte(total);
 }
 
 /** In these states the provider may still change the invoice, so it is asked again. */

@@ -1,4 +1,5 @@
 /** Issued invoices reach Stripe once, to the cent, and come back paid. */
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { learnDefaultAccount } from '../../src/billing/billing-providers/stripe-accounts.ts';
 import { type Fault, STAND_IN_KEY, startStripeStandIn } from '../../src/demo/stripe/stand-in.ts';
@@ -91,7 +92,7 @@ describe('an issued invoice', () => {
     });
     const id = await customer.bill(700);
     const there = one(id);
-    expect(there).toMatchObject({ sent: 1, autoAdvance: false });
+    expect(there).toMatchObject({ sent: 1, autoAdvance: true });
     expect(there.params.days_until_due).toBe('30');
     expect(there.number).toBe((await customer.invoice(id)).text('data.invoice_number'));
     expect(await stateOf(customer, id)).toMatchObject({ external_status: 'SENT' });
@@ -254,6 +255,7 @@ describe('whatever fails', () => {
       id: 'cus_unknown',
       card: 'pays',
       hasAddress: true,
+      balance: 0,
       deleted: false,
     });
     const queued = await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
@@ -481,6 +483,44 @@ describe('an invoice that is voided here', () => {
     await later();
     await vi.waitFor(() => expect(stripe.state.liveOf(id)).toHaveLength(0), { timeout: 20_000 });
   });
+});
+
+test('events of what an attempt has made never shorten the wait for the next one', async () => {
+  const customer = await billedCustomer(service, stripe.state.addCustomer());
+  const from = stripe.state.events.length;
+  stripe.misbehave = ({ path }) => (path.endsWith('/add_lines') ? 'error_before' : null);
+  const id = await customer.bill(900);
+  await later(1);
+  await vi.waitFor(async () => expect(stripe.state.events.length).toBeGreaterThan(from + 1), {
+    timeout: 20_000,
+  });
+  const requests = () => stripe.requests.filter((one) => one.customer === customer.stripeId).length;
+  const due = () =>
+    service.db.execute(sql`
+    select due_at, failures from invoice_deliveries where invoice_id = ${id} and lease_until is null`);
+  await vi.waitFor(async () => expect(await due()).toHaveLength(1), { timeout: 20_000 });
+  const [before, asked] = [await due(), requests()];
+  await stripe.deliver(hook, stripe.state.events.slice(from));
+  expect(await due()).toEqual(before);
+  expect(requests()).toBe(asked);
+  stripe.misbehave = () => null;
+  await later(65);
+  await eventually(customer, id, { external_status: 'FINALIZED' });
+  // A draft that was discarded is deleted there: the recorded one is what counts.
+  const [gone] = stripe.state.deleted;
+  const settled = await due();
+  const object = { id: gone ?? '', object: 'invoice', metadata: { tallyhouse_invoice_id: id } };
+  await stripe.deliver(hook, [{ id: 'evt_of_another', type: 'invoice.deleted', object }]);
+  expect(await due()).toEqual(settled);
+});
+
+test('an issued invoice that Stripe taxes has its discount in its lines', async () => {
+  const customer = await billedCustomer(service, stripe.state.addCustomer(), {
+    configuration: { automatic_tax: true },
+  });
+  const id = await customer.bill(900, -100);
+  expect(one(id).lines.map(({ amount, taxBehavior }) => [amount, taxBehavior])).toEqual([[800, 'exclusive']]);
+  expect(await stateOf(customer, id)).toMatchObject({ invoiced_sub_total: 800, invoiced_total: 880 });
 });
 
 test('metrics tell of deliveries, and secrets are in no answer', async () => {

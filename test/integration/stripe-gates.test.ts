@@ -268,6 +268,44 @@ test('a tax that nobody computes is refused with a sentence', async () => {
   await expect(refused).rejects.toThrow(/ANROK needs a tax provider, and none is connected/);
 });
 
+test('a purchase below what Stripe charges fails, with nothing moved to the balance there', async () => {
+  const stripeId = stripe.state.addCustomer('pays');
+  const purchase = await buyGated(service, stripeId, gate('INVOICE'), 30);
+  await vi.waitFor(async () => expect((await purchase.invoice()).status).toBe('VOID'), { timeout: 20_000 });
+  expect(await purchase.balance()).toBe('0');
+  expect(stripe.state.customer(stripeId).balance).toBe(0);
+});
+
+test('a purchase that Stripe calls paid without money releases nothing', async () => {
+  const stripeId = stripe.state.addCustomer('pays');
+  // The credit is given between our look and the finalization.
+  stripe.misbehave = ({ path, customer }) => {
+    if (customer === stripeId && path.endsWith('/finalize'))
+      stripe.state.customer(stripeId).balance = 20 - PRICE;
+    return null;
+  };
+  const purchase = await buyGated(service, stripeId, gate('INVOICE'));
+  await vi.waitFor(async () => expect((await purchase.invoice()).status).toBe('VOID'), { timeout: 20_000 });
+  expect(await purchase.balance()).toBe('0');
+  expect((await purchase.invoice()).external).toMatchObject({ amount_paid: PRICE - 20 });
+});
+
+test('a purchase that a credit of the customer at Stripe covers is paid, and takes no money', async () => {
+  const stripeId = stripe.state.addCustomer('declined');
+  stripe.state.customer(stripeId).balance = -PRICE;
+  const purchase = await buyGated(service, stripeId, gate('INVOICE'));
+  await eventually(purchase, { balance: '500', status: 'PAID' });
+  expect((await purchase.invoice()).external).toMatchObject({ amount_paid: PRICE });
+});
+
+test('an account that taxes by default takes no tax for a gate without one', async () => {
+  stripe.state.taxesByDefault = true;
+  const purchase = await buyGated(service, stripe.state.addCustomer('pays'), gate('INVOICE'));
+  await eventually(purchase, { balance: '500', status: 'PAID' });
+  stripe.state.taxesByDefault = false;
+  expect((await purchase.invoice()).external).toMatchObject({ invoiced_total: PRICE, amount_paid: PRICE });
+});
+
 test('a purchase of nothing is paid', async () => {
   const purchase = await buyGated(service, stripe.state.addCustomer(), gate('PAYMENT_INTENT'), 0.2);
   await eventually(purchase, { balance: '500', status: 'SKIPPED' });

@@ -1,7 +1,9 @@
 /** Laws of what providers get: rounding, layouts, grouping, amounts in the units of Stripe. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cutText } from '../../src/core/cut-text.ts';
 import { Decimal, roundDecimal, ZERO } from '../../src/core/decimal.ts';
+import type { PaymentDocument } from '../../src/payments/document.ts';
 import { allocate } from '../../src/payments/lines/allocate.ts';
 import { fitLines } from '../../src/payments/lines/fit-lines.ts';
 import { INVOICE_LAYOUTS, readableLines } from '../../src/payments/lines/readable-lines.ts';
@@ -10,6 +12,7 @@ import {
   inStripeUnits,
   isBelowMinimum,
   payableUnits,
+  requireCarried,
 } from '../../src/payments/stripe/amounts.ts';
 import { stripeLines } from '../../src/payments/stripe/stripe-lines.ts';
 import { documentCase, fiatCreditTypeOf } from '../support/payment-documents.ts';
@@ -17,6 +20,8 @@ import { documentCase, fiatCreditTypeOf } from '../support/payment-documents.ts'
 const amount = fc
   .tuple(fc.bigInt({ min: -(10n ** 9n), max: 10n ** 9n }), fc.integer({ min: 0, max: 8 }))
   .map(([digits, scale]) => new Decimal(`${digits}e-${scale}`));
+
+const isCarried = ({ payable, currency }: PaymentDocument) => payableUnits(payable, currency) < 10n ** 8n;
 
 const sum = (amounts: readonly Decimal[]) => amounts.reduce((total, one) => total.plus(one), ZERO);
 
@@ -68,12 +73,13 @@ describe('the lines of any invoice', () => {
   test('the lines of any invoice arrive at Stripe as whole amounts that add up to the payable amount, without lines of 0', () => {
     fc.assert(
       fc.property(documentCase, fc.constantFrom(...INVOICE_LAYOUTS), (document, layout) => {
-        const { lines, subTotal } = stripeLines(document, layout, null);
+        fc.pre(isCarried(document));
+        const { lines, subTotal } = stripeLines(document, layout, { given: null, taxesThere: false });
         expect(lines.reduce((total, line) => total + line.amount, 0n)).toBe(subTotal);
         expect(subTotal).toBe(payableUnits(document.payable, document.currency));
         if (lines.length > 1) expect(lines.every((line) => line.amount !== 0n)).toBe(true);
         for (const { priced, amount: whole, description } of lines) {
-          expect(description.length).toBeLessThanOrEqual(500);
+          expect([...description].length).toBeLessThanOrEqual(500);
           if (priced === null) continue;
           expect(new Decimal(priced.unitAmount).times(String(priced.quantity)).eq(String(whole))).toBe(true);
         }
@@ -93,6 +99,36 @@ describe('the lines of any invoice', () => {
         const credits = readableLines(document, 'gross').filter(({ id }) => id.startsWith('credit-'));
         const commits = paid.map((line) => ('payer' in line ? line.payer?.commitId : null));
         expect(new Set(credits.map(({ id }) => id))).toEqual(new Set(commits.map((id) => `credit-${id}`)));
+      }),
+    );
+  });
+});
+
+describe('texts with a limit', () => {
+  test('texts with a limit are cut at whole characters, whatever they are made of', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '😀', '\ud83d', 'é'), maxLength: 60 }), (text) => {
+        const cut = cutText(text, 20);
+        expect([...cut].length).toBeLessThanOrEqual(20);
+        expect(() => encodeURIComponent(cut)).not.toThrow();
+      }),
+    );
+    expect(cutText(`${'a'.repeat(18)}😀😀`, 20)).toBe(`${'a'.repeat(18)}😀😀`);
+    expect(cutText(`${'a'.repeat(18)}😀😀b`, 20)).toBe(`${'a'.repeat(18)}😀…`);
+  });
+});
+
+describe('lines that Stripe taxes', () => {
+  test('lines that Stripe taxes are never below zero, say how they are taxed, and add up to the payable amount', () => {
+    fc.assert(
+      fc.property(documentCase, fc.constantFrom(...INVOICE_LAYOUTS), (document, layout) => {
+        fc.pre(document.payable.gte(ZERO) && isCarried(document));
+        const { lines, subTotal } = stripeLines(document, layout, { given: null, taxesThere: true });
+        expect(lines.reduce((total, line) => total + line.amount, 0n)).toBe(subTotal);
+        for (const line of lines) {
+          expect(line.amount >= 0n && line.isTaxedThere).toBe(true);
+          expect([...line.description].length).toBeLessThanOrEqual(500);
+        }
       }),
     );
   });
@@ -120,6 +156,13 @@ describe('amounts in the units of Stripe', () => {
       'Stripe cannot carry 5.124 KWD: its amounts in KWD are multiples of 0.01',
     );
     expect(() => payableUnits(new Decimal('12.4'), fiatCreditTypeOf('MGA'))).toThrow('multiples of 1');
+  });
+
+  test('amounts in the units of Stripe with too many digits, or in a currency that it does not present, are refused', () => {
+    const usd = fiatCreditTypeOf('USD');
+    expect(() => requireCarried(99_999_999n, usd)).not.toThrow();
+    expect(() => requireCarried(100_000_000n, usd)).toThrow('at most 8 digits');
+    expect(() => requireCarried(1n, { ...usd, code: 'KPW' })).toThrow('no prices in KPW');
   });
 
   test('amounts in the units of Stripe below the smallest charge are known', () => {

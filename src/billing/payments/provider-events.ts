@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { isUuid } from '../../core/ids.ts';
 import { invoicesOfObjects, noteProviderEvent } from '../../store/invoices/delivery-work.ts';
-import { makeDue } from '../../store/invoices/invoice-deliveries.ts';
+import { askSoon } from '../../store/invoices/invoice-deliveries.ts';
 import type { RowContext } from '../billing-context.ts';
 
 /** The members that are read of an event of Stripe, whose signature is checked. */
@@ -39,8 +39,10 @@ export async function takeStripeEvent(
   await db.transaction(async (tx) => {
     const seen = { connectionId, eventId: event.id, receivedAt: Date.now() };
     if (!(await noteProviderEvent(tx, seen))) return;
-    const invoiceIds = typeof ours === 'string' && isUuid(ours) ? [ours] : [];
+    // A draft that was discarded carries our id too: only the deletion of the recorded object says anything.
+    const isOther = event.type.endsWith('.deleted');
+    const invoiceIds = !isOther && typeof ours === 'string' && isUuid(ours) ? [ours] : [];
     const found = await invoicesOfObjects(tx, connectionId, { externalIds, invoiceIds });
-    await makeDue(tx, found, clock.now());
+    await askSoon(tx, found, clock.now());
   });
 }

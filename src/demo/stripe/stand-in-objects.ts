@@ -11,6 +11,8 @@ export interface StandInLine {
   period: { start: number; end: number };
   quantity: number | null;
   product: string | null;
+  /** Null: not given, so that the default of the account counts. */
+  taxBehavior: string | null;
   unitAmount: string | null;
   /** Given with the line. */
   tax: number;
@@ -33,8 +35,43 @@ export interface StandInInvoice {
   attemptCount: number;
   amountPaid: number;
   intent: string | null;
+  automaticTax: boolean;
+  /** The customer's balance before and after: above 0 the customer owes it. */
+  startingBalance: number;
+  endingBalance: number | null;
+  amountDue: number;
   sent: number;
   autoAdvance: boolean;
+}
+
+/** A draft. */
+export function newInvoice(
+  id: string,
+  params: Record<string, FormValue>,
+  automaticTax: boolean,
+): StandInInvoice {
+  return {
+    id,
+    customer: String(params.customer),
+    currency: String(params.currency),
+    status: 'draft',
+    created: Math.floor(Date.now() / 1000),
+    metadata: (params.metadata ?? {}) as Record<string, string>,
+    params,
+    lines: [],
+    tax: 0,
+    number: typeof params.number === 'string' ? params.number : null,
+    finalizedAt: null,
+    paidAt: null,
+    attempted: false,
+    attemptCount: 0,
+    amountPaid: 0,
+    intent: null,
+    automaticTax,
+    ...{ startingBalance: 0, endingBalance: null, amountDue: 0 },
+    sent: 0,
+    autoAdvance: params.auto_advance === 'true',
+  };
 }
 
 export interface StandInIntent {
@@ -54,6 +91,8 @@ export interface StandInCustomer {
   /** How its default method of payment reacts. `processes`: a bank account, which takes days. */
   card: 'pays' | 'declined' | 'needs_action' | 'processes' | 'none';
   hasAddress: boolean;
+  /** Above 0: owed by the customer, and part of the next invoice. Below: a credit. */
+  balance: number;
   deleted: boolean;
 }
 

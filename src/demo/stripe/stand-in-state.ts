@@ -1,6 +1,17 @@
 /** The state of the stand-in of Stripe, and the rules of Stripe that matter here. No HTTP. */
 import type { FormValue } from './form-body.ts';
 import {
+  isChargeable,
+  requireChargeable,
+  requireLength,
+  requireMetadata,
+  requireNotNegative,
+  requireTaxable,
+  requireTaxNames,
+  TEXTS,
+} from './stand-in-limits.ts';
+import {
+  newInvoice,
   type StandInCustomer,
   type StandInEvent,
   type StandInIntent,
@@ -22,6 +33,9 @@ export class StandInState {
   readonly events: StandInEvent[] = [];
   /** Whose key it is. */
   accountId = 'acct_stand_in';
+  /** Settings of the account for invoices that do not say. */
+  taxesByDefault = false;
+  defaultTaxBehavior: string | null = null;
   /** How often money was taken. */
   charges = 0;
   private last = 0;
@@ -33,7 +47,7 @@ export class StandInState {
 
   addCustomer(card: StandInCustomer['card'] = 'pays', hasAddress = true): string {
     const id = this.nextId('cus');
-    this.customers.set(id, { id, card, hasAddress, deleted: false });
+    this.customers.set(id, { id, card, hasAddress, balance: 0, deleted: false });
     return id;
   }
 
@@ -72,31 +86,18 @@ export class StandInState {
   }
 
   createInvoice(params: Record<string, FormValue>): StandInInvoice {
-    const customer = this.customer(String(params.customer));
+    this.customer(String(params.customer));
     const currency = String(params.currency);
     if (CURRENCIES_REFUSED.includes(currency)) {
       throw new StripeRefusal(400, 'invalid_currency', `Invalid currency: ${currency}`, 'currency');
     }
-    const invoice: StandInInvoice = {
-      id: this.nextId('in'),
-      customer: customer.id,
-      currency,
-      status: 'draft',
-      created: Math.floor(Date.now() / 1000),
-      metadata: (params.metadata ?? {}) as Record<string, string>,
-      params,
-      lines: [],
-      tax: 0,
-      number: typeof params.number === 'string' ? params.number : null,
-      finalizedAt: null,
-      paidAt: null,
-      attempted: false,
-      attemptCount: 0,
-      amountPaid: 0,
-      intent: null,
-      sent: 0,
-      autoAdvance: params.auto_advance === 'true',
-    };
+    requireLength('description', params.description, TEXTS.memo);
+    requireLength('footer', params.footer, TEXTS.footer);
+    requireLength('number', params.number, TEXTS.number);
+    requireMetadata(params.metadata);
+    const tax = params.automatic_tax as Record<string, FormValue> | undefined;
+    const isTaxed = tax === undefined ? this.taxesByDefault : tax.enabled === 'true';
+    const invoice = newInvoice(this.nextId('in'), params, isTaxed);
     this.invoices.set(invoice.id, invoice);
     this.tell('invoice.created', { id: invoice.id, object: 'invoice', metadata: invoice.metadata });
     return invoice;
@@ -122,22 +123,20 @@ export class StandInState {
 
   private lineOf(invoice: StandInInvoice, id: string, line: Record<string, FormValue>): StandInLine {
     const description = String(line.description ?? '');
-    if (description.length > 500) throw new StripeRefusal(400, 'string_too_long', 'description is too long');
+    requireLength('description', description, TEXTS.description);
+    requireMetadata(line.metadata);
     const price = line.price_data as Record<string, FormValue> | undefined;
     const quantity = line.quantity === undefined ? null : Number(line.quantity);
     const unit = price?.unit_amount_decimal ?? price?.unit_amount;
-    if (Number(unit ?? 0) < 0) {
-      throw new StripeRefusal(
-        400,
-        'parameter_invalid_integer',
-        'This value must be at least 0',
-        'unit_amount',
-      );
-    }
+    requireNotNegative(unit);
     const amount = price === undefined ? Number(line.amount) : Math.round(Number(unit) * (quantity ?? 1));
     const taxes = (Array.isArray(line.tax_amounts) ? line.tax_amounts : []) as Record<string, FormValue>[];
     if (!Number.isInteger(amount))
       throw new StripeRefusal(400, 'parameter_invalid_integer', 'Invalid integer', 'amount');
+    const taxBehavior = typeof price?.tax_behavior === 'string' ? price.tax_behavior : null;
+    if (invoice.automaticTax)
+      requireTaxable(this.defaultTaxBehavior, { amount, taxBehavior, hasTaxes: taxes.length > 0 });
+    requireTaxNames(taxes);
     const period = line.period as Record<string, FormValue>;
     return {
       id,
@@ -148,7 +147,8 @@ export class StandInState {
       metadata: (line.metadata ?? {}) as Record<string, string>,
       period: { start: Number(period.start), end: Number(period.end) },
       quantity: quantity ?? 1,
-      product: price === undefined ? null : String(price.product),
+      product: price === undefined ? null : String(price.product ?? `prod_of_${id}`),
+      taxBehavior,
       unitAmount: unit === undefined ? null : String(unit),
       tax: taxes.reduce((sum, one) => sum + Number(one.amount), 0),
     };
@@ -191,8 +191,7 @@ export class StandInState {
       throw new StripeRefusal(400, 'invoice_not_editable', 'This invoice is already finalized');
     if (invoice.lines.length === 0)
       throw new StripeRefusal(400, 'invoice_no_customer_line_items', 'Nothing to invoice');
-    const tax = invoice.params.automatic_tax as Record<string, FormValue> | undefined;
-    if (tax?.enabled === 'true') {
+    if (invoice.automaticTax) {
       if (!this.customer(invoice.customer).hasAddress) {
         throw new StripeRefusal(
           400,
@@ -208,15 +207,28 @@ export class StandInState {
     invoice.number ??= `S-${invoice.id}`;
     invoice.autoAdvance = autoAdvance;
     this.tell('invoice.finalized', { id, object: 'invoice', metadata: invoice.metadata });
-    if (this.total(invoice) <= 0) this.markPaid(invoice);
+    this.settle(invoice);
     return invoice;
+  }
+
+  /** The customer's balance is part of what is due. What cannot be charged is moved to it, and the invoice is paid. */
+  private settle(invoice: StandInInvoice): void {
+    const customer = this.customer(invoice.customer);
+    const sum = this.total(invoice) + customer.balance;
+    const due = Math.max(0, sum);
+    const isMoved = due > 0 && !isChargeable(due, invoice.currency);
+    invoice.startingBalance = customer.balance;
+    invoice.amountDue = isMoved ? 0 : due;
+    customer.balance = sum - invoice.amountDue;
+    invoice.endingBalance = customer.balance;
+    if (invoice.amountDue === 0) this.markPaid(invoice);
   }
 
   markPaid(invoice: StandInInvoice): void {
     invoice.status = 'paid';
-    invoice.amountPaid = this.total(invoice);
+    invoice.amountPaid = invoice.amountDue;
     invoice.paidAt = Math.floor(Date.now() / 1000);
-    this.intentOf(invoice).status = 'succeeded';
+    if (invoice.amountDue > 0) this.intentOf(invoice).status = 'succeeded';
     this.tell('invoice.paid', { id: invoice.id, object: 'invoice', metadata: invoice.metadata });
   }
 
@@ -226,7 +238,7 @@ export class StandInState {
     if (known !== undefined) return known;
     const { customer, currency } = invoice;
     const intent: StandInIntent = {
-      ...{ id: this.nextId('pi'), customer, currency, amount: this.total(invoice) },
+      ...{ id: this.nextId('pi'), customer, currency, amount: invoice.amountDue },
       ...{ status: 'requires_payment_method', created: Math.floor(Date.now() / 1000) },
       ...{ metadata: {}, error: null, calculation: null },
     };
@@ -245,15 +257,18 @@ export class StandInState {
     const intent = this.intentOf(invoice);
     if (card === 'pays') {
       this.charges += 1;
+      invoice.attempted = true;
+      invoice.attemptCount += 1;
       this.markPaid(invoice);
       return invoice;
     }
+    // An attempt is one before it has an end, such as a debit that takes days.
+    invoice.attempted = true;
+    invoice.attemptCount += 1;
     if (card === 'processes') {
       intent.status = 'processing';
       return invoice;
     }
-    invoice.attempted = true;
-    invoice.attemptCount += 1;
     this.tell('invoice.payment_failed', { id, object: 'invoice', metadata: invoice.metadata });
     if (card === 'needs_action') {
       intent.status = 'requires_action';
@@ -263,6 +278,7 @@ export class StandInState {
         'The payment needs an action of the customer',
       );
     }
+    intent.error = { code: 'card_declined', message: 'Your card was declined.' };
     if (card === 'none')
       throw new StripeRefusal(400, 'missing', 'The customer has no default payment method');
     throw new StripeRefusal(402, 'card_declined', 'Your card was declined.');
@@ -301,6 +317,8 @@ export class StandInState {
 
   createIntent(params: Record<string, FormValue>): StandInIntent {
     const customer = this.customer(String(params.customer));
+    requireMetadata(params.metadata);
+    requireChargeable(Number(params.amount), String(params.currency));
     const hooks = params.hooks as { inputs?: { tax?: { calculation?: string } } } | undefined;
     const intent: StandInIntent = {
       id: this.nextId('pi'),

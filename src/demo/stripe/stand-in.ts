@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { type FormValue, parseForm } from './form-body.ts';
-import { type StandInIntent, type StandInInvoice, StripeRefusal } from './stand-in-objects.ts';
+import { intentJson, invoiceJson, lineJson, listJson, pageOf } from './stand-in-answers.ts';
+import { type StandInInvoice, StripeRefusal } from './stand-in-objects.ts';
 import { StandInState } from './stand-in-state.ts';
 
 /**
@@ -58,11 +59,10 @@ export interface StripeStandIn {
 }
 
 export const STAND_IN_KEY = 'sk_test_stand_in_key';
-const PAGE_DEFAULT = 10;
 const SLOW_MS = 3_000;
 
 /** The answers that are repeated for the same idempotency key. */
-type Remembered = Map<string, Answer>;
+type Remembered = Map<string, Answer & { readonly of: string }>;
 
 interface Answer {
   readonly status: number;
@@ -137,16 +137,17 @@ async function handle(
     return answer(response, 401, refusalBody('invalid_request_error', 'api_key_expired', message));
   }
   const before = seen.key === null ? undefined : remembered.get(seen.key);
-  if (before !== undefined) return answer(response, before.status, before.body);
+  const of = `${seen.method} ${request.url} ${text}`;
+  if (before !== undefined) return repeat(before, of, response);
   const fault = standIn.misbehave(seen);
   if (fault === 'cut') return void response.socket?.destroy();
   const refused = refusedWith(fault);
   if (refused !== null) {
     if (fault === 'too_many') response.setHeader('retry-after', String(standIn.retryAfterSeconds));
-    if (fault === 'lock_timeout' && seen.key !== null) remembered.set(seen.key, refused);
+    if (fault === 'lock_timeout' && seen.key !== null) remembered.set(seen.key, { ...refused, of });
     return answer(response, refused.status, refused.body);
   }
-  await carryOut(standIn, fault, { seen, url, text, remembered }, response);
+  await carryOut(standIn, fault, { seen, url, text, of, remembered }, response);
 }
 
 /** The answer of a fault that keeps the request from being carried out. */
@@ -165,24 +166,38 @@ function refusedWith(fault: Fault | null): Answer | null {
   }
 }
 
+/** The answer of before, to the same request only. */
+function repeat(before: Answer & { readonly of: string }, of: string, response: ServerResponse): void {
+  if (before.of === of) answer(response, before.status, before.body);
+  else answer(response, 400, OTHER_PARAMETERS);
+}
+
+const OTHER_PARAMETERS = refusalBody(
+  'idempotency_error',
+  'idempotency_key_in_use',
+  'Keys for idempotent requests can only be used with the same parameters they were first used with',
+);
+
 const BROKEN: Answer = { status: 500, body: refusalBody('api_error', 'api_error', 'An error occurred') };
 
 interface Carried {
   readonly seen: StandInRequest;
   readonly url: URL;
   readonly text: string;
+  /** The request, with its parameters. */
+  readonly of: string;
   readonly remembered: Remembered;
 }
 
 async function carryOut(
   { state, slowMs }: StripeStandIn,
   fault: Fault | null,
-  { seen, url, text, remembered }: Carried,
+  { seen, url, text, of, remembered }: Carried,
   response: ServerResponse,
 ): Promise<void> {
   if (fault === 'slow') await pause(slowMs);
   const done = outcome(() => operate(state, seen, url, parseForm(text)));
-  if (seen.key !== null) remembered.set(seen.key, done);
+  if (seen.key !== null) remembered.set(seen.key, { ...done, of });
   if (fault === 'lost') return void response.socket?.destroy();
   if (fault === 'hang') await pause(slowMs);
   const { status, body } = fault === 'error_after' ? BROKEN : done;
@@ -216,11 +231,20 @@ function outcome(work: () => unknown): Answer {
 
 type Form = Record<string, FormValue>;
 
+function expandedIn({ expand }: Form): string[] {
+  return Array.isArray(expand) ? expand.map(String) : [];
+}
+
+function expandedOf(query: URLSearchParams): string[] {
+  return [...query].flatMap(([name, value]) => (name.startsWith('expand[') ? [value] : []));
+}
+
 function operate(state: StandInState, { method, path }: StandInRequest, url: URL, form: Form): unknown {
   const [, , resource = '', id = '', action = ''] = path.split('/');
   const name = `${method} ${resource}${id === '' ? '' : '/id'}${action === '' ? '' : `/${action}`}`;
   const query = url.searchParams;
-  const invoice = (one: StandInInvoice) => invoiceJson(state, one);
+  const expanded = [...expandedIn(form), ...expandedOf(query)];
+  const invoice = (one: StandInInvoice) => invoiceJson(state, one, expanded);
   switch (name) {
     case 'GET account':
       return { id: state.accountId, object: 'account' };
@@ -236,7 +260,7 @@ function operate(state: StandInState, { method, path }: StandInRequest, url: URL
       state.deleteInvoice(id);
       return { id, object: 'invoice', deleted: true };
     case 'GET invoices/id/lines':
-      return listJson(state.invoice(id).lines, query, path, lineJson);
+      return listJson(state.invoice(id).lines, query, path, (line) => lineJson(state.invoice(id), line));
     case 'POST invoices/id/add_lines':
       return invoice(state.addLines(id, form.lines ?? []));
     case 'POST invoices/id/update_lines':
@@ -269,116 +293,15 @@ function operate(state: StandInState, { method, path }: StandInRequest, url: URL
   }
 }
 
-/** Newest first, of one customer, since a time. */
-function pageOf<Item extends { id: string; customer: string; created: number }>(
-  all: readonly Item[],
-  query: URLSearchParams,
-  path: string,
-  toJson: (item: Item) => unknown,
-): unknown {
-  const customer = query.get('customer');
-  const since = Number(query.get('created[gte]') ?? 0);
-  const own = all.filter((one) => (customer === null || one.customer === customer) && one.created >= since);
-  return listJson(own.toReversed(), query, path, toJson);
-}
-
-function listJson<Item extends { id: string }>(
-  all: readonly Item[],
-  query: URLSearchParams,
-  path: string,
-  toJson: (item: Item) => unknown,
-): unknown {
-  const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
-  const after = query.get('starting_after');
-  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  const data = all.slice(from, from + limit);
-  return { object: 'list', url: path, has_more: from + limit < all.length, data: data.map(toJson) };
-}
-
-function lineJson(line: StandInInvoice['lines'][number]): unknown {
-  const { product, unitAmount, tax, ...shown } = line;
-  return {
-    ...shown,
-    subtotal: line.amount,
-    taxes: tax === 0 ? [] : [{ amount: tax, taxable_amount: line.amount, type: 'tax_rate_details' }],
-    pricing: product === null ? null : { price_details: { product }, unit_amount_decimal: unitAmount },
-  };
-}
-
-function invoiceJson(state: StandInState, one: StandInInvoice): unknown {
-  const subtotal = state.subtotal(one);
-  const tax = state.taxOf(one);
-  const total = subtotal + tax;
-  const isFinal = one.finalizedAt !== null;
-  return {
-    id: one.id,
-    object: 'invoice',
-    customer: one.customer,
-    currency: one.currency,
-    status: one.status,
-    created: one.created,
-    metadata: one.metadata,
-    lines: listJson(one.lines, new URLSearchParams(), `/v1/invoices/${one.id}/lines`, lineJson),
-    subtotal,
-    total,
-    total_taxes: tax === 0 ? [] : [{ amount: tax, taxable_amount: subtotal, type: 'tax_rate_details' }],
-    amount_due: total,
-    amount_paid: one.amountPaid,
-    amount_remaining: total - one.amountPaid,
-    attempted: one.attempted,
-    attempt_count: one.attemptCount,
-    number: isFinal ? one.number : null,
-    hosted_invoice_url: isFinal ? `https://invoice.example/${one.id}` : null,
-    invoice_pdf: isFinal ? `https://pay.example/${one.id}/pdf` : null,
-    last_finalization_error: null,
-    auto_advance: one.autoAdvance,
-    status_transitions: {
-      finalized_at: one.finalizedAt,
-      paid_at: one.paidAt,
-      voided_at: null,
-      marked_uncollectible_at: null,
-    },
-    payments: {
-      object: 'list',
-      data:
-        one.intent === null
-          ? []
-          : [
-              {
-                id: `inpay_${one.id}`,
-                object: 'invoice_payment',
-                status: one.status === 'paid' ? 'paid' : 'open',
-                payment: { type: 'payment_intent', payment_intent: one.intent },
-              },
-            ],
-      has_more: false,
-      url: '/v1/invoice_payments',
-    },
-  };
-}
-
-function intentJson(one: StandInIntent): unknown {
-  return {
-    id: one.id,
-    object: 'payment_intent',
-    customer: one.customer,
-    amount: one.amount,
-    currency: one.currency,
-    status: one.status,
-    created: one.created,
-    metadata: one.metadata,
-    last_payment_error: one.error,
-    latest_charge:
-      one.status === 'succeeded' ? { id: `ch_${one.id}`, object: 'charge', created: one.created } : null,
-  };
-}
-
 function customerJson(state: StandInState, id: string): unknown {
-  const { card } = state.customer(id);
+  const { card, balance } = state.customer(id);
   const method = card === 'none' ? null : `pm_${id}`;
   return {
     id,
     object: 'customer',
+    balance,
+    currency: null,
+    invoice_credit_balance: {},
     default_source: null,
     invoice_settings: { default_payment_method: method },
   };

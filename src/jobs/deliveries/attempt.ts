@@ -6,7 +6,7 @@
 import type { BillingContext } from '../../billing/billing-context.ts';
 import { loadDeliverable } from '../../billing/payments/delivery-document.ts';
 import type { PaymentEnd } from '../../billing/payments/end-delivery.ts';
-import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../../payments/document.ts';
 import {
@@ -159,7 +159,7 @@ async function takenBack(
     return { ...ended(work, { ...begun.external, error: null }), deliveredAt };
   }
   const external = await provider.void(document, begun, work.note);
-  const payment = { outcome: external.status === 'PAID' ? ('PAID' as const) : ('FAILED' as const), message };
+  const payment = { outcome: isPaidForReal(external) ? ('PAID' as const) : ('FAILED' as const), message };
   if (isOver(external)) {
     return { ...ended(work, { ...external, error: message }), deliveredAt, payment };
   }
@@ -172,15 +172,16 @@ async function takenBack(
 }
 
 /** Nobody can pay it any more. One that is written off as uncollectible can still be paid. */
-function isOver({ status }: ExternalInvoice): boolean {
-  return status === 'VOID' || status === 'DELETED';
+function isOver(external: ExternalInvoice): boolean {
+  const { status } = external;
+  return status === 'VOID' || status === 'DELETED' || (status === 'PAID' && !isPaidForReal(external));
 }
 
 /** The effect of the state of an invoice on the balance that waits for it. */
 function gatedEnd({ deps: { clock }, delivery }: Work, external: ExternalInvoice): PaymentEnd | null {
   if (delivery.gatedCommitId === null) return null;
   const { status, error } = external;
-  if (status === 'PAID') return { outcome: 'PAID', message: null };
+  if (isPaidForReal(external)) return { outcome: 'PAID', message: null };
   // An invoice whose payment is to be confirmed looks like one that was not paid.
   const hasFailed = status === 'PAYMENT_FAILED' && delivery.method === 'payment_intent';
   if (isOver(external) || hasFailed || status === 'UNCOLLECTIBLE') {

@@ -2,7 +2,7 @@
  * The simulated payment provider (`PAYMENT_PROVIDER=simulated`): decides at once, by the amount alone, so that clients can
  * try both outcomes (docs/contracts.md, "Payment gates"). It has no memory, and nothing leaves the process.
  */
-import type { Decimal } from '../../core/decimal.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import type { PaymentDocument } from '../document.ts';
@@ -52,6 +52,8 @@ export function simulatedState({
     subTotal: payable,
     tax: null,
     paymentId: null,
+    amountPaid: isPaid ? payable : ZERO,
+    paymentError: isPaid ? null : REFUSED,
     error: isPaid ? null : REFUSED,
   };
 }

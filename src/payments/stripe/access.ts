@@ -152,12 +152,18 @@ interface ClientError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Errors of the client and of the network have a type or a code. Others come from making the request: nothing was sent. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof Error && !('type' in error) && !('code' in error);
+}
+
 function problemOf(error: unknown, apiKey: string): ProviderProblem {
   if (error instanceof ProviderProblem) return error;
   const { message, statusCode, code = null, headers } = error as ClientError;
   // Whatever is between here and Stripe may repeat what it was sent.
   const text = `Stripe: ${message.replaceAll(apiKey, '…')}`;
-  if (statusCode === undefined) return new ProviderProblem('unclear', text, { code });
+  if (statusCode === undefined)
+    return new ProviderProblem(isUnsent(error) ? 'refused' : 'unclear', text, { code });
   if (statusCode === STATUS.tooMany) {
     const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
     const retryAfterMs = Number.isFinite(seconds) ? seconds * SECOND_MS : null;

@@ -33,6 +33,21 @@ const MINIMUMS: Readonly<Record<string, string>> = {
   ...{ NZD: '0.5', PLN: '2', RON: '2', SEK: '3', SGD: '0.5', THB: '10' },
 };
 
+/** What customers can be charged in. https://docs.stripe.com/currencies, November 2026. */
+const PRESENTED = new Set(
+  (
+    'USD AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP ' +
+    'CNY COP CRC CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK ' +
+    'JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN ' +
+    'NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE SOS SRD STD ' +
+    'SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX UYU UZS VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW'
+  ).split(' '),
+);
+
+/** Digits of an amount in Stripe's unit. */
+const DIGITS_MAX = 8;
+const MORE_DIGITS: Readonly<Record<string, number>> = { IDR: 12 };
+
 interface StripeUnit {
   /** Decimal places of the unit, counted in the currency. */
   readonly places: number;
@@ -74,6 +89,21 @@ export function payableUnits(stored: Decimal, currency: Currency): bigint {
     );
   }
   return BigInt(units.toFixed());
+}
+
+/**
+ * Refuses what Stripe cannot charge, before anything is made there: a currency that it does not present, and an amount with
+ * too many digits, which it would move to the balance of the customer. `units` is the total in its unit.
+ */
+export function requireCarried(units: bigint, { code }: Currency): void {
+  if (!PRESENTED.has(code)) {
+    const message = `Stripe has no prices in ${code}: the rate card of the contract needs another fiat_credit_type_id`;
+    throw new ProviderProblem('refused', message, { code: 'currency_not_supported' });
+  }
+  const digits = MORE_DIGITS[code] ?? DIGITS_MAX;
+  if (units < 10n ** BigInt(digits)) return;
+  const message = `Stripe charges at most ${digits} digits in ${code}, and the total has more: bill it in several invoices`;
+  throw new ProviderProblem('refused', message, { code: 'amount_too_large' });
 }
 
 function smallestText({ code }: Currency): string {

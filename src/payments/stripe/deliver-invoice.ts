@@ -36,7 +36,10 @@ export interface InvoiceJob {
 export async function deliverInvoice(job: InvoiceJob, begun: Progress): Promise<ExternalInvoice> {
   const { document, settings } = job;
   if (begun.mappedAt === null && isSkipped(document, settings)) return skipped(begun);
-  const lines = stripeLines(document, settings.layout, job.tax ?? null);
+  const lines = stripeLines(document, settings.layout, {
+    given: job.tax ?? null,
+    taxesThere: settings.automaticTax,
+  });
   const { invoice: made, progress } = await theInvoice(job, begun, lines);
   if (made === null) return deleted(progress);
   return finished(job, progress, made, lines).catch((error: unknown) => deletedOrThrow(job, progress, error));
@@ -224,13 +227,15 @@ export async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since
   }
 }
 
-/** Stripe charges it, or reminds of it, by itself from then on. One that is final already stays as it is. */
+/**
+ * Stripe charges it, reminds of it and matches transfers with it by itself from then on. One that is final already stays as
+ * it is.
+ */
 async function finalize(
-  { access, settings, isChargedHere = false }: InvoiceJob,
+  { access, isChargedHere = false }: InvoiceJob,
   { id }: Stripe.Invoice,
 ): Promise<Stripe.Invoice> {
-  const isAdvancing = settings.collectionMethod !== 'send_invoice' && !isChargedHere;
-  const params = { auto_advance: isAdvancing, expand: EXPANDED };
+  const params = { auto_advance: !isChargedHere, expand: EXPANDED };
   try {
     return await access.request('POST /v1/invoices/finalize', (client, options) =>
       client.invoices.finalizeInvoice(id, params, options),

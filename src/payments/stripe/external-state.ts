@@ -9,7 +9,7 @@ import { type Instant, SECOND_MS } from '../../core/time.ts';
 import { fromStripeUnits } from './amounts.ts';
 
 /** Expanded wherever an invoice is read. */
-export const EXPANDED = ['payments'];
+export const EXPANDED = ['payments', 'payments.data.payment.payment_intent'];
 
 export function externalOfInvoice(
   invoice: Stripe.Invoice,
@@ -31,6 +31,8 @@ export function externalOfInvoice(
     subTotal: amount(invoice.subtotal),
     tax: taxOf(invoice, currency),
     paymentId: paymentOf(invoice),
+    amountPaid: amount(paidOf(invoice)),
+    paymentError: invoice.status === 'paid' ? null : (intentOf(invoice)?.last_payment_error?.message ?? null),
     error: invoice.last_finalization_error?.message ?? null,
   };
 }
@@ -52,24 +54,68 @@ function statusOf(invoice: Stripe.Invoice, sentAt: Instant | null): ExternalInvo
 
 function openStatus(invoice: Stripe.Invoice, sentAt: Instant | null): ExternalInvoice['status'] {
   if (invoice.amount_paid > 0 && invoice.amount_remaining > 0) return 'PARTIALLY_PAID';
-  if (invoice.attempted && invoice.attempt_count > 0) return 'PAYMENT_FAILED';
+  if (hasFailed(invoice)) return 'PAYMENT_FAILED';
   return sentAt === null ? 'FINALIZED' : 'SENT';
 }
 
-function taxOf({ total_taxes: taxes }: Stripe.Invoice, currency: Currency): ExternalTax | null {
+/** An attempt is one as soon as it begins: a debit takes days, and some payments wait for their customer. */
+function hasFailed(invoice: Stripe.Invoice): boolean {
+  if (!invoice.attempted || invoice.attempt_count === 0) return false;
+  const intent = intentOf(invoice);
+  if (intent === null) return true;
+  return (
+    !needsAction(intent) && (intent.status === 'requires_payment_method' || intent.status === 'canceled')
+  );
+}
+
+/** Money that was taken, and what a credit of the customer there, or a credit note, has covered. */
+function paidOf(invoice: Stripe.Invoice): number {
+  const { amount_paid: paid, amount_paid_off_stripe: paidElsewhere = 0 } = invoice;
+  const { starting_balance: before, ending_balance: after, pre_payment_credit_notes_amount: notes } = invoice;
+  // Below zero it is a credit. What is moved to the balance because it cannot be charged is no payment.
+  const credit = Math.max(0, Math.min(-before, (after ?? before) - before));
+  return Math.max(paid, paidElsewhere) + credit + notes;
+}
+
+function taxOf({ total_taxes: taxes, ...invoice }: Stripe.Invoice, currency: Currency): ExternalTax | null {
   if (taxes === null || taxes.length === 0) return null;
   const sum = (units: readonly number[]) =>
     fromStripeUnits(
       units.reduce((a, b) => a + b, 0),
       currency,
     );
-  const taxable = taxes.flatMap(({ taxable_amount: one }) => one ?? []);
+  const taxable = taxableOf(taxes, invoice);
   return {
     amount: sum(taxes.map(({ amount }) => amount)),
-    // Several taxes of one invoice tax the same amount.
-    taxableAmount: taxable.length === 0 ? null : sum([Math.max(...taxable)]),
+    taxableAmount: taxable === null ? null : sum([taxable]),
     transactionId: null,
   };
+}
+
+/**
+ * The amount that is taxed, once, whatever the number of its taxes. Two rates may tax the same lines or others, which only
+ * the lines tell; null: not all of them are at hand.
+ */
+function taxableOf(
+  taxes: NonNullable<Stripe.Invoice['total_taxes']>,
+  { lines, subtotal }: Pick<Stripe.Invoice, 'lines' | 'subtotal'>,
+): number | null {
+  const bases = taxes.flatMap(({ taxable_amount: one }) => one ?? []);
+  const largest = Math.max(...bases);
+  if (bases.length === 0) return null;
+  if (bases.length === 1 || largest === subtotal) return largest;
+  if (lines.has_more) return null;
+  const ofLines = lines.data.map(({ taxes: own }) =>
+    Math.max(0, ...(own ?? []).flatMap(({ taxable_amount: one }) => one ?? [])),
+  );
+  return ofLines.reduce((total, one) => total + one, 0);
+}
+
+/** The payment that Stripe tries; null: there is none, or it is not expanded. */
+function intentOf({ payments }: Pick<Stripe.Invoice, 'payments'>): Stripe.PaymentIntent | null {
+  const [payment] = (payments?.data ?? []).toSorted((a, b) => rank(a.status) - rank(b.status));
+  const intent = payment?.payment.payment_intent;
+  return typeof intent === 'object' ? intent : null;
 }
 
 function paymentOf({ payments }: Stripe.Invoice): string | null {
@@ -112,6 +158,8 @@ export function externalOfIntent(
     subTotal: tax === null ? total : total.minus(tax.amount),
     tax,
     paymentId: intent.id,
+    amountPaid: fromStripeUnits(isPaid ? intent.amount_received : 0, currency),
+    paymentError: isPaid ? null : (intent.last_payment_error?.message ?? null),
     error: isPaid ? null : (intent.last_payment_error?.message ?? null),
   };
 }

@@ -1,14 +1,19 @@
 /** The members of a new invoice there beside its lines (docs/payments.md, "What maps to what"). */
 import type Stripe from 'stripe';
+import { cutText } from '../../core/cut-text.ts';
 import { printedTime } from '../../core/printed-values.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../document.ts';
 import { coveredText } from '../lines/covered.ts';
+import { ProviderProblem } from '../provider.ts';
 import { INVOICE_ID } from './find-invoice.ts';
 import type { StripeSettings } from './settings.ts';
 
 /** Without payment terms an invoice that is sent is due at once. */
 const DUE_AT_ONCE = 0;
+/** Characters that Stripe takes. */
+const MEMO_MAX = 1_500;
+const NUMBER_MAX = 26;
 
 /** By which clients of the interface lead a payment or an invoice back to ours, and we do. */
 export function metadataOf({
@@ -49,9 +54,10 @@ export function invoiceParams(
     description: memoOf(document),
     metadata: { ...metadata, ...metadataOf(document) },
     ...(isSent ? { days_until_due: document.paymentTermsDays ?? DUE_AT_ONCE } : {}),
-    ...(settings.usesNumber ? { number: document.number } : {}),
+    ...(settings.usesNumber ? { number: shownNumber(document) } : {}),
     ...(effectiveAt === null ? {} : { effective_at: effectiveAt }),
-    ...(settings.automaticTax ? { automatic_tax: { enabled: true } } : {}),
+    // Left out, the account decides.
+    automatic_tax: { enabled: settings.automaticTax },
     ...(footer === null ? {} : { footer }),
   };
 }
@@ -68,16 +74,20 @@ function effectiveAtOf(
   return Math.floor(at / SECOND_MS);
 }
 
+function shownNumber({ number }: PaymentDocument): string {
+  if (number.length <= NUMBER_MAX) return number;
+  const message = `Stripe takes numbers of at most ${NUMBER_MAX} characters, and ${number} has more: switch use_invoice_number off`;
+  throw new ProviderProblem('refused', message, { code: 'number_too_long' });
+}
+
+/** Names of balances may be long: they are what is cut. */
 function memoOf(document: PaymentDocument): string {
-  const { number, period } = document;
-  const lines = [
-    `Invoice ${number}${period === null ? '' : ` for ${printedTime(period)}`}`,
-    coveredText(document),
-    document.replaces === null
-      ? null
-      : `It replaces ${document.replaces.externalId ?? 'an earlier invoice'}.`,
-  ];
-  return lines.filter((line) => line !== null).join('\n');
+  const { number, period, replaces } = document;
+  const head = `Invoice ${number}${period === null ? '' : ` for ${printedTime(period)}`}`;
+  const foot = replaces === null ? [] : [`It replaces ${replaces.externalId ?? 'an earlier invoice'}.`];
+  const covered = coveredText(document);
+  const room = MEMO_MAX - [head, '', ...foot].join('\n').length;
+  return [head, ...(covered === null ? [] : [cutText(covered, room)]), ...foot].join('\n');
 }
 
 function footerOf({ links, number }: PaymentDocument, isGrouped: boolean): string | null {

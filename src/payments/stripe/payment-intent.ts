@@ -7,7 +7,7 @@ import type { ExternalInvoice, ExternalTax } from '../../core/external-invoice.t
 import type { PaymentGate } from '../../core/terms/payment-gate.ts';
 import { type Progress, ProviderProblem } from '../provider.ts';
 import type { StripeAccess } from './access.ts';
-import { fromStripeUnits, payableUnits } from './amounts.ts';
+import { fromStripeUnits, payableUnits, requireCarried } from './amounts.ts';
 import { beyondDoubt, deleted, type InvoiceJob, requireCustomer } from './deliver-invoice.ts';
 import { externalOfIntent, idOf } from './external-state.ts';
 import { findIntents } from './find-invoice.ts';
@@ -119,10 +119,12 @@ function createIntent(
 ): Promise<Stripe.PaymentIntent> {
   const { currency, payable, number } = document;
   const calculation = tax?.calculation ?? null;
+  const units = payableUnits(payable, currency) + (tax?.units ?? 0n);
+  requireCarried(units, currency);
   return access.request('POST /v1/payment_intents', (client, options) =>
     client.paymentIntents.create(
       {
-        amount: Number(payableUnits(payable, currency) + (tax?.units ?? 0n)),
+        amount: Number(units),
         currency: currency.code.toLowerCase(),
         customer,
         description: `Invoice ${number}`,

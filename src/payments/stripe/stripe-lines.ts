@@ -1,14 +1,17 @@
 /** The lines of an invoice as Stripe gets them: whole amounts that add up to what is to be paid. */
 import type Stripe from 'stripe';
 import type { Currency } from '../../core/currencies.ts';
+import { cutText } from '../../core/cut-text.ts';
 import { Decimal, divideTo20Places, roundDecimal, ZERO } from '../../core/decimal.ts';
 import type { PaymentGate } from '../../core/terms/payment-gate.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../document.ts';
 import { allocate } from '../lines/allocate.ts';
+import { amountText } from '../lines/describe.ts';
 import { fitLines } from '../lines/fit-lines.ts';
 import { type InvoiceLayout, type ReadableLine, readableLines } from '../lines/readable-lines.ts';
-import { grainOf, inStripeUnits, payableUnits } from './amounts.ts';
+import { ProviderProblem } from '../provider.ts';
+import { fromStripeUnits, grainOf, inStripeUnits, payableUnits, requireCarried } from './amounts.ts';
 
 /** Stripe refuses more. */
 const LINES_MAX = 250;
@@ -17,6 +20,9 @@ const DESCRIPTION_MAX = 500;
 const PRICE_PLACES_MAX = 12;
 const QUANTITY_DIGITS_MAX = 9;
 const PERCENT_PLACES = 4;
+
+/** The name of a product that is made with a line. */
+const PRODUCT_NAME_MAX = 250;
 
 export interface StripeLine {
   /** Ours, by which it is found there. */
@@ -31,6 +37,8 @@ export interface StripeLine {
   readonly priced: { readonly quantity: bigint; readonly unitAmount: string } | null;
   /** Given with the line; null: none, or Stripe computes it. */
   readonly tax: StripeTax | null;
+  /** Whether Stripe taxes it: its price says then that taxes are added. */
+  readonly isTaxedThere: boolean;
 }
 
 /** A tax that others have computed. */
@@ -50,11 +58,14 @@ export interface StripeLines {
   readonly isGrouped: boolean;
 }
 
-/** Throws `ProviderProblem` where Stripe cannot carry an amount. A given tax is on the first line. */
+/**
+ * Throws `ProviderProblem` where Stripe cannot carry an amount. A given tax is on the first line. With `taxesThere` Stripe
+ * computes taxes, and takes no line below zero: these are taken off the others.
+ */
 export function stripeLines(
   document: PaymentDocument,
   layout: InvoiceLayout,
-  given: PaymentGate['precalculatedTax'],
+  { given, taxesThere }: { readonly given: PaymentGate['precalculatedTax']; readonly taxesThere: boolean },
 ): StripeLines {
   const { currency } = document;
   const subTotal = payableUnits(document.payable, currency);
@@ -64,13 +75,46 @@ export function stripeLines(
   const { lines, isGrouped } = fitLines(readableLines(document, layout), LINES_MAX);
   const perGrain = lines.map(({ amount }) => inStripeUnits(amount, currency).times(perUnit));
   const amounts = allocate(perGrain, subTotal / grain).map((count) => count * grain);
-  const all = lines.map((line, index) => stripeLine(document, line, amounts[index] ?? 0n));
+  const rounded = lines.map((line, index) => stripeLine(document, line, amounts[index] ?? 0n));
+  const all = taxesThere ? taxable(document, rounded, grain) : rounded;
   const shown = all.filter(({ amount }) => amount !== 0n);
   // Stripe makes no invoice without a line final.
   const [first, ...rest] = shown.length > 0 ? shown : all.slice(0, 1);
+  const tax = given === null || first === undefined ? null : taxOf(given, subTotal, currency);
+  requireCarried(subTotal + (tax?.units ?? 0n), currency);
   if (first === undefined) return { lines: [], subTotal, tax: null, isGrouped };
-  const tax = given === null ? null : taxOf(given, subTotal, currency);
   return { lines: [{ ...first, tax }, ...rest], subTotal, tax, isGrouped };
+}
+
+/**
+ * The same sum without lines below zero: each of the others bears its share of them, and says so. An invoice below zero
+ * cannot be taxed.
+ */
+function taxable(document: PaymentDocument, lines: readonly StripeLine[], grain: bigint): StripeLine[] {
+  const charges = lines.filter(({ amount }) => amount > 0n);
+  const gross = charges.reduce((sum, { amount }) => sum + amount, 0n);
+  const off = -lines.reduce((sum, { amount }) => (amount < 0n ? sum + amount : sum), 0n);
+  if (off > gross) {
+    const message =
+      'With automatic_tax Stripe takes no invoice below zero: switch it off for this customer, or void the invoice';
+    throw new ProviderProblem('refused', message, { code: 'amount_not_representable' });
+  }
+  if (off === 0n) return lines.map((line) => ({ ...line, isTaxedThere: true }));
+  let before = 0n;
+  return charges.map((line) => {
+    // Shares of the running sum, so that what is rounded off is never lost.
+    const share = (upTo: bigint) => ((off / grain) * upTo) / gross;
+    const own = (share(before + line.amount) - share(before)) * grain;
+    before += line.amount;
+    const discount = amountText(fromStripeUnits(own, document.currency), document.currency);
+    const said = `${line.description} · ${discount} less`;
+    return {
+      ...line,
+      ...(own === 0n ? {} : { priced: null, description: cutText(said, DESCRIPTION_MAX) }),
+      amount: line.amount - own,
+      isTaxedThere: true,
+    };
+  });
 }
 
 function taxOf(
@@ -88,7 +132,7 @@ function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigin
   const figures = line.figures === null || priced !== null ? '' : ` · ${line.figures}`;
   return {
     id: line.id,
-    description: shortened(`${line.text}${figures}`),
+    description: cutText(`${line.text}${figures}`, DESCRIPTION_MAX),
     amount,
     period: {
       start: Math.floor(line.interval.start / SECOND_MS),
@@ -98,6 +142,7 @@ function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigin
     product: amount < 0n ? null : product,
     priced,
     tax: null,
+    isTaxedThere: false,
   };
 }
 
@@ -122,10 +167,6 @@ function isCount(quantity: Decimal): boolean {
   );
 }
 
-function shortened(text: string): string {
-  return text.length <= DESCRIPTION_MAX ? text : `${text.slice(0, DESCRIPTION_MAX - 1)}…`;
-}
-
 /** The name under which a line there has our id. */
 export const LINE_ID = 'tallyhouse_line_id';
 
@@ -143,8 +184,14 @@ export function lineParams(
     metadata: { [LINE_ID]: line.id },
     ...(tax === null ? {} : { tax_amounts: [taxParams(tax)] }),
   };
-  if (product === null) return { ...common, amount: Number(line.amount) };
-  const price = { currency, product };
+  if (product === null && !line.isTaxedThere) return { ...common, amount: Number(line.amount) };
+  const price = {
+    currency,
+    ...(product === null
+      ? { product_data: { name: cutText(line.description, PRODUCT_NAME_MAX) } }
+      : { product }),
+    ...(line.isTaxedThere ? { tax_behavior: 'exclusive' as const } : {}),
+  };
   return priced === null
     ? { ...common, quantity: 1, price_data: { ...price, unit_amount: Number(line.amount) } }
     : {

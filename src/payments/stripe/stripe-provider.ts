@@ -1,6 +1,9 @@
 /** Stripe as a provider of payments, for the customers of one configuration. */
-import type { ExternalInvoice } from '../../core/external-invoice.ts';
+
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
 import type { PaymentDocument } from '../document.ts';
+import { amountText } from '../lines/describe.ts';
 import {
   type Charge,
   type ChargeResult,
@@ -10,7 +13,8 @@ import {
   ProviderProblem,
 } from '../provider.ts';
 import { asOneWriter, type StripeAccess } from './access.ts';
-import { deleted, deliverInvoice, type InvoiceJob, removeTwins } from './deliver-invoice.ts';
+import { fromStripeUnits, isBelowMinimum } from './amounts.ts';
+import { deleted, deliverInvoice, type InvoiceJob, removeTwins, requireCustomer } from './deliver-invoice.ts';
 import { EXPANDED, externalOfInvoice, needsAction } from './external-state.ts';
 import { retrieveInvoice } from './find-invoice.ts';
 import { type IntentWish, intentState, isUnderWay, payByIntent, voidIntent } from './payment-intent.ts';
@@ -101,8 +105,9 @@ async function chargeInvoice(job: InvoiceJob, { gate }: Charge, progress: Progre
     automaticTax: gate.taxType === 'STRIPE',
   };
   const tax = gate.taxType === 'PRECALCULATED' ? gate.precalculatedTax : null;
+  if (progress.mappedAt === null) await requireChargeable(job, tax?.amount ?? null);
   const external = await deliverInvoice({ ...job, settings, tax, isChargedHere: true }, progress);
-  if (external.status === 'PAID') return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
+  if (external.status === 'PAID') return paidOrMoved(external);
   if (external.status === 'VOID' || external.status === 'DELETED') {
     const message = progress.external.error ?? `it is ${external.status} there`;
     return { external, outcome: 'FAILED', message, actionRequired: null };
@@ -112,6 +117,34 @@ async function chargeInvoice(job: InvoiceJob, { gate }: Charge, progress: Progre
 }
 
 const NOTHING_TO_SAY = { message: null, actionRequired: null } as const;
+
+/** Stripe says that an invoice is paid when it cannot charge the amount, which is then owed in the balance there. */
+function paidOrMoved(external: ExternalInvoice): ChargeResult {
+  if (isPaidForReal(external)) return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
+  const message =
+    'Stripe has taken no money: it cannot charge this amount, and has moved it to the balance of the customer';
+  return { external, outcome: 'FAILED', message, actionRequired: null };
+}
+
+/**
+ * Refuses, before anything is made, a purchase that Stripe would call paid without money: what is due with the balance of
+ * the customer there is less than it charges.
+ */
+async function requireChargeable(
+  { access, settings, document }: InvoiceJob,
+  tax: Decimal | null,
+): Promise<void> {
+  const { currency, payable } = document;
+  const id = requireCustomer(settings);
+  const customer = await access.request('GET /v1/customers/id', (client) => client.customers.retrieve(id));
+  const isSameCurrency =
+    !customer.deleted && (customer.currency ?? currency.code).toUpperCase() === currency.code;
+  const balance = isSameCurrency ? fromStripeUnits(customer.balance, currency) : ZERO;
+  const due = payable.plus(tax ?? ZERO).plus(balance);
+  if (!isBelowMinimum(due, currency)) return;
+  const message = `Stripe charges no amount as small as ${amountText(due, currency)}, so nothing is paid`;
+  throw new ProviderProblem('refused', message, { code: 'amount_too_small' });
+}
 
 async function payInvoice(
   { access, document }: InvoiceJob,
@@ -125,7 +158,8 @@ async function payInvoice(
       client.invoices.pay(id, { off_session: true, expand: EXPANDED }, options),
     );
     const external = externalOfInvoice(paid, document.currency, sentAt);
-    return { external, outcome: external.status === 'PAID' ? 'PAID' : 'PENDING', ...NOTHING_TO_SAY };
+    if (external.status === 'PAID') return paidOrMoved(external);
+    return { external, outcome: 'PENDING', ...NOTHING_TO_SAY };
   } catch (error) {
     if (!(error instanceof ProviderProblem) || error.kind !== 'refused') throw error;
     return refusedPayment(access, document, id, error);
@@ -148,7 +182,7 @@ async function refusedPayment(
   const invoice = await retrieveInvoice(access, id);
   if (invoice === null) throw problem;
   const external = externalOfInvoice(invoice, document.currency, null);
-  if (external.status === 'PAID') return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
+  if (external.status === 'PAID') return paidOrMoved(external);
   const isConfirmable = ACTION_CODES.includes(problem.code ?? '');
   return {
     external,

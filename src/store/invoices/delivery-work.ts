@@ -88,15 +88,18 @@ export interface AttemptEnd extends DeliveryChange {
 }
 
 /**
- * Ends an attempt and the lease. If the delivery became due meanwhile, it stays so. Null: the lease had ended.
+ * Ends an attempt and the lease. If the delivery became due meanwhile, it stays so; after a failed attempt only if it was
+ * voided or asked for again meanwhile, so that no message of a provider shortens the wait. Null: the lease had ended.
  */
 export async function endAttempt(
   tx: Transaction,
-  delivery: Pick<Delivery, 'invoiceId' | 'dueAt' | 'attempts'>,
+  delivery: Pick<Delivery, 'invoiceId' | 'dueAt' | 'attempts' | 'voidWanted'>,
   owner: string,
   { failures, isAttempt, dueAt, ...change }: AttemptEnd,
 ): Promise<Delivery | null> {
   const { leased, next } = { leased: instantText(delivery.dueAt), next: instantText(dueAt) };
+  // The first attempt that was refused may have been asked for again with other settings.
+  const waits = failures > 0 && (dueAt !== null || delivery.attempts > 0);
   const [row] = await tx
     .update(invoiceDeliveries)
     .set({
@@ -106,6 +109,8 @@ export async function endAttempt(
       leaseOwner: null,
       leaseUntil: null,
       dueAt: sql`case when ${invoiceDeliveries.dueAt} is not distinct from ${leased}::timestamptz
+          or (${waits} and ${invoiceDeliveries.voidWanted} = ${delivery.voidWanted}
+            and ${invoiceDeliveries.attempts} = ${delivery.attempts})
         then ${next}::timestamptz else ${invoiceDeliveries.dueAt} end`,
     })
     .where(isLeased(delivery.invoiceId, owner))

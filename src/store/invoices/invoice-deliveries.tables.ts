@@ -61,6 +61,10 @@ export const invoiceDeliveries = pgTable(
     taxableAmount: exact('taxable_amount'),
     taxTransactionId: text('tax_transaction_id'),
     paymentId: text('payment_id'),
+    /** Money and credit that has paid it, in the unit of the invoice. */
+    amountPaid: exact('amount_paid'),
+    /** Why its last payment has failed. */
+    paymentError: text('payment_error'),
     error: text('error'),
     /** Whether it was voided here, so that it is to be voided there. */
     voidWanted: boolean('void_wanted').notNull().default(false),

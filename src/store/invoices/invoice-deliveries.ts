@@ -1,5 +1,5 @@
 /** Issued invoices on their way to billing providers, and what these have of them (docs/payments.md). */
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
 import { assert } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
@@ -186,6 +186,7 @@ export async function insertCollected(
   await tx.insert(invoiceDeliveries).values(
     collected.map(({ invoiceId, commitId, customerId, queuedAt, external }) => {
       const { billingProvider, status, externalId, paidAt, total, subTotal, error } = external;
+      const { amountPaid, paymentError } = external;
       return {
         ...{
           invoiceId,
@@ -194,7 +195,7 @@ export async function insertCollected(
           createdAt: queuedAt,
           finalizedAt: external.issuedAt,
         },
-        ...{ billingProvider, status, externalId, paidAt, total, subTotal, error },
+        ...{ billingProvider, status, externalId, paidAt, total, subTotal, error, amountPaid, paymentError },
       };
     }),
   );
@@ -235,6 +236,19 @@ export async function makeDue(
     .where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
 }
 
+/**
+ * The same after a message of a provider, which never shortens the wait after a failed attempt: the messages of what an
+ * attempt has made would start the next one at once.
+ */
+export async function askSoon(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  const { dueAt, failures, invoiceId } = invoiceDeliveries;
+  await tx
+    .update(invoiceDeliveries)
+    .set({ dueAt: sooner(now) })
+    .where(and(isOneOf(invoiceId, invoiceIds), or(eq(failures, 0), isNull(dueAt))));
+}
+
 /** Other than it was, so that the end of a running attempt sees it. */
 function sooner(now: Instant): SQL<Instant> {
   return sql`least(${invoiceDeliveries.dueAt}, ${formatInstant(now)}::timestamptz) - interval '1 millisecond'`;
@@ -272,6 +286,8 @@ export function deliveryFromRow(row: DeliveryRow): Delivery {
       subTotal: row.subTotal,
       tax: taxAmount === null ? null : { amount: taxAmount, taxableAmount, transactionId: taxTransactionId },
       paymentId: row.paymentId,
+      amountPaid: row.amountPaid,
+      paymentError: row.paymentError,
       error: row.error,
     },
   };

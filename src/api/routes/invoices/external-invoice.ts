@@ -25,6 +25,10 @@ export const externalInvoiceSchema = z
     invoiced_total: exactValue.optional(),
     invoiced_sub_total: exactValue.optional(),
     billing_provider_error: z.string().optional(),
+    amount_paid: exactValue.optional().meta({
+      description: 'Money, and credit of the customer at the provider, that has paid it.',
+    }),
+    payment_error: z.string().optional().meta({ description: 'Why its last payment has failed.' }),
     external_payment_id: z.string().optional(),
     paid_at: timestamp.optional(),
   })
@@ -49,6 +53,8 @@ export function externalToWire(from: ExternalInvoice): z.input<typeof externalIn
     ...present('invoiced_total', from.total),
     ...present('invoiced_sub_total', from.subTotal),
     ...present('billing_provider_error', from.error),
+    ...present('amount_paid', from.amountPaid),
+    ...present('payment_error', from.paymentError),
     ...present('external_payment_id', from.paymentId),
     ...present('paid_at', formatted(from.paidAt)),
   };
