@@ -48,6 +48,7 @@ test('a paid invoice with tax has all of it, everywhere', async () => {
     tax: { total_tax_amount: 100, total_taxable_amount: 1_000 },
     invoiced_sub_total: 1_000,
     invoiced_total: 1_100,
+    amount_paid: 1_100,
     external_payment_id: there.intent,
   });
 

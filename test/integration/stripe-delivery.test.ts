@@ -485,7 +485,7 @@ describe('an invoice that is voided here', () => {
   });
 });
 
-test('events of what an attempt has made never shorten the wait for the next one', async () => {
+test('events of what an attempt has created never shorten the wait for the next one', async () => {
   const customer = await billedCustomer(service, stripe.state.addCustomer());
   const from = stripe.state.events.length;
   stripe.misbehave = ({ path }) => (path.endsWith('/add_lines') ? 'error_before' : null);

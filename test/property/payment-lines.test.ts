@@ -105,7 +105,7 @@ describe('the lines of any invoice', () => {
 });
 
 describe('texts with a limit', () => {
-  test('texts with a limit are cut at whole characters, whatever they are made of', () => {
+  test('texts with a limit are cut at whole characters, whatever they consist of', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '😀', '\ud83d', 'é'), maxLength: 60 }), (text) => {
         const cut = cutText(text, 20);

@@ -67,7 +67,7 @@ export function requireNotNegative(unit: FormValue | undefined): void {
   throw new StripeRefusal(400, 'parameter_invalid_integer', message, 'unit_amount');
 }
 
-/** What automatic tax does not take. `byDefault`: the tax behavior of prices that have none, by the settings of the account. */
+/** Automatic tax refuses these lines. `byDefault`: the tax behavior of prices that have none, by the settings of the account. */
 export function requireTaxable(
   byDefault: string | null,
   line: { readonly amount: number; readonly taxBehavior: string | null; readonly hasTaxes: boolean },

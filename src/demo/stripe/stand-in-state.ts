@@ -211,7 +211,7 @@ export class StandInState {
     return invoice;
   }
 
-  /** The customer's balance is part of what is due. What cannot be charged is moved to it, and the invoice is paid. */
+  /** The customer's balance is part of what is due. An amount that cannot be charged is moved to it, and the invoice is paid. */
   private settle(invoice: StandInInvoice): void {
     const customer = this.customer(invoice.customer);
     const sum = this.total(invoice) + customer.balance;

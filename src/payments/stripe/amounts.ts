@@ -33,7 +33,7 @@ const MINIMUMS: Readonly<Record<string, string>> = {
   ...{ NZD: '0.5', PLN: '2', RON: '2', SEK: '3', SGD: '0.5', THB: '10' },
 };
 
-/** What customers can be charged in. https://docs.stripe.com/currencies, November 2026. */
+/** Currencies that customers can be charged in. https://docs.stripe.com/currencies, November 2026. */
 const PRESENTED = new Set(
   (
     'USD AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP ' +
@@ -92,7 +92,7 @@ export function payableUnits(stored: Decimal, currency: Currency): bigint {
 }
 
 /**
- * Refuses what Stripe cannot charge, before anything is made there: a currency that it does not present, and an amount with
+ * Refuses what Stripe cannot charge, before anything is created there: a currency that it does not present, and an amount with
  * too many digits, which it would move to the balance of the customer. `units` is the total in its unit.
  */
 export function requireCarried(units: bigint, { code }: Currency): void {

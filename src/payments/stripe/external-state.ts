@@ -72,7 +72,7 @@ function hasFailed(invoice: Stripe.Invoice): boolean {
 function paidOf(invoice: Stripe.Invoice): number {
   const { amount_paid: paid, amount_paid_off_stripe: paidElsewhere = 0 } = invoice;
   const { starting_balance: before, ending_balance: after, pre_payment_credit_notes_amount: notes } = invoice;
-  // Below zero it is a credit. What is moved to the balance because it cannot be charged is no payment.
+  // Below zero it is a credit. An amount that is moved to the balance because it cannot be charged is no payment.
   const credit = Math.max(0, Math.min(-before, (after ?? before) - before));
   return Math.max(paid, paidElsewhere) + credit + notes;
 }

@@ -21,7 +21,7 @@ const PRICE_PLACES_MAX = 12;
 const QUANTITY_DIGITS_MAX = 9;
 const PERCENT_PLACES = 4;
 
-/** The name of a product that is made with a line. */
+/** Characters of the name of a product that is created with a line. */
 const PRODUCT_NAME_MAX = 250;
 
 export interface StripeLine {

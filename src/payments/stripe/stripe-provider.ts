@@ -127,7 +127,7 @@ function paidOrMoved(external: ExternalInvoice): ChargeResult {
 }
 
 /**
- * Refuses, before anything is made, a purchase that Stripe would call paid without money: what is due with the balance of
+ * Refuses, before anything is created, a purchase that Stripe would call paid without money: what is due with the balance of
  * the customer there is less than it charges.
  */
 async function requireChargeable(
