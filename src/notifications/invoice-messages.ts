@@ -97,6 +97,8 @@ function messageOf(external: ExternalInvoice): Readonly<Record<string, unknown>>
         total_taxable_amount: tax.taxableAmount,
         transaction_id: tax.transactionId,
       }),
+    amount_paid: external.amountPaid,
+    payment_error: external.paymentError,
     external_payment_id: external.paymentId,
     billing_provider_error: external.error,
   };

@@ -40,7 +40,7 @@ export function requireMetadata(metadata: FormValue | undefined): void {
   }
 }
 
-/** What is due is neither too small nor too large to be charged. */
+/** The due amount is neither too small nor too large to be charged. */
 export function isChargeable(amount: number, currency: string): boolean {
   return amount >= (CHARGE_MIN[currency] ?? 1) && amount <= CHARGE_MAX;
 }
