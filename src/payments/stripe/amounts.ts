@@ -33,7 +33,7 @@ const MINIMUMS: Readonly<Record<string, string>> = {
   ...{ NZD: '0.5', PLN: '2', RON: '2', SEK: '3', SGD: '0.5', THB: '10' },
 };
 
-/** Currencies that customers can be charged in. https://docs.stripe.com/currencies, November 2026. */
+/** Currencies that customers can be charged in; not yet compared with the list at https://docs.stripe.com/currencies. */
 const PRESENTED = new Set(
   (
     'USD AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP ' +
@@ -44,7 +44,7 @@ const PRESENTED = new Set(
   ).split(' '),
 );
 
-/** Digits of an amount in Stripe's unit. */
+/** Digits of an amount in the unit of Stripe, by its reference of payment intents; the exceptions are not yet compared. */
 const DIGITS_MAX = 8;
 const MORE_DIGITS: Readonly<Record<string, number>> = { IDR: 12 };
 
