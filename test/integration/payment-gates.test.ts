@@ -96,6 +96,7 @@ test('the simulated provider pays, and the balance can be used; the purchase has
     invoice_id: expect.stringMatching(/^simulated_/),
     issued_at_timestamp: '2026-01-05T00:00:00.000Z',
     external_status: 'PAID',
+    amount_paid: 400,
     invoiced_total: 400,
     invoiced_sub_total: 400,
     paid_at: '2026-01-05T00:00:00.000Z',
