@@ -72,6 +72,9 @@ export async function showMonthEnd(
   return isEqual;
 }
 
+/** Stripe moves an amount below its minimum to the balance of the customer, and marks the invoice as paid. */
+const ARRIVED: ReadonlySet<string> = new Set(['FINALIZED', 'PAID']);
+
 /** The invoices of a customer that are issued, when all of them have arrived. */
 async function deliveredOf(
   api: HttpApi,
@@ -81,7 +84,7 @@ async function deliveredOf(
   const until = performance.now() + WAIT_MAX_MS;
   for (;;) {
     const { data } = await api.call('GET', `/v1/customers/${customerId}/invoices?status=FINALIZED`, invoices);
-    const isArrived = data.every(({ external_invoice: there }) => there?.external_status === 'FINALIZED');
+    const isArrived = data.every(({ external_invoice: there }) => ARRIVED.has(there?.external_status ?? ''));
     if (isArrived && data.length > 0) {
       return data.map(({ id, payable_amount: here, external_invoice: external }) => {
         const live = state.liveOf(id);
