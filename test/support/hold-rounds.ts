@@ -177,8 +177,10 @@ export class HoldRounds {
     taken: Totals,
     room: Totals,
   ): Promise<void> {
-    const late = room.late - taken.late;
-    const all = room.all - taken.all;
+    // Late usage beyond the balances that last, after one of them was shortened, is paid by none of the others.
+    const lasting = Math.max(0, room.late - taken.late);
+    const all = room.all - room.late + lasting - (taken.all - taken.late);
+    const late = lasting;
     const asked = [true, false].flatMap((isLate) =>
       [0, 1].map(async (process) => {
         const tokens = Math.max(0, isLate ? Math.min(late, all) : all) + 1;
