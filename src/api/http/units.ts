@@ -53,6 +53,7 @@ const UNITS: Readonly<Record<string, string>> = {
   initial_quantity: BILLED,
   initial_unassigned_seats: SEATS,
   invoiced_sub_total: MONEY,
+  amount_paid: MONEY,
   invoiced_total: MONEY,
   list_price: PRICED,
   margin: USD_CENTS,

@@ -37,6 +37,7 @@ export async function leaseDeliveries(
     .set({
       leaseOwner: owner,
       leaseUntil: until(leaseMs),
+      isAsked: false,
       isDoubtful: sql`${invoiceDeliveries.isDoubtful} or
         (${invoiceDeliveries.leaseUntil} is not null and ${invoiceDeliveries.mappedAt} is not null)`,
     })
@@ -88,18 +89,17 @@ export interface AttemptEnd extends DeliveryChange {
 }
 
 /**
- * Ends an attempt and the lease. If the delivery became due meanwhile, it stays so; after a failed attempt only if it was
- * voided or asked for again meanwhile, so that no message of a provider shortens the wait. Null: the lease had ended.
+ * Ends an attempt and the lease. If the delivery became due meanwhile, it stays so, as it does after a message of the
+ * provider, unless the attempt has failed: no message shortens the wait. Null: the lease had ended.
  */
 export async function endAttempt(
   tx: Transaction,
-  delivery: Pick<Delivery, 'invoiceId' | 'dueAt' | 'attempts' | 'voidWanted'>,
+  delivery: Pick<Delivery, 'invoiceId' | 'dueAt' | 'attempts'>,
   owner: string,
   { failures, isAttempt, dueAt, ...change }: AttemptEnd,
 ): Promise<Delivery | null> {
   const { leased, next } = { leased: instantText(delivery.dueAt), next: instantText(dueAt) };
-  // The first attempt that was refused may have been asked for again with other settings.
-  const waits = failures > 0 && (dueAt !== null || delivery.attempts > 0);
+  const hasFailed = failures > 0;
   const [row] = await tx
     .update(invoiceDeliveries)
     .set({
@@ -108,10 +108,10 @@ export async function endAttempt(
       attempts: delivery.attempts + (isAttempt ? 1 : 0),
       leaseOwner: null,
       leaseUntil: null,
-      dueAt: sql`case when ${invoiceDeliveries.dueAt} is not distinct from ${leased}::timestamptz
-          or (${waits} and ${invoiceDeliveries.voidWanted} = ${delivery.voidWanted}
-            and ${invoiceDeliveries.attempts} = ${delivery.attempts})
-        then ${next}::timestamptz else ${invoiceDeliveries.dueAt} end`,
+      dueAt: sql`case when ${invoiceDeliveries.dueAt} is distinct from ${leased}::timestamptz
+          or (${invoiceDeliveries.isAsked} and not ${hasFailed})
+        then ${invoiceDeliveries.dueAt} else ${next}::timestamptz end`,
+      isAsked: false,
     })
     .where(isLeased(delivery.invoiceId, owner))
     .returning();

@@ -78,6 +78,8 @@ export const invoiceDeliveries = pgTable(
     /** The one writer, until `lease_until` in real time. */
     leaseOwner: uuid('lease_owner'),
     leaseUntil: instant('lease_until'),
+    /** A message of the provider arrived during the attempt that runs, or ran last: its end asks for the state again. */
+    isAsked: boolean('is_asked').notNull().default(false),
     /** By the clock of the service. */
     createdAt: instant('created_at').notNull(),
   },

@@ -238,15 +238,16 @@ export async function makeDue(
 
 /**
  * The same after a message of a provider, which never shortens the wait after a failed attempt: the messages of what an
- * attempt has created would start the next one at once.
+ * attempt has created would start the next one at once. During an attempt it is noted, and counts if the attempt succeeds.
  */
 export async function askSoon(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
   if (invoiceIds.length === 0) return;
-  const { dueAt, failures, invoiceId } = invoiceDeliveries;
+  const { dueAt, failures, invoiceId, leaseUntil } = invoiceDeliveries;
+  const isRunning = sql`coalesce(${leaseUntil} > clock_timestamp(), false)`;
   await tx
     .update(invoiceDeliveries)
-    .set({ dueAt: sooner(now) })
-    .where(and(isOneOf(invoiceId, invoiceIds), or(eq(failures, 0), isNull(dueAt))));
+    .set({ dueAt: sql`case when ${isRunning} then ${dueAt} else ${sooner(now)} end`, isAsked: isRunning })
+    .where(and(isOneOf(invoiceId, invoiceIds), or(isRunning, eq(failures, 0), isNull(dueAt))));
 }
 
 /** Other than it was, so that the end of a running attempt sees it. */

@@ -1,0 +1,1 @@
+ALTER TABLE "invoice_deliveries" ADD COLUMN "is_asked" boolean DEFAULT false NOT NULL;
