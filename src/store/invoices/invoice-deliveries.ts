@@ -238,7 +238,7 @@ export async function makeDue(
 
 /**
  * The same after a message of a provider, which never shortens the wait after a failed attempt: the messages of what an
- * attempt has created would start the next one at once. During an attempt it is noted, and counts if the attempt succeeds.
+ * attempt has created would start the next one at once. During an attempt it is recorded, and counts if the attempt succeeds.
  */
 export async function askSoon(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
   if (invoiceIds.length === 0) return;
