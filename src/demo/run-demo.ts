@@ -87,6 +87,6 @@ function keptDataText(server: OwnServer): string {
   return [
     '',
     `The data is kept in ${server.dataDirectory}. To look around in it:`,
-    `  DATA_DIR=${server.dataDirectory} API_TOKEN=${server.token} SANDBOX_NOW=${formatInstant(Date.now())} npx tallyhouse start`,
+    `  DATA_DIR=${server.dataDirectory} API_TOKEN=${server.token} SANDBOX_NOW=${formatInstant(Date.now())} npm start`,
   ].join('\n');
 }
