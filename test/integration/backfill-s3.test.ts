@@ -81,6 +81,19 @@ describe('an address of a store', () => {
     await expect(idsAt(url, 's3://exports/none')).rejects.toThrow('there are no files at s3://exports/none');
   });
 
+  it.each([null, 'ignores-encoding'] as const)(
+    'keys with signs of addresses are those of the store, when it encodes its lists and when it does not: %s',
+    async (fault) => {
+      const { url, put, onRequest } = await started('exports');
+      onRequest(() => fault);
+      const keys = ['a+b.jsonl', 'c%25d.jsonl', 'e f.jsonl', 'g%.jsonl'];
+      for (const key of keys) put(key, event(key));
+      const found = await objectsOf(url, 's3://exports/');
+      expect(found.map(({ name }) => name)).toEqual(keys.map((key) => `s3://exports/${key}`));
+      for (const { read, bytes } of found) expect((await read(0, bytes)).length).toBe(bytes);
+    },
+  );
+
   it('an address of a store takes the keys of a session, and says what the store refuses, without anything of the signature', async () => {
     const { url, put } = await started('exports', { sessionToken: 'token/of+this session' });
     put('a.jsonl', event('a'));

@@ -59,6 +59,20 @@ test('the event of a hold settles it when it is ingested like any other event', 
   ]);
 });
 
+test('the same hold that is asked for many times at once has one answer, and so after it is settled', async () => {
+  const holder = await createHolder(api, 100);
+  const one = holder.hold(`${holder.customerId} at once`, 60);
+  const answers = (await Promise.all(Array.from({ length: 80 }, () => reserve(api, one)))).flat();
+  expect(answers[0]).toMatchObject({ granted: true, amount: 60, remaining: 40 });
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  const settlements = [{ transaction_id: one.transaction_id, properties: { tokens: 60 } }];
+  await api.post('/v1/holds/settle', { settlements });
+  expect(await reserve(api, one)).toMatchObject([
+    { granted: true, hold_id: answers[0]?.hold_id, amount: 60 },
+  ]);
+  expect(await holder.left()).toBe(40);
+});
+
 test('the same request has the same answer, and other content is refused', async () => {
   const holder = await createHolder(api, 100);
   const one = holder.hold(`${holder.customerId} same`, 60);

@@ -15,7 +15,15 @@ export { S3_KEYS } from './s3-signature.ts';
  * The fate of a request instead of its answer. `lost`: it is carried out, and the answer does not arrive. `late`: the answer
  * begins with 200 and is a failure.
  */
-export type Fault = 'unavailable' | 'cut' | 'silent' | 'reset' | 'ignores-conditions' | 'lost' | 'late';
+export type Fault =
+  | 'unavailable'
+  | 'cut'
+  | 'silent'
+  | 'reset'
+  | 'ignores-conditions'
+  | 'ignores-encoding'
+  | 'lost'
+  | 'late';
 
 export interface S3Store {
   readonly url: string;
@@ -124,7 +132,7 @@ class Store {
     if (fault === 'lost') response.end = () => response.destroy();
     if (key === '') {
       if (url.searchParams.has('uploads')) this.#sendUploads(response, url);
-      else sendList(response, this.objects, url, this.#pageKeys);
+      else sendList(response, this.objects, url, this.#pageKeys, fault);
       return;
     }
     if (request.method === 'GET' || request.method === 'HEAD')
@@ -228,7 +236,9 @@ function sendList(
   objects: ReadonlyMap<string, StoredObject>,
   url: URL,
   pageKeys: number,
+  fault: Fault | null,
 ): void {
+  const isEncoded = url.searchParams.get('encoding-type') === 'url' && fault !== 'ignores-encoding';
   const prefix = url.searchParams.get('prefix') ?? '';
   const after = url.searchParams.get('continuation-token') ?? '';
   const keys = [...objects.keys()]
@@ -237,14 +247,14 @@ function sendList(
   const page = keys.slice(0, pageKeys);
   const contents = page.map((key) => {
     const object = objects.get(key);
-    const name = encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/');
+    const name = isEncoded ? encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/') : key;
     return `<Contents><Key>${name}</Key><ETag>${object?.etag.replaceAll('"', '&quot;')}</ETag><Size>${object?.body.length}</Size></Contents>`;
   });
   const isTruncated = keys.length > page.length;
   const next = isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
   sendXml(
     response,
-    `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`,
+    `<ListBucketResult>${isEncoded ? '<EncodingType>url</EncodingType>' : ''}<IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`,
   );
 }
 

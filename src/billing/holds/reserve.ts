@@ -5,6 +5,7 @@ import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Decision, HoldPart } from '../../rating/holds/hold-book.ts';
 import { endExpired, findHolds, type Hold } from '../../store/holds/holds.ts';
 import { payersOf, unitOf } from './facts-of-parts.ts';
+import type { HoldFamily } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
 import type { NotCharged } from './hold-state.ts';
 import type { Reserved } from './hold-writer.ts';
@@ -101,13 +102,8 @@ async function tryToReserve(
   const found = await families.find(one.request.customerRef);
   if (found === null) return { reason: 'customer_not_found', required: null, remaining: null };
   const { family, customerId } = found;
-  const live = family.holdOf(one.request.transactionId);
-  if (live !== null && live.expiresAt > clock.now()) {
-    if (!family.unwritten.has(live.id)) return repeated(parts, one, live);
-    // It is answered when it is on disk, and may still be refused.
-    await writer.groupEnded();
-    return 'again';
-  }
+  const live = liveHoldOf(parts, family, one);
+  if (live !== null) return onceWritten(parts, family, one, live);
   if (!family.isValidAt(clock.now(), since)) {
     await families.renew(family, since);
     // Its customer may be archived or erased, or have other names now.
@@ -120,6 +116,8 @@ async function tryToReserve(
     newHold: (decision, charged) => newHold(one, customerId, decision, charged, clock.now()),
   });
   if (reserved.kind === 'granted') granted.push(reserved.hold);
+  const same = reserved.kind === 'refused' ? await sameHold(parts, one) : null;
+  if (same !== null) return repeated(parts, one, same);
   if (isConfirmed && 'decision' in reserved && family.hasStoredUsage()) {
     // Usage since the evaluation is priced on the safe side: nobody is refused because of that.
     await families.renew(family, performance.now());
@@ -127,6 +125,29 @@ async function tryToReserve(
   }
   if (reserved.kind === 'overtaken') return 'again';
   return reserved.kind === 'taken' ? afterOther(parts, one) : answerOf(parts, reserved);
+}
+
+function liveHoldOf({ clock }: HoldParts, family: HoldFamily, { request }: PreparedHold): Hold | null {
+  const hold = family.holdOf(request.transactionId);
+  return hold !== null && hold.expiresAt > clock.now() ? hold : null;
+}
+
+/** A hold is answered when it is on disk, and may still be refused. */
+async function onceWritten(
+  parts: HoldParts,
+  family: HoldFamily,
+  one: PreparedHold,
+  live: Hold,
+): Promise<HoldAnswer | 'taken' | 'again'> {
+  if (!family.unwritten.has(live.id)) return repeated(parts, one, live);
+  await parts.writer.groupEnded();
+  return 'again';
+}
+
+/** The hold of this transaction id that was granted meanwhile, and may be what there is not enough for. */
+async function sameHold({ readHold, clock }: HoldParts, { request }: PreparedHold): Promise<Hold | null> {
+  const hold = await readHold({ holdId: null, transactionId: request.transactionId });
+  return hold !== null && isLive(hold, clock.now()) ? hold : null;
 }
 
 /** Another hold has the transaction id: it is a repeat, or in the way, or over. */

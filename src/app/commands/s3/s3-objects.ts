@@ -26,7 +26,10 @@ export async function* listObjects(
     const xml = body.toString();
     if (!xml.includes('<ListBucketResult') || !xml.includes('</ListBucketResult>'))
       throw new S3Failure('the answer of the store is no list of objects', null);
-    for (const [, part = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) yield objectOf(part);
+    // A store that does not know `encoding-type` does not repeat it, and sends keys as they are.
+    const isEncoded = elementOf(xml, 'EncodingType') === 'url';
+    for (const [, part = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs))
+      yield objectOf(part, isEncoded);
     if (elementOf(xml, 'IsTruncated') !== 'true') return;
     token = elementOf(xml, 'NextContinuationToken');
     if (token === null)
@@ -35,13 +38,13 @@ export async function* listObjects(
   throw new S3Failure(`there are more than ${PAGES_MAX * 1000} objects; name a part of them`, null);
 }
 
-function objectOf(xml: string): S3Object {
+function objectOf(xml: string, isEncoded: boolean): S3Object {
   const key = elementOf(xml, 'Key');
   const bytes = Number(elementOf(xml, 'Size') ?? Number.NaN);
   const etag = elementOf(xml, 'ETag');
   if (key === null || etag === null || !Number.isSafeInteger(bytes))
     throw new S3Failure('the list of objects has one without key, size or ETag', null);
-  return { key: decodeURIComponent(key.replaceAll('+', ' ')), bytes, etag };
+  return { key: isEncoded ? decodeURIComponent(key.replaceAll('+', ' ')) : key, bytes, etag };
 }
 
 /** Reads the bytes from `start` up to `end`. */

@@ -25,7 +25,12 @@ export function timestampOf(value: Value, form: TimeForm): string | null {
     return `${date}T${minutes}${seconds}Z`;
   }
   const text = typeof value === 'string' ? value : (nameOf(value) ?? String(value));
-  return sinceEpoch(text, DECIMALS[form]);
+  const time = sinceEpoch(text, DECIMALS[form]);
+  // A thousandth of a present time: what counts milliseconds has seconds. Usage of 1970 is nobody's.
+  if (form !== 's' && time.startsWith('1970-')) {
+    throw new TimeProblem('is in the year 1970; --timestamps may have the wrong unit');
+  }
+  return time;
 }
 
 export class TimeProblem extends Error {}

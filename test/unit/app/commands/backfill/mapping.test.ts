@@ -131,6 +131,9 @@ describe('times', () => {
     ['2026-01-01 10:00:00', 'rfc3339', 'has no offset; with --timestamps utc'],
     [1_700_000_000, 'rfc3339', 'is a number; say with --timestamps'],
     [1_700_000_000_000, 's', 'the wrong unit'],
+    [1_700_000_000, 'ms', 'is in the year 1970; --timestamps may have the wrong unit'],
+    [1_700_000_000_000, 'us', 'is in the year 1970'],
+    ['1700000000000000', 'ns', 'is in the year 1970'],
     ['soon', 's', 'is not a number: "soon"'],
   ] as const)('%s as %s is refused: %s', (value, form, problem) => {
     expect(() => timestampOf(value, form)).toThrow(problem);
