@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { CUSTOM_FIELD_VALUE_LENGTH_MAX } from '../../core/custom-fields.ts';
 import { Decimal, fitsUsage, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
 import { isUuid } from '../../core/ids.ts';
+import { parseMonth } from '../../core/invoice-month.ts';
 import { formatInstant, type Instant, isDayAligned, isHourAligned, parseRfc3339 } from '../../core/time.ts';
 import { JsonNumber } from '../base/json.ts';
 
@@ -65,6 +66,21 @@ export const hourAlignedEnd = endTimestamp
 export const dayAlignedTimestamp = timestamp
   .refine(isDayAligned, 'must be at midnight UTC')
   .meta({ type: 'string', format: 'date-time', description: 'At midnight UTC.' });
+
+/** A month in UTC, parsed to its first instant. */
+export const month = z
+  .string()
+  .transform((text, context) => {
+    const at = parseMonth(text);
+    if (at !== null && at >= EARLIEST && at <= LATEST) return at;
+    context.addIssue(
+      at === null
+        ? 'must be a month such as 2026-11'
+        : `must lie between ${shown(EARLIEST)} and ${shown(LATEST)}`,
+    );
+    return z.NEVER;
+  })
+  .meta({ type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' });
 
 /** One of `values`, which are UPPER case. `lower` and `Capitalized` spellings are accepted too. */
 export function enumIn<const Values extends readonly [string, ...string[]]>(values: Values) {

@@ -1,6 +1,6 @@
 /** The places of drafts in lists: which invoices are drafts now, before they are computed. */
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
-import type { Instant, Interval } from '../../core/time.ts';
+import { type InvoiceTimeFilter, isInTime } from '../../core/invoice-month.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices/issued-periods.ts';
@@ -15,20 +15,16 @@ import {
 } from '../invoice-queue/usage-periods.ts';
 import type { Placed } from './invoice-order.ts';
 
-export interface InvoiceListFilter {
+export interface InvoiceListFilter extends InvoiceTimeFilter {
   readonly customerId: string;
   readonly contractId?: string | undefined;
   readonly status?: InvoiceStatus | undefined;
   readonly type?: InvoiceType | undefined;
   readonly creditTypeId?: string | undefined;
-  /** Only billing periods that start at or after this. */
-  readonly startingOn?: Instant | undefined;
-  /** Only billing periods that end at or before this. */
-  readonly endingBefore?: Instant | undefined;
 }
 
 /** Which drafts of given contracts are listed. */
-type DraftFilter = Pick<InvoiceListFilter, 'type' | 'creditTypeId' | 'startingOn' | 'endingBefore'>;
+export type DraftFilter = Pick<InvoiceListFilter, 'type' | 'creditTypeId'> & InvoiceTimeFilter;
 
 /** A draft's place in a list, before it is computed. */
 export type DraftPlace = Placed &
@@ -76,13 +72,16 @@ async function usagePlaces(
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
-  const targets = (await openTargets(deps, contracts)).filter(({ period }) => isInTime(period, filter));
+  const issuedAtOf = ({ period }: InvoiceTarget) => finalizationAt(period, deps.gracePeriodHours);
+  const targets = (await openTargets(deps, contracts)).filter((target) =>
+    isInTime({ type: 'USAGE', period: target.period, issuedAt: issuedAtOf(target) }, filter),
+  );
   const inCurrency = await currencyFilter(deps.db, targets, filter.creditTypeId);
   return targets.filter(inCurrency).map((target) => ({
     kind: 'usage',
     target,
     id: usageInvoiceId(target.contract.id, target.period.start),
-    issuedAt: finalizationAt(target.period, deps.gracePeriodHours),
+    issuedAt: issuedAtOf(target),
   }));
 }
 
@@ -96,8 +95,8 @@ async function scheduledPlaces(
   return [...schedules.values()]
     .flatMap(({ targets }) => targets)
     .filter(
-      ({ at, creditTypeId }) =>
-        isInTime({ start: at, end: at }, filter) &&
+      ({ at, issueAt, creditTypeId }) =>
+        isInTime({ type: 'SCHEDULED', period: { start: at, end: at }, issuedAt: issueAt }, filter) &&
         (filter.creditTypeId === undefined || filter.creditTypeId === creditTypeId),
     )
     .map((target) => ({ kind: 'scheduled', target, id: target.invoiceId, issuedAt: target.issueAt }));
@@ -112,12 +111,6 @@ async function openTargets(deps: SnapshotContext, contracts: readonly Contract[]
   const now = deps.clock.now();
   return contracts.flatMap((contract) =>
     openPeriods(contract, issuedUntil.get(contract.id), now).map((period) => ({ contract, period })),
-  );
-}
-
-export function isInTime({ start, end }: Interval, { startingOn, endingBefore }: DraftFilter): boolean {
-  return (
-    (startingOn === undefined || start >= startingOn) && (endingBefore === undefined || end <= endingBefore)
   );
 }
 

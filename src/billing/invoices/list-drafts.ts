@@ -3,8 +3,8 @@
  * computes some of them at a time, until it is full or has taken its time (docs/limits.md).
  */
 import type { InvoiceType } from '../../core/invoice.ts';
+import type { InvoiceTimeFilter } from '../../core/invoice-month.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
-import type { Instant } from '../../core/time.ts';
 import { inShare } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/base/database.ts';
@@ -28,17 +28,13 @@ import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { scheduledOf } from './read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings } from './unbilled-usage.ts';
 
-export interface DraftListFilter {
+export interface DraftListFilter extends InvoiceTimeFilter {
   readonly customerId?: string | undefined;
   readonly customerIds?: readonly string[] | undefined;
   readonly contractId?: string | undefined;
   /** Consolidated ones repeat the lines of others. */
   readonly withoutConsolidated?: true;
   readonly type?: InvoiceType | undefined;
-  /** Only billing periods that start at or after this, or scheduled invoices of such a date. */
-  readonly startingOn?: Instant | undefined;
-  /** Only billing periods that end at or before this. */
-  readonly endingBefore?: Instant | undefined;
   readonly hasWarnings?: boolean | undefined;
 }
 

@@ -131,8 +131,9 @@ async function storedHeads(
     status: filter.status,
     creditTypeId: filter.creditTypeId,
     type: filter.type,
-    periodStartsFrom: filter.startingOn,
-    periodEndsBy: filter.endingBefore,
+    startingOn: filter.startingOn,
+    endingBefore: filter.endingBefore,
+    month: filter.month,
   };
   return listInvoiceHeads(deps.db, stored, page);
 }

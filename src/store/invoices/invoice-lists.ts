@@ -1,23 +1,23 @@
 /** Issued invoices in order, page by page, without their lines. */
-import { and, asc, desc, eq, gt, gte, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import type { InvoiceTimeFilter } from '../../core/invoice-month.ts';
 import type { KeysetPosition, PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
+import { timeConditions } from './invoice-months.ts';
 import { invoices } from './invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 
-export interface InvoiceFilter {
+export interface InvoiceFilter extends InvoiceTimeFilter {
   readonly customerId?: string | undefined;
   readonly contractId?: string | undefined;
   readonly contractIds?: readonly string[] | undefined;
   readonly status?: Exclude<InvoiceStatus, 'DRAFT'> | undefined;
   readonly creditTypeId?: string | undefined;
   readonly type?: InvoiceType | undefined;
-  readonly periodStartsFrom?: Instant | undefined;
-  readonly periodEndsBy?: Instant | undefined;
   readonly hasWarnings?: boolean | undefined;
   /** At the billing provider. */
   readonly externalStatus?: ExternalStatus | undefined;
@@ -87,18 +87,8 @@ function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL 
 }
 
 function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
-  const {
-    customerId,
-    contractId,
-    contractIds,
-    status,
-    creditTypeId,
-    type,
-    periodStartsFrom,
-    periodEndsBy,
-    hasWarnings,
-    externalStatus,
-  } = filter;
+  const { customerId, contractId, contractIds, status, creditTypeId, type, hasWarnings, externalStatus } =
+    filter;
   return [
     customerId === undefined ? undefined : eq(invoices.customerId, customerId),
     contractId === undefined ? undefined : eq(invoices.contractId, contractId),
@@ -106,8 +96,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
     status === undefined ? undefined : eq(invoices.status, status),
     creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
     type === undefined ? undefined : eq(invoices.type, type),
-    periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
-    periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
+    ...timeConditions(filter),
     externalStatus === undefined
       ? undefined
       : sql`exists (select 1 from invoice_deliveries d where d.invoice_id = ${invoices.id} and d.status = ${externalStatus})`,
@@ -132,7 +121,7 @@ export async function finalizedUsageInvoices(
     .from(invoices)
     .where(
       and(
-        ...headConditions({ contractIds, type: 'USAGE', status: 'FINALIZED', periodStartsFrom: from }),
+        ...headConditions({ contractIds, type: 'USAGE', status: 'FINALIZED', startingOn: from }),
         eq(invoices.isHistorical, false),
       ),
     )

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import {
   type AnyPgColumn,
   boolean,
@@ -28,6 +28,21 @@ export const invoiceTerms = pgTable('invoice_terms', {
   id: uuid('id').primaryKey(),
   terms: jsonb('terms').notNull(),
 });
+
+/** The columns that decide the month of an invoice. */
+interface MonthColumns {
+  readonly type: AnyPgColumn;
+  readonly periodEnd: AnyPgColumn;
+  readonly issuedAt: AnyPgColumn;
+}
+
+/**
+ * The start of the month of an issued invoice, as `monthOfInvoice` of core/invoice-month.ts. It has no parameters: only so
+ * a condition is the expression of the index.
+ */
+export function invoiceMonth({ type, periodEnd, issuedAt }: MonthColumns): SQL {
+  return sql`date_trunc('month', case when ${type} = 'SCHEDULED' then ${issuedAt} at time zone 'UTC' else (${periodEnd} at time zone 'UTC') - interval '1 millisecond' end)`;
+}
 
 /**
  * Issued invoices. Drafts are not here: they are computed when they are read. A row and its lines never
@@ -91,6 +106,8 @@ export const invoices = pgTable(
     ),
     /** The order in which numbers are assigned, and in which the invoices of all customers are listed. */
     index('invoices_issued').on(table.issuedAt, table.id),
+    /** The invoices of a month, in the order of lists. */
+    index('invoices_month').on(invoiceMonth(table), table.issuedAt, table.id),
     index('invoices_issued_with_warnings').on(table.issuedAt, table.id).where(sql`${table.warningCount} > 0`),
     uniqueIndex('invoices_regenerated_once').on(table.regeneratedFromInvoiceId),
   ],

@@ -8,11 +8,11 @@ import { listDrafts } from '../../../billing/invoices/list-drafts.ts';
 import { invalid } from '../../../core/errors.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
+import { createdId, enumIn, queryBoolean, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
 import { invoicePage, invoiceSchema } from './output.ts';
-import { order, STATUSES, shownShape, sort, viewOf } from './routes.ts';
+import { order, STATUSES, shownShape, sort, timeShape, timesOf, viewOf } from './routes.ts';
 
 /** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
 export function issuedInvoiceRoutes(deps: BillingContext, regenerating: BillingContext): RouteDefinition[] {
@@ -29,8 +29,7 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
   type: enumIn(['USAGE', 'SCHEDULED', 'USAGE_CONSOLIDATED']).optional(),
   customer_id: uuid.optional(),
   contract_id: uuid.optional(),
-  starting_on: timestamp.optional(),
-  ending_before: timestamp.optional(),
+  ...timeShape,
   has_warnings: queryBoolean
     .optional()
     .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
@@ -50,8 +49,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
     description:
       'Finalized and voided ones by issue date, or with `status=DRAFT` the drafts. These are computed when they are read: ' +
       'they come customer by customer, in the order in which customers were created, and `sort` orders those of one ' +
-      'customer. A page of them may be short, or empty, and have a `next_page`: it ends after 10 seconds. ' +
-      '`starting_on` and `ending_before` compare with the billing period, or with the date of a scheduled invoice.',
+      'customer. A page of them may be short, or empty, and have a `next_page`: it ends after 10 seconds.',
     tags: ['Invoices'],
     scope: 'read',
     query: listQuery,
@@ -76,8 +74,7 @@ function draftsOf(deps: BillingContext, query: ListQuery) {
     type: query.type,
     customerId: query.customer_id,
     contractId: query.contract_id,
-    startingOn: query.starting_on,
-    endingBefore: query.ending_before,
+    ...timesOf(query),
     hasWarnings: query.has_warnings,
   };
   if (after !== null && !('customer' in after)) throw invalid(['nextPage'], OTHER_LIST);
@@ -91,8 +88,7 @@ function issuedOf(deps: BillingContext, query: ListQuery) {
     type: query.type,
     customerId: query.customer_id,
     contractId: query.contract_id,
-    periodStartsFrom: query.starting_on,
-    periodEndsBy: query.ending_before,
+    ...timesOf(query),
     hasWarnings: query.has_warnings,
     externalStatus: query.external_status,
   };

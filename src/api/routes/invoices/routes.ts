@@ -15,10 +15,11 @@ import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pri
 import { getInvoice } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
-import type { Interval } from '../../../core/time.ts';
+import type { InvoiceTimeFilter } from '../../../core/invoice-month.ts';
+import type { Instant, Interval } from '../../../core/time.ts';
 import type { SharedByPages } from '../../http/csv-pages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
+import { enumIn, month, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWireInParts } from '../../wire/paging.ts';
 import { breakdownsCsv, invoicesCsv } from './csv.ts';
 import type { InvoiceView } from './invoice-view.ts';
@@ -40,13 +41,36 @@ export const shownShape = {
   }),
 };
 
+/** The filters by time of lists of invoices. */
+export const timeShape = {
+  month: month.optional().meta({
+    description:
+      'Only invoices of this month in UTC, as `2026-11`. Each invoice is in exactly one: the one in which its billing ' +
+      'period ends (an end at midnight of the first: the month before); a scheduled invoice that of `issued_at`.',
+  }),
+  starting_on: timestamp.optional().meta({
+    description: 'Only billing periods that start at or after this, or scheduled invoices of such a date.',
+  }),
+  ending_before: timestamp.optional().meta({
+    description:
+      'Only billing periods that end at or before this, or scheduled invoices with a date before it.',
+  }),
+};
+
+export function timesOf(query: {
+  readonly month?: Instant | undefined;
+  readonly starting_on?: Instant | undefined;
+  readonly ending_before?: Instant | undefined;
+}): InvoiceTimeFilter {
+  return { month: query.month, startingOn: query.starting_on, endingBefore: query.ending_before };
+}
+
 const listQuery = pageQuery(keysetPosition, 25).extend({
   status: enumIn(STATUSES).optional(),
   type: enumIn(['USAGE', 'USAGE_CONSOLIDATED', 'SCHEDULED']).optional(),
   credit_type_id: uuid.optional(),
   contract_id: uuid.optional(),
-  starting_on: timestamp.optional(),
-  ending_before: timestamp.optional(),
+  ...timeShape,
   sort,
   ...shownShape,
 });
@@ -88,8 +112,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
         status: query.status,
         type: query.type,
         creditTypeId: query.credit_type_id,
-        startingOn: query.starting_on,
-        endingBefore: query.ending_before,
+        ...timesOf(query),
       };
       const page = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
       const view = await viewOf(deps, page.rows, query);

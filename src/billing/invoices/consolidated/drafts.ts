@@ -2,13 +2,13 @@
 import { linesOfConstituents, ownerOf, totalOfConstituents } from '../../../core/consolidated-invoice.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
+import { isInTime } from '../../../core/invoice-month.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import type { SnapshotContext } from '../../billing-context.ts';
 import { type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
-import type { InvoiceListFilter } from '../draft-places.ts';
-import { isInTime } from '../draft-places.ts';
+import type { DraftFilter } from '../draft-places.ts';
 import type { Placed } from '../invoice-order.ts';
 import { firstOf, type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
 import { type ConsolidatedTarget, consolidatedTargets } from './targets.ts';
@@ -23,14 +23,14 @@ export interface ConsolidatedPlace extends Placed {
 export async function consolidatedPlaces(
   deps: SnapshotContext,
   contracts: Parameters<typeof consolidatedTargets>[1],
-  filter: Pick<InvoiceListFilter, 'type' | 'creditTypeId' | 'startingOn' | 'endingBefore'>,
+  filter: DraftFilter,
 ): Promise<ConsolidatedPlace[]> {
   const { type = 'USAGE_CONSOLIDATED', creditTypeId } = filter;
   if (type !== 'USAGE_CONSOLIDATED') return [];
   const moment = { now: deps.clock.now(), gracePeriodHours: deps.gracePeriodHours };
   const targets = await consolidatedTargets(deps.db, contracts, moment);
   return targets
-    .filter((target) => isInTime(target.period, filter))
+    .filter((target) => isInTime({ type, period: target.period, issuedAt: target.issueAt }, filter))
     .filter((target) => creditTypeId === undefined || target.creditTypeId === creditTypeId)
     .map((target) => ({ kind: 'consolidated', target, id: target.invoiceId, issuedAt: target.issueAt }));
 }

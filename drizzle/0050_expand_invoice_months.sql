@@ -1,0 +1,1 @@
+CREATE INDEX "invoices_month" ON "invoices" USING btree (date_trunc('month', case when "type" = 'SCHEDULED' then "issued_at" at time zone 'UTC' else ("period_end" at time zone 'UTC') - interval '1 millisecond' end),"issued_at","id");

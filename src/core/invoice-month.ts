@@ -1,0 +1,57 @@
+/**
+ * The month of an invoice (docs/invoices.md, "Months"): each invoice is in exactly one. `invoiceMonth` in
+ * store/invoices/invoice-months.ts is the same rule for PostgreSQL.
+ */
+import type { InvoiceType } from './invoice.ts';
+import { floorToMonth, formatInstant, type Instant, type Interval } from './time.ts';
+
+/** What of an invoice, or of the place of a draft, decides in which lists by time it is. */
+export interface InvoiceTimes {
+  readonly type: InvoiceType;
+  /** Of SCHEDULED invoices the date of their schedule: its start and its end. */
+  readonly period: Interval;
+  /** Of a draft when it is expected to be issued. */
+  readonly issuedAt: Instant;
+}
+
+export interface InvoiceTimeFilter {
+  /** Only billing periods that start at or after this, or scheduled invoices of such a date. */
+  readonly startingOn?: Instant | undefined;
+  /** Only billing periods that end at or before this, or scheduled invoices with a date before it. */
+  readonly endingBefore?: Instant | undefined;
+  /** The first instant of a month: only invoices of this month. */
+  readonly month?: Instant | undefined;
+}
+
+/**
+ * The first instant of the month, in UTC, that the invoice belongs to: the one in which its period ends, so an end at
+ * midnight of the first belongs to the month before. A SCHEDULED invoice has no period, and belongs to the month of its
+ * issue.
+ */
+export function monthOfInvoice({ type, period, issuedAt }: InvoiceTimes): Instant {
+  return floorToMonth(type === 'SCHEDULED' ? issuedAt : period.end - 1);
+}
+
+export function isInTime(
+  times: InvoiceTimes,
+  { startingOn, endingBefore, month }: InvoiceTimeFilter,
+): boolean {
+  const { start, end } = times.period;
+  if (startingOn !== undefined && start < startingOn) return false;
+  if (endingBefore !== undefined && (times.type === 'SCHEDULED' ? end >= endingBefore : end > endingBefore)) {
+    return false;
+  }
+  return month === undefined || monthOfInvoice(times) === month;
+}
+
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+
+/** Reads `2026-11` as the first instant of the month; null for other text. */
+export function parseMonth(text: string): Instant | null {
+  return MONTH.test(text) ? Date.parse(`${text}-01T00:00:00Z`) : null;
+}
+
+/** `2026-11` */
+export function formatMonth(month: Instant): string {
+  return formatInstant(month).slice(0, 7);
+}
