@@ -15,14 +15,16 @@ import { BILLING_PROVIDERS } from '../../../core/billing-providers.ts';
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { groupBy } from '../../../core/group-by.ts';
-import { formatInstant } from '../../../core/time.ts';
+import { formatMonth, monthOfInvoice } from '../../../core/invoice-month.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 const sumSchema = z
   .object({
-    month: z.string().meta({ description: 'In which they were issued, such as 2026-11.' }),
+    month: z.string().meta({
+      description: 'Of the invoices, such as 2026-11, as the filter `month` of lists has it.',
+    }),
     billing_provider: z.enum(BILLING_PROVIDERS),
     external_status: z.enum(EXTERNAL_STATUSES).meta({ description: 'As the provider has it now.' }),
     currency: z.string().meta({ description: 'Its code.' }),
@@ -91,11 +93,12 @@ export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
 }
 
 function keyOf({ delivered: { invoice }, there }: ReconciledDelivery): string {
-  return [monthOf(invoice), there.billingProvider, there.status, currencyCodeOf(invoice)].join(' ');
-}
-
-function monthOf({ issuedAt }: { readonly issuedAt: number }): string {
-  return formatInstant(issuedAt).slice(0, 7);
+  return [
+    formatMonth(monthOfInvoice(invoice)),
+    there.billingProvider,
+    there.status,
+    currencyCodeOf(invoice),
+  ].join(' ');
 }
 
 function sumToWire(group: readonly ReconciledDelivery[]): z.input<typeof sumSchema> {
@@ -104,7 +107,7 @@ function sumToWire(group: readonly ReconciledDelivery[]): z.input<typeof sumSche
   const { invoice } = first.delivered;
   const sum = (amounts: readonly Decimal[]) => amounts.reduce((total, one) => total.plus(one), ZERO);
   return {
-    month: monthOf(invoice),
+    month: formatMonth(monthOfInvoice(invoice)),
     billing_provider: first.there.billingProvider,
     external_status: first.there.status,
     currency: currencyCodeOf(invoice),
