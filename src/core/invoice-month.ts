@@ -5,7 +5,7 @@
 import type { InvoiceType } from './invoice.ts';
 import { floorToMonth, formatInstant, type Instant, type Interval } from './time.ts';
 
-/** What of an invoice, or of the place of a draft, decides in which lists by time it is. */
+/** The times of an invoice, or of the place of a draft, that decide in which lists by time it is. */
 export interface InvoiceTimes {
   readonly type: InvoiceType;
   /** Of SCHEDULED invoices the date of their schedule: its start and its end. */
