@@ -183,7 +183,6 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const context = {
     ...createBillingContext({ config, db: stores.db, ...{ clickhouse, clock, log, tracer, repeats } }),
     upcoming: upcomingCommits,
-    allowPrivate: config.webhookAllowPrivate ?? false,
   };
   const { windowDays, alarms, invoiceLog, accounts } = context;
   const rightOfWay = createRightOfWay();

@@ -51,6 +51,7 @@ export function createBillingContext({ config, ...parts }: BillingParts): Billin
     invoiceLog: createInvoiceLog(parts.log),
     cluster: config.clickhouseCluster,
     publicUrl: config.publicUrl ?? null,
+    allowPrivate: config.webhookAllowPrivate ?? false,
     accounts: createAccounts(config),
     providerOf: (delivery) => providerOf(providers, delivery),
   };

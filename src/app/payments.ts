@@ -38,12 +38,12 @@ export function createAccounts(config: PaymentsConfig): StripeAccounts {
 
 /** The parts that the provider of a delivery is created from. */
 export function providerParts(context: BillingContext, config: PaymentsConfig): ProviderParts {
-  const { db, accounts } = context;
+  const { db, accounts, allowPrivate } = context;
   return {
     db,
     accounts,
     leavesInDraft: config.stripe?.leavesInDraft ?? false,
-    send: sender(config.webhookAllowPrivate ?? false),
+    send: sender(allowPrivate),
     invoiceText: (document) => invoiceText(context, document),
   };
 }

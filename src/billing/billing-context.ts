@@ -47,6 +47,8 @@ export interface BillingContext {
   readonly cluster: string | undefined;
   /** Where clients reach the service; null: it does not know. */
   readonly publicUrl: string | null;
+  /** Whether messages may be sent over http, and into private networks. */
+  readonly allowPrivate: boolean;
   readonly accounts: StripeAccounts;
   /** The provider that a delivery goes to. Throws `ProviderProblem` where it cannot be reached any more. */
   providerOf(delivery: Delivery): Promise<PaymentsProvider>;

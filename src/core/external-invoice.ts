@@ -38,6 +38,7 @@ export interface ExternalInvoice {
   /** When it was finalized there. */
   readonly issuedAt: Instant | null;
   readonly paidAt: Instant | null;
+  /** A link with http or https. */
   readonly pdfUrl: string | null;
   /** The page where the customer can pay it. */
   readonly paymentUrl: string | null;

@@ -276,6 +276,37 @@ describe('billing configurations of a customer', () => {
   });
 });
 
+describe('the receiver of a custom configuration', () => {
+  const receiver = (url: string) => ({
+    billing_provider: 'custom',
+    delivery_method: 'webhook',
+    configuration: { url, signing_secret: 'a-secret-of-16-characters' },
+  });
+
+  test.each(['http://erp.example/', 'ftp://erp.example/', 'not a URL', 'https://user@erp.example/'])(
+    'the receiver of a custom configuration is never %s unless private receivers are allowed',
+    async (url) => {
+      const customer_id = await newCustomer();
+      const set = await api.send('POST', SET, { data: [{ customer_id, ...receiver(url) }] });
+      const customer_billing_provider_configurations = [receiver(url)];
+      const create = await api.send('POST', '/v1/customers', {
+        name: 'Acme',
+        customer_billing_provider_configurations,
+      });
+      for (const refused of [set, create]) {
+        expect(refused.status).toBe(400);
+        expect(refused.text('message')).toContain('configuration.url: must ');
+      }
+      expect((await api.post(GET, { customer_id })).list('data')).toEqual([]);
+    },
+  );
+
+  test('the receiver of a custom configuration with https is taken', async () => {
+    const customer = await newCustomer();
+    expect(await add(customer, receiver('https://erp.example/invoices'))).toHaveLength(1);
+  });
+});
+
 describe('the configuration that a contract or package means', () => {
   const nothing: BillingConfigurationLookup = { id: null, billingProvider: null, deliveryMethod: null };
   const byMethod: BillingConfigurationLookup = {

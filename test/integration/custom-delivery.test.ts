@@ -174,7 +174,7 @@ describe('exactly once', () => {
   });
 });
 
-test('a refused invoice is reported, and delivered when its cause is corrected; an answer without an id is refused', async () => {
+test('a refused invoice is reported, and delivered when its cause is corrected; an answer without an id, or with a PDF at no link, is refused', async () => {
   receiver.misbehave = () => 422;
   const customer = await customerOf();
   const id = await bill(customer);
@@ -189,9 +189,22 @@ test('a refused invoice is reported, and delivered when its cause is corrected; 
     external_status: 'INVALID_REQUEST_ERROR',
     billing_provider_error: expect.stringContaining('external_id'),
   });
+  for (const pdf_url of ['javascript:alert(1)', 'https://erp.example/\u0000']) {
+    receiver.answers = { pdf_url };
+    await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
+    await eventually(customer, id, {
+      external_status: 'INVALID_REQUEST_ERROR',
+      billing_provider_error: expect.stringContaining('pdf_url'),
+    });
+  }
   receiver.answers = {};
   await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
   await eventually(customer, id, { external_status: 'SENT' });
+  const told = { invoice_id: id, pdf_url: 'javascript:alert(1)' };
+  const refused = await api.send('POST', '/v1/providers/custom/invoices/update', told);
+  expect(refused.status).toBe(400);
+  expect(refused.text('message')).toContain('pdf_url');
+  expect(await externalOf(customer, id)).not.toHaveProperty('pdf_url');
   expect(new Set(sentOf(id).map((message) => message.id)).size).toBe(1);
 });
 

@@ -404,6 +404,15 @@ describe('the state that Stripe reports', () => {
     expect(unknown.status).toBe(404);
   });
 
+  test('an event with a character that cannot be stored is refused, also when its signature is right', async () => {
+    const events = [
+      { id: 'evt_\u0000', type: 'invoice.paid', object: {} },
+      { id: 'evt_1', type: 'invoice.paid', object: { id: 'in_\u0000' } },
+      { id: 'evt_2', type: 'invoice.paid', object: { id: 'in_1', invoice: '\ud800' } },
+    ];
+    expect(await stripe.deliver(hook, events)).toEqual([400, 400, 400]);
+  });
+
   test('the state that Stripe reports is asked for every hour without any event', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer('declined'));
     const id = await customer.bill(900);

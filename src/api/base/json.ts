@@ -9,6 +9,7 @@ import { parse } from 'lossless-json';
 import { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
+import { storageProblem } from '../../core/storable-text.ts';
 
 /** A number literal exactly as it was sent: one with an exponent, or with more digits than a double keeps. */
 export class JsonNumber {
@@ -72,8 +73,6 @@ export class JsonText {
 const SAFE_DIGITS_MAX = 15;
 /** UTF-8 has no lone surrogates, so only an escape can introduce one. */
 const MAY_HOLD_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
-/** With the `u` flag a surrogate pair is one character, so only a lone surrogate matches. */
-const HALF_SURROGATE_PAIR = /\p{Surrogate}/u;
 
 /** Far above any body of the API, and far below the stack limit of the recursive parser. */
 const DEPTH_MAX = 64;
@@ -159,9 +158,8 @@ function refuseDeepNesting(text: string): void {
 
 function refuseUnstorable(value: unknown, path: string): void {
   if (typeof value === 'string') {
-    const refuse = (what: string) => new Refusal('invalid', `${path || 'body'}: must not contain ${what}`);
-    if (value.includes('\u0000')) throw refuse('the character U+0000');
-    if (HALF_SURROGATE_PAIR.test(value)) throw refuse('half a surrogate pair');
+    const problem = storageProblem(value);
+    if (problem !== null) throw new Refusal('invalid', `${path || 'body'}: ${problem}`);
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => {
       refuseUnstorable(item, `${path}[${index}]`);

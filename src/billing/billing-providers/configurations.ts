@@ -6,7 +6,6 @@ import {
 } from '../../core/billing-providers.ts';
 import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { canonicalJson, loadConnections } from '../../store/billing-providers/billing-connections.ts';
 import {
@@ -15,9 +14,12 @@ import {
   listBillingConfigurations,
 } from '../../store/customers/billing-configurations.ts';
 import { customerExists, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
-import type { RowContext } from '../billing-context.ts';
+import type { BillingContext, RowContext } from '../billing-context.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
+
+/** What a configuration is checked and stored with. */
+export type ConfigurationContext = RowContext & Pick<BillingContext, 'allowPrivate'>;
 
 /** A configuration as a client describes it. */
 export interface BillingConfigurationInput extends DeliveryInput {
@@ -41,9 +43,9 @@ export interface BillingConfigurationView
  */
 export async function addBillingConfigurations(
   tx: Transaction,
+  { clock, allowPrivate }: ConfigurationContext,
   customerId: string,
   inputs: readonly BillingConfigurationInput[],
-  createdAt: Instant,
   pathOf: (index: number) => FieldPath,
 ): Promise<BillingConfiguration[]> {
   if (inputs.length === 0) return [];
@@ -55,7 +57,7 @@ export async function addBillingConfigurations(
     const path = pathOf(index);
     const { billingProvider, taxProvider, settings } = input;
     const delivery = await resolveDelivery(tx, input, path);
-    checkSettings({ billingProvider, taxProvider, settings, ...delivery }, path);
+    checkSettings({ billingProvider, taxProvider, settings, ...delivery }, path, { allowPrivate });
     const one = {
       id: newId(),
       customerId,
@@ -63,7 +65,7 @@ export async function addBillingConfigurations(
       ...delivery,
       taxProvider,
       configuration: settings,
-      createdAt,
+      createdAt: clock.now(),
       archivedAt: null,
     };
     const same = known.get(contentOf(one));
@@ -87,10 +89,9 @@ function contentOf(one: BillingConfiguration): string {
  * customer (`not_found`), an archived one and unsound configurations (`invalid`); naming the field.
  */
 export async function setBillingConfigurations(
-  deps: RowContext,
+  deps: ConfigurationContext,
   inputs: readonly (BillingConfigurationInput & { readonly customerId: string })[],
 ): Promise<BillingConfigurationView[]> {
-  const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
     const added: BillingConfiguration[] = [];
     // Locked in a fixed order, so that two calls for the same customers cannot deadlock.
@@ -98,7 +99,7 @@ export async function setBillingConfigurations(
     for (const [index, input] of inputs.entries()) {
       const path = ['inputs', index];
       await requireActiveCustomer(tx, input.customerId, [...path, 'customerId']);
-      added.push(...(await addBillingConfigurations(tx, input.customerId, [input], now, () => path)));
+      added.push(...(await addBillingConfigurations(tx, deps, input.customerId, [input], () => path)));
     }
     return billingConfigurationViews(tx, added);
   });

@@ -10,8 +10,10 @@ import {
   type TaxProvider,
 } from '../../core/billing-providers.ts';
 import { type FieldPath, invalid } from '../../core/errors.ts';
+import { receiverProblem } from '../../core/urls.ts';
 import { customConfiguration } from '../../payments/custom/custom-provider.ts';
 import { stripeOptions } from '../../payments/stripe/settings.ts';
+import type { BillingContext } from '../billing-context.ts';
 
 export type ProviderSettings = Readonly<Record<string, unknown>>;
 
@@ -38,13 +40,15 @@ interface CheckedConfiguration {
 export function checkSettings(
   { billingProvider, deliveryMethod, taxProvider, settings }: CheckedConfiguration,
   path: FieldPath,
+  { allowPrivate }: Pick<BillingContext, 'allowPrivate'>,
 ): void {
   if (deliveryMethod === 'webhook') {
     if (billingProvider !== 'custom') {
       throw invalid([...path, 'deliveryMethod'], 'webhook is for the billing provider custom');
     }
     checkMembers(customConfiguration, settings, path);
-    checkUrl(settings.url, [...path, 'settings', 'url']);
+    const problem = receiverProblem(settings.url, { allowPrivate });
+    if (problem !== null) throw invalid([...path, 'settings', 'url'], problem);
   }
   if (billingProvider === 'stripe') checkStripeSettings(settings, taxProvider, path);
   else if (taxProvider !== null)
@@ -80,13 +84,6 @@ function checkMembers(schema: z.ZodObject, settings: ProviderSettings, path: Fie
   const [member] = issue.path;
   const isMissing = typeof member === 'string' && given[member] === undefined;
   throw invalid([...path, 'settings', String(member)], isMissing ? 'is required' : issue.message);
-}
-
-function checkUrl(text: unknown, path: FieldPath): void {
-  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw invalid(path, 'must be a URL with https');
-  if (url.username !== '' || url.password !== '') throw invalid(path, 'must not have a user or password');
 }
 
 /** The setting under whichever name it has; null where it is not given. */

@@ -2,10 +2,10 @@
 import { newId } from '../../core/ids.ts';
 import { sentTogether } from '../../store/base/sent-together.ts';
 import { type Customer, insertCustomer } from '../../store/customers/customers.ts';
-import type { RowContext } from '../billing-context.ts';
 import {
   addBillingConfigurations,
   type BillingConfigurationInput,
+  type ConfigurationContext,
 } from '../billing-providers/configurations.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import type { WithCustomFields } from '../custom-fields/with-fields.ts';
@@ -26,7 +26,7 @@ export interface CreateCustomerInput {
  * custom field that another customer holds, archived ones included (`conflict`, naming it).
  */
 export async function createCustomer(
-  deps: RowContext,
+  deps: ConfigurationContext,
   input: CreateCustomerInput,
 ): Promise<WithCustomFields<Customer>> {
   const now = deps.clock.now();
@@ -46,7 +46,7 @@ export async function createCustomer(
       () => replaceAliases(tx, head.id, ingestAliases, { isNew: true }),
     );
     const pathOf = (index: number) => ['billingConfigurations', index];
-    await addBillingConfigurations(tx, head.id, input.billingConfigurations, now, pathOf);
+    await addBillingConfigurations(tx, deps, head.id, input.billingConfigurations, pathOf);
     await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: [] }]);
   });
   return { ...head, ingestAliases, archivedAt: null, customFields };

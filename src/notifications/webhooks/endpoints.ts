@@ -3,6 +3,7 @@ import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../core/time.ts';
+import { receiverProblem } from '../../core/urls.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import {
   cancelDeliveries,
@@ -49,7 +50,7 @@ export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): 
   const endpoint = {
     ...wanted,
     id: newId(),
-    url: checkedUrl(wanted.url, deps.allowPrivate),
+    url: checkedUrl(wanted.url, deps),
     secret: newSecret(),
     formerSecret: null,
     formerSecretUntil: null,
@@ -66,12 +67,10 @@ export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): 
   });
 }
 
-function checkedUrl(text: string, allowPrivate: boolean): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const schemes = allowPrivate ? ['https:', 'http:'] : ['https:'];
-  if (url === null || !schemes.includes(url.protocol)) throw invalid(['url'], 'must be a URL with https');
-  if (url.username !== '' || url.password !== '') throw invalid(['url'], 'must not have a user or password');
-  return url.href;
+function checkedUrl(text: string, { allowPrivate }: NotificationContext): string {
+  const problem = receiverProblem(text, { allowPrivate });
+  if (problem !== null) throw invalid(['url'], problem);
+  return new URL(text).href;
 }
 
 /** Refuses an unknown one (`not_found`). */

@@ -6,7 +6,9 @@
 import { z } from 'zod';
 import { EXTERNAL_STATUSES, type ExternalInvoice } from '../../core/external-invoice.ts';
 import { derivedId } from '../../core/ids.ts';
+import { storageProblem } from '../../core/storable-text.ts';
 import { SECOND_MS } from '../../core/time.ts';
+import { isLink } from '../../core/urls.ts';
 import type { PaymentDocument } from '../document.ts';
 import { type Note, type PaymentsProvider, type Progress, ProviderProblem } from '../provider.ts';
 
@@ -21,11 +23,18 @@ export const customConfiguration = z.object({
 
 /** The answer of the receiver, which it may also send later. Amounts are in the unit of the invoice. */
 const receiverAnswer = z.object({
-  external_id: z.string().min(1).max(255),
-  number: z.string().max(255).nullish(),
+  external_id: textOfAnswer(255).min(1),
+  number: textOfAnswer(255).nullish(),
   status: z.enum(EXTERNAL_STATUSES).nullish(),
-  pdf_url: z.string().max(2_000).nullish(),
+  pdf_url: textOfAnswer(2_000).refine(isLink).nullish(),
 });
+
+function textOfAnswer(charactersMax: number) {
+  return z
+    .string()
+    .max(charactersMax)
+    .refine((text) => storageProblem(text) === null);
+}
 
 /** Sends a signed message; never rejects. */
 export type SendMessage = (
@@ -76,7 +85,7 @@ async function deliver(
   if (!parsed.success) {
     throw new ProviderProblem(
       'refused',
-      'The receiver has answered without external_id, number, status, pdf_url',
+      `The receiver has answered without a valid ${parsed.error.issues[0]?.path.join('.') || 'external_id'}`,
     );
   }
   const { external_id: externalId, number, status, pdf_url: pdfUrl } = parsed.data;

@@ -71,14 +71,23 @@ it('the sender of webhooks keeps the start of a long answer and does not read th
 });
 
 it.each([
-  'http://127.0.0.1:1',
-  'http://[::1]:1',
-  'http://0x7f.1:1',
-  'http://localhost:1',
-  'http://[::ffff:7f00:1]:1',
+  'https://127.0.0.1:1',
+  'https://[::1]:1',
+  'https://0x7f.1:1',
+  'https://localhost:1',
+  'https://[::ffff:7f00:1]:1',
 ])('the sender of webhooks makes no connection to %s unless private addresses are allowed', async (url) => {
   const attempt = await sendWebhook(url, { headers: {}, body: '{}' }, { allowPrivate: false });
   expect(attempt.error).toMatch(/^address .* is not public$/);
+});
+
+it('the sender of webhooks sends nothing over http unless private addresses are allowed', async () => {
+  const attempt = await sendWebhook(
+    'http://receiver.example/',
+    { headers: {}, body: '{}' },
+    { allowPrivate: false },
+  );
+  expect(attempt).toEqual({ status: null, answer: null, error: 'the URL must have https' });
 });
 
 it('the sender of webhooks tells why there was no connection', async () => {

@@ -2,6 +2,7 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
 import { useApi, useReadAgain } from '../../api/queries.ts';
+import { webLink } from '../../format/links.ts';
 import { growthText } from '../../format/money.ts';
 import { lastDayText, periodText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
@@ -146,7 +147,7 @@ function Delivery({ invoice: { id, external_invoice: external } }: { readonly in
     external_status: status,
     billing_provider_error: error,
   } = external;
-  const link = external.payment_url ?? external.pdf_url;
+  const link = webLink(external.payment_url) ?? webLink(external.pdf_url);
   return (
     <Fact
       label={`Delivery to ${provider}`}

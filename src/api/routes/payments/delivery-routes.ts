@@ -6,6 +6,7 @@ import { redeliverInvoices } from '../../../billing/payments/redeliver.ts';
 import { tellExternalStatus } from '../../../billing/payments/told-status.ts';
 import { BILLABLE_STATUSES } from '../../../core/billing-providers.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
+import { isLink } from '../../../core/urls.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { externalInvoiceSchema, externalToWire } from '../invoices/external-invoice.ts';
@@ -55,7 +56,7 @@ function tellRoute(deps: RowContext): RouteDefinition {
       invoice_id: uuid.meta({ description: 'The id of the invoice here.' }),
       external_status: enumIn(EXTERNAL_STATUSES).optional(),
       number: z.string().max(255).nullish(),
-      pdf_url: z.string().max(2_000).nullish(),
+      pdf_url: z.string().max(2_000).refine(isLink, 'must be a URL with https or http').nullish(),
       external_payment_id: z.string().max(255).nullish(),
       billing_provider_error: z.string().max(2_000).nullish(),
       paid_at: timestamp.nullish(),

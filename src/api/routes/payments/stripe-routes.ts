@@ -10,6 +10,7 @@ import {
 import { stripeEvent, takeStripeEvent } from '../../../billing/payments/provider-events.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { verifiedEvent } from '../../../payments/stripe/verify-event.ts';
+import { parseJson } from '../../base/json.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
 
@@ -125,7 +126,7 @@ function webhookRoute(deps: BillingContext): RouteDefinition {
       if (secret === null) throw new Refusal('invalid', `the account ${name} has no webhook secret`);
       const text = await verifiedEvent(Buffer.from(body as Buffer), http.req.header(SIGNATURE) ?? '', secret);
       if (text === null) throw new Refusal('invalid', 'the signature of the event is not valid, or too old');
-      const event = stripeEvent.safeParse(JSON.parse(text));
+      const event = stripeEvent.safeParse(parseJson(text));
       if (!event.success) throw new Refusal('invalid', 'the event is not one of Stripe');
       await takeStripeEvent(deps, account.id, event.data);
       return { received: true };
