@@ -126,6 +126,31 @@ describe('the address of a dashboard', () => {
   });
 
   it.each([
+    ['billing.example', 'billing.example'],
+    ['billing.example:8443, proxy.internal', 'billing.example:8443'],
+    ['[2001:db8::1]:443', '[2001:db8::1]:443'],
+    // Values that are no host are ignored.
+    ...[
+      'evil.example/x?',
+      'user@evil.example',
+      'evil.example#',
+      'a b',
+      '[::1',
+      'a:99999',
+      '',
+      `${'a.'.repeat(200)}x`,
+    ].map((header): [string, string] => [header, new URL(service.url).host]),
+  ])('the address of a dashboard, asked for with the forwarded host %j, is at %s', async (header, host) => {
+    const { body } = await api.post(
+      GET_URL,
+      { customer_id: acme.id, dashboard: 'invoices' },
+      { headers: { 'x-forwarded-host': header, 'x-forwarded-proto': 'https' } },
+    );
+    const { url } = (body as { data: { url: string } }).data;
+    expect(url.slice(0, url.indexOf('/dashboards/'))).toBe(`https://${host}`);
+  });
+
+  it.each([
     ['cut', (text: string) => text.slice(0, -1)],
     ['without a signature', (text: string) => text.split('.')[0] ?? ''],
     ['with an empty signature', (text: string) => `${text.split('.')[0]}.`],

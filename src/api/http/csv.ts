@@ -50,7 +50,7 @@ export async function* csvText(
   columns: readonly { readonly name: string }[],
   reads: AsyncIterable<string[][]>,
 ): AsyncGenerator<string, void, undefined> {
-  let header: string[][] = [columns.map(({ name }) => name)];
+  let header: string[][] = [columns.map(({ name }) => withoutFormula(name))];
   for await (const rows of reads) {
     yield records([...header, ...rows]);
     header = [];

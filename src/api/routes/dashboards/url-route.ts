@@ -1,5 +1,4 @@
 /** The signed address of a dashboard, for a frame in a page of the operator. */
-import type { Context } from 'hono';
 import { z } from 'zod';
 import { getCustomer } from '../../../billing/customers/change-customer.ts';
 import {
@@ -12,9 +11,8 @@ import {
   isDashboardOption,
 } from '../../../core/dashboards.ts';
 import { invalid } from '../../../core/errors.ts';
-import { headerOf } from '../../http/request-body.ts';
+import { originOf } from '../../http/request-origin.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { isHttps } from '../../http/session.ts';
 import { uuid } from '../../wire/fields.ts';
 import type { RouteContext } from '../route-context.ts';
 
@@ -95,7 +93,7 @@ export function dashboardUrlRoute({ db, links, publicUrl }: RouteContext): Route
     ...definition,
     async run(input) {
       const { data } = (await definition.run(input)) as { readonly data: { readonly url: string } };
-      return { data: { url: (publicUrl ?? addressOf(input.http)) + data.url } };
+      return { data: { url: (publicUrl ?? originOf(input.http)) + data.url } };
     },
   };
 }
@@ -133,9 +131,4 @@ function optionsOf(
     options[key] = value;
   }
   return options;
-}
-
-function addressOf(http: Context): string {
-  const host = headerOf(http, 'x-forwarded-host') ?? headerOf(http, 'host') ?? 'localhost';
-  return `${isHttps(http) ? 'https' : 'http'}://${host.split(',', 1)[0]?.trim()}`;
 }

@@ -100,6 +100,16 @@ describe('the text', () => {
     expect(await written(['1'], [], ['2', '3'])).toBe('a\r\n1\r\n2\r\n3\r\n');
     expect(await written([])).toBe('a\r\n');
   });
+
+  test('the names of columns of CSV, which a query gives, are no formulas either', async () => {
+    async function* reads() {
+      yield [['1', '2', '3']];
+    }
+    const columns = ['plain', '=1+1', ' @SUM(A1)'].map((name) => ({ name }));
+    const pieces: string[] = [];
+    for await (const piece of csvText(columns, reads())) pieces.push(piece);
+    expect(pieces.join('')).toBe("plain,'=1+1,' @SUM(A1)\r\n1,2,3\r\n");
+  });
 });
 
 describe('the Accept header', () => {
