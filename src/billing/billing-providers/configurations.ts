@@ -18,7 +18,7 @@ import type { BillingContext, RowContext } from '../billing-context.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
 
-/** What a configuration is checked and stored with. */
+/** The clock and the settings with which a configuration is checked and stored. */
 export type ConfigurationContext = RowContext & Pick<BillingContext, 'allowPrivate'>;
 
 /** A configuration as a client describes it. */

@@ -45,7 +45,7 @@ export async function sendWebhook(
 ): Promise<Attempt> {
   try {
     const target = new URL(url);
-    // What was stored while http was allowed.
+    // A URL with http was stored while that was allowed.
     if (!allowPrivate && target.protocol !== 'https:') throw new Error('the URL must have https');
     const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
     if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new ClosedAddress(host);
