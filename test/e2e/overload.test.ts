@@ -12,8 +12,8 @@ import { createDataDirectory } from '../support/data-directory.ts';
 import type { Overload, OverloadOptions } from '../support/overload/overload.ts';
 
 const TOKEN = 'given-to-the-process';
-/** More than the bodies of all requests may take together. */
-const REFUSALS = ['Too many request bodies'];
+/** The bodies of all requests take too much memory, or as many events wait as may. A slow machine meets only one of both. */
+const REFUSALS = ['Too many request bodies', 'too many events are waiting'];
 const FULL = { connections: 3_900, textLength: 400, secondsMin: 20, refusals: REFUSALS };
 const SMALLER = { connections: 400, textLength: 4_500, secondsMin: 3, refusals: REFUSALS };
 const BEFORE = 1_000;
@@ -128,8 +128,8 @@ it.each([
     expect(await sender.ended, sender.stderr()).toBe(0);
     const load = JSON.parse(sender.stdout()) as Overload;
     expect(load.wrong).toEqual([]);
-    const refused = Object.keys(load.refused).join('\n');
-    for (const refusal of REFUSALS) expect(refused).toContain(refusal);
+    const refused = Object.keys(load.refused);
+    expect(refused.filter((each) => REFUSALS.some((refusal) => each.includes(refusal)))).not.toEqual([]);
     expect(Math.min(load.hungUp, load.looks)).toBeGreaterThan(0);
     // Refused clients get an answer. Connections that were hung up count until that is seen, and there are 4,000 at
     // most.
@@ -144,6 +144,8 @@ it.each([
     expect(load.after.all + taken).toBe(BEFORE + load.sent);
     expect(load.end).toEqual(sameOfBoth(BEFORE + load.sent));
 
+    // The oldest ids, which are in files if any are.
+    expect((await service.post('/v1/ingest', eventsBefore(0))).status).toBe(200);
     const measures = await (await fetch(new URL('/metrics', service.url))).text();
     for (const name of measured)
       expect(Number(measures.split(`\n${name} `)[1]?.split('\n')[0]), name).toBeGreaterThan(0);

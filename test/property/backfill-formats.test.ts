@@ -94,6 +94,11 @@ async function parquet(rows: readonly SourceRow[], method: string): Promise<Buff
   );
 }
 
+const withoutNote: SourceRow = {
+  ...{ id: '1', org: 'a', kind: 'call', at: '2025-01-01T00:00:00.000Z', note: null },
+  ...{ amount: '0', count: '0', isPaid: false },
+};
+
 test('rows in JSON Lines, CSV and Parquet are the same events', async () => {
   const codecs = ['none', 'snappy', 'zstd', 'gzip', 'lz4', 'brotli'];
   await fc.assert(
@@ -124,7 +129,8 @@ test('rows in JSON Lines, CSV and Parquet are the same events', async () => {
         }
       },
     ),
-    { numRuns: runs(60) },
+    // A column without a value, which is a page without bytes.
+    { numRuns: runs(60), examples: codecs.map((codec) => [[withoutNote], codec, false]) },
   );
 });
 

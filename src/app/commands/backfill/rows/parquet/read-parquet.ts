@@ -4,6 +4,7 @@
  */
 import {
   type AsyncBuffer,
+  type Compressors,
   type FileMetaData,
   type ParquetParsers,
   parquetMetadataAsync,
@@ -111,6 +112,14 @@ function keysWithin(node: SchemaTree): SchemaTree[] {
   return [...(key === undefined ? [] : [key]), ...node.children.flatMap(keysWithin)];
 }
 
+/** A page without bytes, of values that are all null, is a lone token in LZ4, which its decoder takes for damage. */
+const DECODERS: Compressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decode]) => [
+    codec,
+    (page: Uint8Array, length: number) => (length === 0 ? new Uint8Array() : decode(page, length)),
+  ]),
+);
+
 const PARSERS: Partial<ParquetParsers> = {
   // Of INT96, whose column has no other type.
   timestampFromNanoseconds: (nanoseconds) => nanoseconds,
@@ -163,7 +172,7 @@ async function rowsOf(
   const options = {
     file: source,
     metadata,
-    compressors,
+    compressors: DECODERS,
     utf8: false,
     parsers: PARSERS,
     geoparquet: false,
