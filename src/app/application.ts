@@ -30,6 +30,7 @@ import { withTracedQueries } from '../metering/client/traced-queries.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest } from '../metering/ingest/ingest.ts';
+import { createOlderCloudEventIds } from '../metering/ingest/older-cloud-event-ids.ts';
 import { createCloudEventReader, type EventReader } from '../metering/ingest/validate-events.ts';
 import { createSpanIngest } from '../metering/otlp/ingest-spans.ts';
 import { closeReportReader } from '../metering/sql/reports/run-report.ts';
@@ -40,6 +41,7 @@ import { createRightOfWay } from '../runtime/right-of-way.ts';
 import { TOKENS_CHANNEL } from '../store/access/tokens.ts';
 import type { Database } from '../store/base/database.ts';
 import type { Listen } from '../store/base/notifications.ts';
+import { findSlashesApartFrom } from '../store/events/cloud-event-identities.ts';
 import { findResponseIdsFrom } from '../store/events/span-identities.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
@@ -236,7 +238,17 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     admitEvents();
     return await ingest.ingest(body, reader);
   };
-  const cloudEvents = createCloudEventReader(config.cloudEventsIdentity ?? 'source-and-id');
+  const identity = config.cloudEventsIdentity ?? 'source-and-id';
+  const cloudEvents = createCloudEventReader(identity);
+  const olderCloudEventIds = createOlderCloudEventIds({
+    ...{ identity, clock, windowDays, clickhouse: inLane(clickhouse, 'ingest') },
+    apartFrom: await findSlashesApartFrom(stores.db),
+    storedAmong: (ids) => ingest.storedAmong(ids),
+  });
+  const ingestCloudEvents = async (body: Buffer) => {
+    const older = await olderCloudEventIds(body);
+    return await ingestEvents(body, older.size === 0 ? cloudEvents : createCloudEventReader(identity, older));
+  };
   const spans = createSpanIngest({
     ingestEvents,
     rules: {
@@ -309,7 +321,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ingest: (body) => ingestEvents(body),
     admitEvents,
     ingestSpans: spans.ingest,
-    ingestCloudEvents: (body) => ingestEvents(body, cloudEvents),
+    ingestCloudEvents,
     readiness: () => readiness({ stores, watch, index, room }),
     shortage: room.shortage,
     measures: serviceFigures({

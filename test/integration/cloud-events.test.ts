@@ -1,6 +1,7 @@
 /** CloudEvents are events of usage: stored once, whole or not at all, and billed like any other. */
 import zlib, { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { createOlderCloudEventIds } from '../../src/metering/ingest/older-cloud-event-ids.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 
@@ -108,6 +109,36 @@ test('events of one id and two sources are two, and nested values are JSON text'
       properties: { tokens: '5', nested: '{"a":[1.5]}' },
     },
   ]);
+});
+
+test('events of sources and ids that join to one text are all counted', async () => {
+  const events = Array.from({ length: 10 }, (_, n) => [
+    { ...cloudEvent(`a/${n}`, 'joined'), source: 'x' },
+    { ...cloudEvent(`${n}`, 'joined'), source: 'x/a' },
+  ]).flat();
+  for (let time = 0; time < 2; time += 1) {
+    expect((await send('/v1/ingest/cloudevents', BATCH, events)).status).toBe(204);
+  }
+  expect(await tokensOf('joined')).toBe(20);
+});
+
+test('an event that an earlier version stored under a joined id is known after the upgrade, and a later one is not', async () => {
+  const event = { customer_id: 'older', event_type: 'call', timestamp: '2026-11-09T10:00:00Z' };
+  await api.post('/v1/ingest', [{ ...event, transaction_id: 'x/older/1' }]);
+  const body = Buffer.from(
+    JSON.stringify(['older/1', 'older/2'].map((id) => ({ ...cloudEvent(id, 'older'), source: 'x' }))),
+  );
+  const olderIds = (apartFrom: number | null) =>
+    createOlderCloudEventIds({
+      ...{ identity: 'source-and-id', windowDays: 34, clickhouse: service.clickhouse, apartFrom },
+      clock: { now: () => Date.UTC(2026, 10, 10) },
+      storedAmong: async (ids) => new Set(ids),
+    })(body);
+  expect(await olderIds(Date.UTC(2026, 10, 10))).toEqual(new Set(['x/older/1']));
+  // Accepted after the upgrade, or when it can no longer be known.
+  expect(await olderIds(Date.UTC(2026, 10, 9, 22))).toEqual(new Set());
+  expect(await olderIds(Date.UTC(2026, 9, 1))).toEqual(new Set());
+  expect(await olderIds(null)).toEqual(new Set());
 });
 
 test('a body of another type or form is refused', async () => {

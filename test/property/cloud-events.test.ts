@@ -85,7 +85,8 @@ function cloudEvent({ time, data, ...event }: Sent, extra: object = {}) {
 }
 
 function usageEvent({ id, source, subject, type, time, data }: Sent, identity: CloudEventIdentity) {
-  const whole = identity === 'id' ? id : `${source}/${id}`;
+  const escaped = `${source}/${id.replaceAll('%', '%25').replaceAll('/', '%2F')}/`;
+  const whole = identity === 'id' ? id : id.includes('/') ? escaped : `${source}/${id}`;
   const hash = () => `cloudevents:${createHash('sha256').update(whole).digest('hex')}`;
   return {
     transaction_id: Array.from(whole).length > 128 ? hash() : whole,
@@ -119,6 +120,46 @@ it('a CloudEvent is stored as the same event of usage, in one pass or with exten
     ),
     { numRuns: runs(3_000) },
   );
+});
+
+/** Few parts, so that joined ones are equal by chance. */
+const joined = fc
+  .array(fc.constantFrom('a', 'x', '/', '//', '%', '%2F', '%25', '1'), { minLength: 1, maxLength: 5 })
+  .chain((parts) => fc.constantFrom(1, 60).map((times) => parts.join('').repeat(times)));
+
+it('a CloudEvent never has the identity of one with another source or id, in one pass, extended or hashed', () => {
+  const transactionId = (source: string, id: string, extra: object = {}) => {
+    const event = { id, source, subject: 'c', type: 't', time: undefined, data: undefined };
+    const read = readers['source-and-id'].read(body(cloudEvent(event, extra)), CONTEXT);
+    if (!('rows' in read)) throw new Error(read.message);
+    return read.rows.read(0).transactionId;
+  };
+  fc.assert(
+    fc.property(joined, fc.nat(), fc.nat(), (text, first, second) => {
+      // The same text, cut into a source and an id at two places, with the slash between them and without.
+      const cuts = [first, second].map((at) => 1 + (at % Math.max(1, text.length - 1)));
+      const pairs = cuts.flatMap((at) => [
+        [text.slice(0, at), text.slice(at) || '/'] as const,
+        [text.slice(0, at), text.slice(at + 1) || '/'] as const,
+      ]);
+      for (const [source, id] of pairs) {
+        expect(transactionId(source, id)).toBe(transactionId(source, id, { extension: 1 }));
+        for (const [otherSource, otherId] of pairs) {
+          const isSame = source === otherSource && id === otherId;
+          expect(transactionId(source, id) === transactionId(otherSource, otherId)).toBe(isSame);
+        }
+      }
+    }),
+    { numRuns: runs(1_000) },
+  );
+});
+
+it('a CloudEvent keeps the id under which an earlier version stored it, and only that one', () => {
+  const event = { source: 'x', subject: 'c', type: 't', time: undefined, data: undefined };
+  const events = body(['a/1', 'a/2'].map((id) => cloudEvent({ ...event, id })));
+  const read = createCloudEventReader('source-and-id', new Set(['x/a/1'])).read(events, CONTEXT);
+  if (!('rows' in read)) throw new Error(read.message);
+  expect([0, 1].map((row) => read.rows.read(row).transactionId)).toEqual(['x/a/1', 'x/a%2F2/']);
 });
 
 it('a CloudEvent of a body that is damaged is read or refused', () => {

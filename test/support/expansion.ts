@@ -12,6 +12,9 @@ const ADDS = [
 
 /** Statements that a version before could notice. ClickHouse and Drizzle separate theirs in different ways. */
 export function beyondExpansion(text: string): string[] {
+  const created = new Set(
+    [...text.matchAll(/create table (\S+)/gi)].map(([, table]) => table?.toLowerCase()),
+  );
   return text
     .split(/--> statement-breakpoint|;\s*$/m)
     .map((statement) =>
@@ -20,10 +23,14 @@ export function beyondExpansion(text: string): string[] {
         .replace(/\$\{\w+\}/g, '')
         .trim(),
     )
-    .filter((statement) => statement !== '' && !addsOnly(statement.toLowerCase().replace(/\s+/g, ' ')));
+    .filter(
+      (statement) => statement !== '' && !addsOnly(statement.toLowerCase().replace(/\s+/g, ' '), created),
+    );
 }
 
-function addsOnly(statement: string): boolean {
+function addsOnly(statement: string, created: ReadonlySet<string | undefined>): boolean {
+  // Rows of a table that no version knows yet.
+  if (created.has(/^insert into (\S+)/.exec(statement)?.[1])) return true;
   if (/\badd column\b/.test(statement) && /\bnot null\b/.test(statement) && !/\bdefault\b/.test(statement))
     return false;
   return ADDS.some((form) => form.test(statement)) && !/,\s*(drop|rename|alter|modify)\b/.test(statement);

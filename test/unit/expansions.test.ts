@@ -14,6 +14,7 @@ describe('an expansion', () => {
     'ALTER TABLE "customers" ADD COLUMN "count" integer DEFAULT 0 NOT NULL;',
     'ALTER TABLE "notes" ADD CONSTRAINT "notes_customer" FOREIGN KEY ("id") REFERENCES "public"."customers"("id");',
     'ALTER TABLE usage_events ON CLUSTER prod ADD COLUMN IF NOT EXISTS note String;',
+    'CREATE TABLE "notes" ("id" uuid);--> statement-breakpoint\nINSERT INTO "notes" ("id") SELECT "id" FROM "tokens";',
   ])('an expansion may have %s', (statement) => {
     expect(beyondExpansion(`-- Why.\n${statement}\n`)).toEqual([]);
   });
@@ -27,6 +28,7 @@ describe('an expansion', () => {
     'CREATE UNIQUE INDEX "names" ON "customers" USING btree ("name");',
     'ALTER TABLE "customers" ADD CONSTRAINT "named" CHECK ("name" <> \'\');',
     'DROP TABLE "customers";',
+    'INSERT INTO "customers" ("id") SELECT "id" FROM "notes";',
     'UPDATE "customers" SET "name" = \'\';',
     'ALTER TABLE usage_events MODIFY COLUMN properties String;',
   ])('an expansion may not have %s', (statement) => {

@@ -10,6 +10,13 @@ import { type BodyTraits, isObject, textProblem } from './property-text.ts';
 /** The identity of a CloudEvent: its source and its id, as the specification states, or its id alone. */
 export type CloudEventIdentity = 'source-and-id' | 'id';
 
+/** How the events of a body get their transaction ids. */
+export interface CloudEventIds {
+  readonly identity: CloudEventIdentity;
+  /** Those of `olderCloudEventId` that an earlier version stored: their events keep them. */
+  readonly older: ReadonlySet<string>;
+}
+
 /** More than any batch that collectors send by default. */
 export const CLOUD_EVENTS_MAX = 1_000;
 
@@ -38,7 +45,7 @@ export class EventProblem {
 /** The event of usage that a CloudEvent is, or what is wrong with it. Its members are not checked yet. */
 export function usageEventOf(
   candidate: unknown,
-  identity: CloudEventIdentity,
+  { identity, older }: CloudEventIds,
   now: Instant,
 ): Readonly<Record<string, unknown>> | EventProblem {
   if (!isObject(candidate)) return new EventProblem('the event must be an object');
@@ -51,7 +58,7 @@ export function usageEventOf(
   const problem = dataProblem(datacontenttype, data, candidate.data_base64);
   if (problem !== null) return new EventProblem(problem);
   return {
-    transaction_id: cloudEventId(identity, source, id),
+    transaction_id: cloudEventId({ identity, older }, source, id),
     customer_id: subject,
     event_type: type,
     timestamp: time ?? formatInstant(now),
@@ -74,9 +81,37 @@ function dataProblem(type: unknown, data: unknown, binary: unknown): string | nu
 
 const ANY_BODY: BodyTraits = { hasUnicodeEscapes: true, numbers: null };
 
-/** An id that is too long is hashed with its source; one that cannot be stored stays as it is, and is refused. */
-function cloudEventId(identity: CloudEventIdentity, source: string, id: string): string {
-  const text = identity === 'id' ? id : `${source}/${id}`;
+/** An id that is too long is hashed; one that cannot be stored stays as it is, and is refused. */
+function cloudEventId({ identity, older }: CloudEventIds, source: string, id: string): string {
+  if (identity === 'id') return bounded(id);
+  if (older.size > 0 && hasSlash(id)) {
+    const olderId = olderCloudEventId(source, id);
+    if (older.has(olderId)) return olderId;
+  }
+  return bounded(identityText(source, id));
+}
+
+export function hasSlash(id: string): boolean {
+  return id.includes(SLASH);
+}
+
+/** The id of earlier versions. Another source may have the same one with an id without slashes. */
+export function olderCloudEventId(source: string, id: string): string {
+  return bounded(`${source}${SLASH}${id}`);
+}
+
+const SLASH = '/';
+
+/**
+ * Source and id as one text from which both can be read again. An id without slashes stands after the last slash. Slashes
+ * of an id are escaped; then the text ends with a slash, as no other does.
+ */
+function identityText(source: string, id: string): string {
+  if (!hasSlash(id)) return `${source}${SLASH}${id}`;
+  return `${source}${SLASH}${id.replaceAll('%', '%25').replaceAll(SLASH, '%2F')}${SLASH}`;
+}
+
+function bounded(text: string): string {
   const isShort =
     text.length <= TRANSACTION_ID_CHARACTERS_MAX ||
     (text.length <= 2 * TRANSACTION_ID_CHARACTERS_MAX &&

@@ -278,6 +278,7 @@ export function createIngest(options: IngestOptions): Ingest {
     async storedAmong(transactionIds) {
       if (!isReady || transactionIds.length === 0) return new Set();
       const known = await knownAmong(knownIds, clock, transactionIds);
+      if (known.length === 0) return new Set();
       // Ids that were being written to the disk are written, or are not known any more.
       await writer.settled().catch(() => {});
       return new Set(await knownAmong(knownIds, clock, known));

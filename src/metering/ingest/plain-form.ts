@@ -24,7 +24,7 @@ export interface PlainForm {
   readonly mayBeSingle: boolean;
   /** Texts that a member must have to be plain. */
   readonly fixed: ReadonlyMap<number, Buffer>;
-  /** Whether the id begins with the source and a slash. */
+  /** Whether the id begins with the source and a slash. Slashes of the id itself are left to the general reader. */
   readonly hasSourceInId: boolean;
 }
 

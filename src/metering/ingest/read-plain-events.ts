@@ -326,10 +326,11 @@ class Scan {
     return true;
   }
 
-  /** Reads the characters of the id; how many they are, or 0 for more than an id has. */
+  /** Reads the characters of the id; how many they are, or 0 where it is not plain: too long, or with slashes to escape. */
   #readId(): number {
     let length = 0;
     if (this.#form.hasSourceInId) {
+      if (this.#hasSlash(TRANSACTION_ID)) return 0;
       length = this.#readUnits(SOURCE, 0);
       if (length >= TRANSACTION_ID_CHARACTERS_MAX) return 0;
       this.#codeUnits[length] = SLASH;
@@ -337,6 +338,12 @@ class Scan {
     }
     length = this.#readUnits(TRANSACTION_ID, length);
     return length > TRANSACTION_ID_CHARACTERS_MAX ? 0 : length;
+  }
+
+  #hasSlash(member: number): boolean {
+    const end = this.#spans[2 * member + 1] ?? 0;
+    for (let at = this.#spans[2 * member] ?? 0; at < end; at += 1) if (this.#body[at] === SLASH) return true;
+    return false;
   }
 
   /** Reads the text of a member after so many characters; the length of all, of which no more are read than fit. */

@@ -12,6 +12,7 @@ import {
   CLOUD_EVENT_MEMBERS,
   CLOUD_EVENTS_MAX,
   type CloudEventIdentity,
+  type CloudEventIds,
   EventProblem,
   usageEventOf,
 } from './cloud-events.ts';
@@ -73,10 +74,15 @@ export function createEventReader(): EventReader {
   return readerOf(createPlainEventReader(), USAGE_EVENTS);
 }
 
-/** Reads CloudEvents instead: one, or a list of them. */
-export function createCloudEventReader(identity: CloudEventIdentity): EventReader {
-  return readerOf(createPlainEventReader(plainCloudEvents(identity)), cloudEvents(identity));
+/** Reads CloudEvents instead: one, or a list of them. `older`: ids that events keep (see `CloudEventIds`). */
+export function createCloudEventReader(
+  identity: CloudEventIdentity,
+  older: ReadonlySet<string> = NO_IDS,
+): EventReader {
+  return readerOf(createPlainEventReader(plainCloudEvents(identity)), cloudEvents({ identity, older }));
 }
+
+const NO_IDS: ReadonlySet<string> = new Set();
 
 function readerOf(readPlain: PlainEventReader, form: BodyForm): EventReader {
   const parseTimestamp = createTimestampBytesParser();
@@ -119,14 +125,14 @@ const USAGE_EVENTS: BodyForm = {
   memberName: (member) => member,
 };
 
-function cloudEvents(identity: CloudEventIdentity): BodyForm {
+function cloudEvents(ids: CloudEventIds): BodyForm {
   const names = new Map<string, string>(Object.entries(CLOUD_EVENT_MEMBERS));
   return {
     eventsMin: 0,
     eventsMax: CLOUD_EVENTS_MAX,
     name: 'a CloudEvent or a JSON array of them',
     eventsOf: (parsed) => (Array.isArray(parsed) ? parsed : isObject(parsed) ? [parsed] : null),
-    usageEvent: (candidate, now) => usageEventOf(candidate, identity, now),
+    usageEvent: (candidate, now) => usageEventOf(candidate, ids, now),
     memberName: (member) => names.get(member) ?? member,
   };
 }

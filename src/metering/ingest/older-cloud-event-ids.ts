@@ -1,0 +1,103 @@
+/**
+ * CloudEvents that an earlier version stored under an id that two of them can have (`olderCloudEventId`): those that are
+ * sent again keep that id, and so are duplicates.
+ *
+ * Asked only while such an event can still be known, one deduplication window after the upgrade, and only for bodies
+ * with a slash in an id.
+ */
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { DAY_MS, HOUR_MS, type Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { type CloudEventIdentity, hasSlash, olderCloudEventId } from './cloud-events.ts';
+import { USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { isObject } from './property-text.ts';
+import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
+
+/** Processes of the earlier version may still store events beside this one. */
+const BESIDE_OLDER_VERSION_MS = HOUR_MS;
+
+interface OlderCloudEventIdsOptions {
+  readonly identity: CloudEventIdentity;
+  /** The upgrade; null without an earlier version. */
+  readonly apartFrom: Instant | null;
+  readonly windowDays: number;
+  readonly clock: Clock;
+  readonly clickhouse: ClickHouse;
+  /** Those of these ids whose events are on disk. */
+  storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** The older ids among the events of a body that an earlier version has stored. */
+export type OlderCloudEventIds = (body: Buffer) => Promise<ReadonlySet<string>>;
+
+const NONE: ReadonlySet<string> = new Set();
+
+export function createOlderCloudEventIds(options: OlderCloudEventIdsOptions): OlderCloudEventIds {
+  const { identity, apartFrom, windowDays, clock, clickhouse, storedAmong } = options;
+  if (identity === 'id' || apartFrom === null) return async () => NONE;
+  const storedBefore = apartFrom + BESIDE_OLDER_VERSION_MS;
+  return async (body) => {
+    if (clock.now() > storedBefore + windowDays * DAY_MS) return NONE;
+    const ids = olderIdsOf(body);
+    const known = ids.length === 0 ? NONE : await storedAmong(ids);
+    return known.size === 0 ? NONE : await findAcceptedBefore(clickhouse, [...known], storedBefore);
+  };
+}
+
+/** An id with a slash, or a text that may be one when it is unescaped. */
+const MAYBE_SLASH = /"id"\s*:\s*"[^"]*[/\\]|\\u/;
+
+/** Of the events with a slash in their id. A body that is no JSON has none, and is refused by its reader. */
+function olderIdsOf(body: Buffer): string[] {
+  const text = body.toString('utf8');
+  if (!MAYBE_SLASH.test(text)) return [];
+  const parsed = parse(text);
+  const events: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+  return events.flatMap((event) => {
+    if (!isObject(event)) return [];
+    const { source, id } = event;
+    if (typeof source !== 'string' || typeof id !== 'string' || !hasSlash(id)) return [];
+    return [olderCloudEventId(source, id)];
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const FOUND_SQL = `
+  SELECT DISTINCT transaction_id FROM ${USAGE_EVENTS_TABLE}
+  PREWHERE id_hash_a IN {hashes:Array(UInt32)}
+  WHERE has({ids:Array(String)}, transaction_id)
+    AND ingested_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`;
+
+/** The projection by hash is searched whatever the size of the table. */
+const SETTINGS = {
+  min_table_rows_to_use_projection_index: 0,
+  max_projection_rows_to_use_projection_index: 1_000_000_000,
+};
+
+async function findAcceptedBefore(
+  clickhouse: ClickHouse,
+  ids: readonly string[],
+  before: Instant,
+): Promise<Set<string>> {
+  const rows = await clickhouse.query({
+    sql: FOUND_SQL,
+    params: { ids, hashes: ids.map(firstHashWord), before },
+    settings: SETTINGS,
+    schema: z.object({ transaction_id: z.string() }),
+  });
+  return new Set(rows.map(({ transaction_id }) => transaction_id));
+}
+
+function firstHashWord(id: string): number {
+  const words = new Uint32Array(HASH_WORDS);
+  hashTransactionId(id, words);
+  return words[0] ?? 0;
+}

@@ -1,0 +1,16 @@
+import { sql } from 'drizzle-orm';
+import { check, integer, pgTable } from 'drizzle-orm/pg-core';
+import { instant } from '../base/columns.ts';
+
+/**
+ * From when on the identity of a CloudEvent distinguishes slashes of its source from those of its id, one row. Absent if
+ * no version ran here that did not.
+ */
+export const cloudEventIdentities = pgTable(
+  'cloud_event_identities',
+  {
+    id: integer('id').primaryKey().default(1),
+    slashesApartFrom: instant('slashes_apart_from').notNull(),
+  },
+  (table) => [check('cloud_event_identities_one_row', sql`${table.id} = 1`)],
+);
