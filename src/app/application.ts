@@ -256,7 +256,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       cachedBeside: config.otlpCachedBesideInput ?? [],
       responseIdsFrom: await findResponseIdsFrom(stores.db),
     },
-    onWarning: (span, warned) => log.warn({ ...span, warned }, 'a span is billed with a warning'),
+    onWarning: (span, warned) => log.warn({ ...span, warned }, 'a span was taken with a warning'),
   });
   const newToken = await ensureFirstToken({
     db: stores.db,

@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   bedrock: [
     'bedrock',
     'aws.bedrock',
+    'amazon',
     'amazon_bedrock',
     'aws_bedrock',
     'aws',

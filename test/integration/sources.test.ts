@@ -97,6 +97,7 @@ const MINI = (input: number, cached: number, output: number) => ({
 
 const CALLS: readonly [string, Readonly<Record<string, number>>][] = [
   ['openai-python', MINI(200, 1_000, 300)],
+  ['openinference', MINI(70, 20, 30)],
   ['litellm-otlp', MINI(200, 1_000, 300)],
   ['openrouter-broadcast', MINI(300, 200, 100)],
   ['vercel-ai-sdk-6', MINI(300, 200, 100)],
@@ -144,7 +145,7 @@ describe('the calls of', () => {
     const { customerId, inOwnIds } = await newCustomer();
     for (const [name] of CALLS) await send(OTLP, inOwnIds(await sourceFile(`${name}.json`)));
     expect(await tokensOf(customerId)).toEqual({
-      ...MINI(200 + 300 + 80 + 60, 1_200, 300 + 100 + 20 + 40),
+      ...MINI(200 + 70 + 300 + 80 + 60, 1_220, 300 + 30 + 100 + 20 + 40),
       ...CALLS.find(([name]) => name === 'vercel-ai-sdk-7')?.[1],
     });
   });

@@ -126,7 +126,7 @@ export function spanMeasures(registry: Registry, stats: () => ReturnType<SpanIng
   });
   registerCounter(registry, {
     name: 'tallyhouse_otlp_span_warnings_total',
-    help: 'Warnings about spans that are billed although their counts look wrong.',
+    help: 'Warnings about spans that are billed, or are not, although their counts look wrong.',
     value: () => stats().warned,
   });
 }

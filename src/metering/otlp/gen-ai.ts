@@ -4,7 +4,7 @@
  */
 import type { Attributes } from './span.ts';
 
-export const OPERATION = 'gen_ai.operation.name';
+const OPERATION = 'gen_ai.operation.name';
 
 /** The model that answered is the one that is billed; the request may name an alias of it. */
 export const MODEL = [
@@ -12,6 +12,10 @@ export const MODEL = [
   'gen_ai.request.model',
   'ai.response.model',
   'ai.model.id',
+  'llm.response.model_name',
+  'llm.model_name',
+  'llm.request.model_name',
+  'embedding.model_name',
 ] as const;
 
 /** `gen_ai.model.provider` is in no version of the conventions: gateways send it. */
@@ -20,12 +24,14 @@ export const PROVIDER = [
   'gen_ai.system',
   'gen_ai.model.provider',
   'ai.model.provider',
+  'llm.provider',
+  'llm.system',
 ] as const;
 
 /** The id that the provider, or a gateway, gave its answer. */
 export const RESPONSE_ID = ['gen_ai.response.id', 'ai.response.id'] as const;
 
-/** Names that start with `ai.` are those of the Vercel AI SDK up to 6. */
+/** Names that start with `ai.` are those of the Vercel AI SDK up to 6, those with `llm.` of OpenInference. */
 const VERCEL_OPERATION = 'ai.operationId';
 const TRACELOOP_KIND = 'traceloop.span.kind';
 const OPENINFERENCE_KIND = 'openinference.span.kind';
@@ -48,7 +54,7 @@ export const GEN_AI_ATTRIBUTES: readonly string[] = [
 ];
 
 /** Operations that call a model: one without token counts is an error of the sender. */
-export const MODEL_CALLS: ReadonlySet<string> = new Set([
+const MODEL_CALLS: ReadonlySet<string> = new Set([
   'chat',
   'generate_content',
   'text_completion',
@@ -74,6 +80,18 @@ const CALL_KINDS: readonly (readonly [attribute: string, kinds: ReadonlySet<stri
   [OPENINFERENCE_KIND, new Set(['llm', 'embedding'])],
   [LANGFUSE_TYPE, new Set(['generation', 'embedding'])],
 ];
+
+/** Calls of the Vercel AI SDK that count tokens; its images and speech have no counts. */
+const VERCEL_CALL = /\.do(?:Generate|Stream|Embed)$/;
+
+/** Whether a span says that it is a call to a model. */
+export function isModelCall(attributes: Attributes): boolean {
+  return (
+    MODEL_CALLS.has(textOf(attributes, [OPERATION])) ||
+    VERCEL_CALL.test(textOf(attributes, [VERCEL_OPERATION])) ||
+    CALL_KINDS.some(([attribute, kinds]) => kinds.has(textOf(attributes, [attribute]).toLowerCase()))
+  );
+}
 
 /** Whether a span says that it is not itself a call to a model: an agent, a workflow, a tool. */
 export function isAroundCalls(attributes: Attributes): boolean {

@@ -20,7 +20,7 @@ type SpanEncoding = 'json' | 'protobuf';
 /** `POST /v1/ingest`: refuses a body with invalid events as a whole, and lists these in the details. */
 type IngestEvents = (body: Buffer) => Promise<{ readonly accepted: number; readonly duplicates: number }>;
 
-/** A span that is refused, or that is billed although something about it looks wrong. */
+/** A span that is refused, or that is billed or ignored although something about it looks wrong. */
 export interface NotedSpan {
   /** `trace id:span id`, as they were sent. */
   readonly id: string;
@@ -54,7 +54,7 @@ export interface SpanIngest {
 export interface SpanIngestOptions {
   readonly ingestEvents: IngestEvents;
   readonly rules: SpanRules;
-  /** Called with some of the spans that are billed although they look wrong: `warned` counts all. */
+  /** Called with some of the spans that look wrong: `warned` counts all. */
   readonly onWarning?: (span: NotedSpan, warned: number) => void;
 }
 
@@ -117,9 +117,10 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
       const outcome = restated.has(span) ? IGNORED : spanOutcome(span, rules);
       if (outcome.kind === 'event') {
         events.push(outcome.event);
-        for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });
       } else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
       else ignored += 1;
+      if (outcome.kind === 'refused') continue;
+      for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });
     }
     const stored = await ingestValid(ingestEvents, events);
     const part = { ...stored, ignored, refused: [...refused, ...stored.refused], warned };

@@ -43,7 +43,7 @@ function callOf(span: Span): Call {
 
 function countsOf(span: Span): TokenCounts | 'wrong' | null {
   try {
-    return sentCounts(span.attributes);
+    return sentCounts(span);
   } catch (error) {
     if (error instanceof Unbillable) return 'wrong';
     throw error;

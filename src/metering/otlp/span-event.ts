@@ -13,15 +13,14 @@ import {
   ERROR_TYPE,
   GEN_AI_ATTRIBUTES,
   isAroundCalls,
+  isModelCall,
   MODEL,
-  MODEL_CALLS,
-  OPERATION,
   PROVIDER,
   textOf,
 } from './gen-ai.ts';
 import type { Attributes, AttributeValue, Span, WantedAttributes } from './span.ts';
-import { billedCounts, countWarnings, sentCounts, type TokenCounts } from './token-counts.ts';
-import { isUsageName } from './token-names.ts';
+import { billedCounts, countWarnings, sentCounts, type TokenCounts, unknownCounts } from './token-counts.ts';
+import { isUsageName, TOTAL_NAMES } from './token-names.ts';
 import { Unbillable } from './unbillable.ts';
 
 /** The operator's settings for spans. */
@@ -46,7 +45,7 @@ export interface SpanEvent {
 export type SpanOutcome =
   | { readonly kind: 'event'; readonly event: SpanEvent; readonly warnings: readonly string[] }
   /** It is no call to a model, or one that used no tokens. */
-  | { readonly kind: 'ignored' }
+  | { readonly kind: 'ignored'; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** The attributes that `spanOutcome` looks at. */
@@ -60,14 +59,15 @@ export function wantedAttributes({ customerAttributes, cachedBeside }: SpanRules
 export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
   if (isAroundCalls(span.attributes)) return IGNORED;
   try {
-    const sent = sentCounts(span.attributes);
+    const sent = sentCounts(span);
     if (sent === null) return withoutCounts(span);
-    const counts = billedCounts(sent, isCachedBesideInput(senderOf(span), rules.cachedBeside));
-    if (counts.size === 0) return IGNORED;
+    const isCachedBeside = isCachedBesideInput(senderOf(span), rules.cachedBeside);
+    const counts = billedCounts(sent, isCachedBeside);
+    if (counts.size === 0) return hasFailed(span) ? IGNORED : ignoredWith(`${NOT_BILLED}, its counts are 0`);
     return {
       kind: 'event',
       event: eventOf(span, rules, counts),
-      warnings: countWarnings(span.attributes, sent),
+      warnings: countWarnings(span.attributes, sent, isCachedBeside),
     };
   } catch (error) {
     if (error instanceof Unbillable) return { kind: 'refused', reason: error.message };
@@ -75,13 +75,33 @@ export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
   }
 }
 
-export const IGNORED: SpanOutcome = { kind: 'ignored' };
+export const IGNORED: SpanOutcome = { kind: 'ignored', warnings: [] };
+
+function ignoredWith(warning: string): SpanOutcome {
+  return { kind: 'ignored', warnings: [warning] };
+}
+
+const NOT_BILLED = 'is not billed';
 
 /** A call that failed may have used no tokens; one that did not must say how many. */
 function withoutCounts(span: Span): SpanOutcome {
-  const isFailed = span.isFailed || span.attributes.has(ERROR_TYPE);
-  if (isFailed || !MODEL_CALLS.has(textOf(span.attributes, [OPERATION]))) return IGNORED;
-  return { kind: 'refused', reason: 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens' };
+  if (hasFailed(span)) return IGNORED;
+  const { attributes } = span;
+  const unknown = unknownCounts(attributes);
+  const missing = `has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens${unknown}`;
+  if (isModelCall(attributes)) return { kind: 'refused', reason: missing };
+  const model = textOf(attributes, MODEL);
+  if (model === '' && unknown === '' && !hasTotal(attributes)) return IGNORED;
+  return ignoredWith(`${NOT_BILLED}, it ${missing}`);
+}
+
+/** A sum alone says that a model was called. */
+function hasTotal(attributes: Attributes): boolean {
+  return TOTAL_NAMES.some((name) => attributes.has(name));
+}
+
+function hasFailed({ isFailed, attributes }: Span): boolean {
+  return isFailed || attributes.has(ERROR_TYPE);
 }
 
 function senderOf({ attributes, resource, scope }: Span): SpanSender {

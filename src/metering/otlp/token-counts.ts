@@ -5,15 +5,25 @@
  * conventions. Senders that leave them out of it are distinguished (`core/cached-beside-input.ts`).
  */
 import type { TokenKind } from '../../core/token-billing.ts';
-import type { Attributes } from './span.ts';
-import { type CountKind, isUnknownCacheName, NAMED_COUNTS, PART_KINDS } from './token-names.ts';
+import type { Attributes, Span } from './span.ts';
+import {
+  CACHE_INPUT,
+  CACHE_INPUT_IS_TEXT,
+  type CountKind,
+  isUnknownCacheName,
+  isUnknownUsageName,
+  NAMED_COUNTS,
+  PART_KINDS,
+  PARTS_OF_WHOLES,
+  TOTAL_NAMES,
+} from './token-names.ts';
 import { Unbillable } from './unbillable.ts';
 
 /** Those that there are any tokens of. */
 export type TokenCounts = ReadonlyMap<CountKind, bigint>;
 
-/** The counts of a span as it has them: null, where it has none of the wholes. */
-export function sentCounts(attributes: Attributes): TokenCounts | null {
+/** The counts of a span as it has them: null if it has none of the wholes. */
+export function sentCounts({ attributes, scope }: Span): TokenCounts | null {
   const counts = new Map<CountKind, bigint>();
   for (const { kind, names } of NAMED_COUNTS) {
     const count = countOf(
@@ -22,7 +32,22 @@ export function sentCounts(attributes: Attributes): TokenCounts | null {
     );
     if (count !== null) counts.set(kind, count);
   }
-  return [...counts.keys()].some((kind) => !PART_KINDS.includes(kind)) ? counts : null;
+  if (![...counts.keys()].some((kind) => !PART_KINDS.includes(kind))) return null;
+  if (!counts.has('cached_input_tokens') && scope.name !== CACHE_INPUT_IS_TEXT) {
+    const cached = countOf(attributes, [CACHE_INPUT]);
+    if (cached !== null) counts.set('cached_input_tokens', cached);
+  }
+  for (const whole of ['cached_input_tokens', 'cached_write_tokens'] as const) {
+    // Without its parts their tokens would be plain input.
+    if (!counts.has(whole)) counts.set(whole, partsOf(whole, counts));
+  }
+  return counts;
+}
+
+/** The sum of the parts of a whole that a span has. */
+function partsOf(whole: TokenKind, counts: TokenCounts): bigint {
+  const parts = PARTS_OF_WHOLES.filter(([kind]) => kind === whole).flatMap(([, kinds]) => kinds);
+  return parts.reduce((sum, kind) => sum + (counts.get(kind) ?? 0n), 0n);
 }
 
 /** Each token under one kind, and the parts beside them. `isCachedBeside`: the input is without the cached ones. */
@@ -46,21 +71,77 @@ export function billedCounts(sent: TokenCounts, isCachedBeside: boolean): TokenC
   return new Map([...wholes, ...parts].filter(([, count]) => count > 0n));
 }
 
-/** The doubts about the counts of a span that is billed all the same. */
-export function countWarnings(attributes: Attributes, sent: TokenCounts): string[] {
-  const warnings = [...attributes.keys()]
-    .filter(isUnknownCacheName)
-    .map(
-      (name) => `${name.slice(0, SHOWN_NAME_LENGTH_MAX)} is not known, its tokens are billed as plain input`,
-    );
-  const reasoning = sent.get('reasoning_tokens') ?? 0n;
-  const output = sent.get('output_tokens') ?? 0n;
-  if (reasoning > output) {
-    warnings.push(`has ${reasoning} reasoning tokens and ${output} output tokens, which should include them`);
-  }
-  return warnings;
+/** The doubts about the counts of a span that is billed all the same. `isCachedBeside` as for `billedCounts`. */
+export function countWarnings(attributes: Attributes, sent: TokenCounts, isCachedBeside: boolean): string[] {
+  return [
+    ...[...attributes.keys()]
+      .filter(isUnknownCacheName)
+      .map(
+        (name) =>
+          `${shown(name)} is not known: its tokens are billed as plain input unless a known count includes them`,
+      ),
+    ...PARTS_OF_WHOLES.flatMap(([whole, parts]) => partsWarning(sent, isCachedBeside, whole, parts)),
+    ...hourWarning(sent),
+    ...totalWarning(attributes, sent, isCachedBeside),
+  ];
 }
 
+function partsWarning(
+  sent: TokenCounts,
+  isCachedBeside: boolean,
+  whole: TokenKind,
+  parts: readonly CountKind[],
+): string[] {
+  const sum = parts.reduce((total, kind) => total + (sent.get(kind) ?? 0n), 0n);
+  const included = whole === 'input_tokens' && isCachedBeside ? cachedOf(sent) : 0n;
+  const all = (sent.get(whole) ?? 0n) + included;
+  if (sum <= all) return [];
+  const named = parts.filter((kind) => sent.has(kind)).map(inWords);
+  return [`has ${sum} ${named.join(' and ')} and ${all} ${inWords(whole)}, which should include them`];
+}
+
+function hourWarning(sent: TokenCounts): string[] {
+  const count = sent.get('cached_write_1h_tokens') ?? 0n;
+  if (count === 0n) return [];
+  return [
+    `has ${count} tokens that a cache keeps for an hour: managed cards have one price for tokens that are written to a ` +
+      'cache, at which these are billed too',
+  ];
+}
+
+function totalWarning(attributes: Attributes, sent: TokenCounts, isCachedBeside: boolean): string[] {
+  const total = countOf(attributes, TOTAL_NAMES);
+  if (total === null) return [];
+  const sum = (sent.get('input_tokens') ?? 0n) + (sent.get('output_tokens') ?? 0n);
+  const cached = cachedOf(sent);
+  if (total === sum || (isCachedBeside && total === sum + cached)) return [];
+  const hint =
+    total === sum + cached
+      ? ': if this sender leaves cached tokens out of its input, name it in OTLP_CACHED_BESIDE_INPUT'
+      : '';
+  return [`has ${total} tokens in total, and ${sum} of input and output, by which it is billed${hint}`];
+}
+
+function cachedOf(sent: TokenCounts): bigint {
+  return (sent.get('cached_input_tokens') ?? 0n) + (sent.get('cached_write_tokens') ?? 0n);
+}
+
+function inWords(kind: CountKind): string {
+  return kind.replaceAll('_', ' ');
+}
+
+/** Names of a span that may be counts, and are known neither here nor by the conventions; for a message. */
+export function unknownCounts(attributes: Attributes): string {
+  const names = [...attributes.keys()].filter(isUnknownUsageName).slice(0, SHOWN_NAMES_MAX).map(shown);
+  if (names.length === 0) return '';
+  return `; ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not known`;
+}
+
+function shown(name: string): string {
+  return name.slice(0, SHOWN_NAME_LENGTH_MAX);
+}
+
+const SHOWN_NAMES_MAX = 3;
 /** Names that are sent can be as long as the body. */
 const SHOWN_NAME_LENGTH_MAX = 128;
 

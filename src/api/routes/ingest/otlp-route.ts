@@ -172,7 +172,7 @@ function partialSuccess({ refused, warned }: Awaited<ReturnType<IngestSpans>>): 
   if (refused.length === 0 && warned.length === 0) return null;
   const parts = [
     ...(refused.length === 0 ? [] : [`refused, the other spans are stored: ${named(refused)}`]),
-    ...(warned.length === 0 ? [] : [`stored with a warning: ${named(warned)}`]),
+    ...(warned.length === 0 ? [] : [`taken with a warning: ${named(warned)}`]),
   ];
   return { rejectedSpans: refused.length, errorMessage: parts.join('. ') };
 }

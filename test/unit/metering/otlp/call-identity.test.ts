@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { modelName, providerName } from '../../../../src/core/model-providers.ts';
 import { readProtobufSpans } from '../../../../src/metering/otlp/read-protobuf.ts';
 import { restatedCalls } from '../../../../src/metering/otlp/restated-calls.ts';
-import { spanOutcome, wantedAttributes } from '../../../../src/metering/otlp/span-event.ts';
+import { IGNORED, spanOutcome, wantedAttributes } from '../../../../src/metering/otlp/span-event.ts';
 import {
   modelCall,
   requestOf,
@@ -27,7 +27,7 @@ function outcomes(spans: readonly SentSpan[], rules = SPAN_RULES): string[] {
   const all = read(spans, rules);
   const restated = restatedCalls(all);
   return all.map((span) => {
-    const outcome = restated.has(span) ? { kind: 'ignored' as const } : spanOutcome(span, rules);
+    const outcome = restated.has(span) ? IGNORED : spanOutcome(span, rules);
     return outcome.kind === 'event' ? outcome.event.transaction_id : outcome.kind;
   });
 }
@@ -203,6 +203,7 @@ it.each([
   ['gcp.vertex_ai', 'vertex_ai'],
   ['xai.responses', 'xai'],
   ['Amazon Bedrock', 'bedrock'],
+  ['amazon', 'bedrock'],
   ['bedrock_converse', 'bedrock'],
   ['google-gla', 'gemini'],
   ['vertex.anthropic.messages', 'vertex_ai'],

@@ -183,6 +183,12 @@ describe('the names of counts', () => {
     'gen_ai.usage.details.cache_read_input_tokens',
     'ai.usage.cachedInputTokens',
     'ai.usage.inputTokenDetails.cacheReadTokens',
+    'llm.token_count.prompt_details.cache_read',
+    'llm.token_count.prompt_details.cache_input',
+    // Parts of a whole that the span does not have.
+    'gen_ai.usage.text.cache_read.input_tokens',
+    'gen_ai.usage.image.cache_read.input_tokens',
+    'gen_ai.usage.audio.cache_read.input_tokens',
   ];
   const writes = [
     'gen_ai.usage.cache_write.input_tokens',
@@ -192,6 +198,13 @@ describe('the names of counts', () => {
     'gen_ai.usage.input_tokens.cache_write',
     'gen_ai.usage.details.cache_creation_input_tokens',
     'ai.usage.inputTokenDetails.cacheWriteTokens',
+    'llm.token_count.prompt_details.cache_write',
+    'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens',
+    'gen_ai.usage.cache_creation.ephemeral_1h.input_tokens',
+    'gen_ai.usage.cache_creation_1h.input_tokens',
+    'gen_ai.usage.cache_creation_1h_input_tokens',
+    'gen_ai.usage.cache_creation_1h_tokens',
+    'gen_ai.usage.cache_creation.ephemeral_5m_input_tokens',
   ];
 
   it.each([
@@ -215,6 +228,9 @@ describe('the names of counts', () => {
     ['gen_ai.usage.image.input_tokens', 'input_image_tokens'],
     ['gen_ai.usage.text.output_tokens', 'output_text_tokens'],
     ['gen_ai.usage.video.input_tokens', 'input_video_tokens'],
+    ['llm.token_count.completion_details.reasoning', 'reasoning_tokens'],
+    ['llm.token_count.prompt_details.audio', 'input_audio_tokens'],
+    ['llm.token_count.completion_details.audio', 'output_audio_tokens'],
   ])('the names of counts have %s as %s, a part beside the whole', (name, kind) => {
     const whole = { 'gen_ai.usage.input_tokens': 40, 'gen_ai.usage.output_tokens': 30 };
     expect(propertiesOf(counted({ ...whole, [name]: 20 }))).toMatchObject({
@@ -250,22 +266,176 @@ describe('the names of counts', () => {
   it('the names of counts with a cache that nobody knows are a warning, unless they are costs', () => {
     const span = counted({
       'gen_ai.usage.input_tokens': 10,
-      'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens': 3,
+      'gen_ai.usage.cache_of.next_year': 3,
       'gen_ai.usage.cache_read_cost': 1,
     });
     expect(outcomeOf(span)).toMatchObject({
       event: { properties: { input_tokens: '10' } },
       warnings: [
-        'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens is not known, its tokens are billed as plain input',
+        'gen_ai.usage.cache_of.next_year is not known: its tokens are billed as plain input unless a known count ' +
+          'includes them',
       ],
     });
   });
 
-  it('the names of counts that leave the reasoning out of the output are a warning', () => {
+  it('the names of counts that leave a part out of its whole are a warning', () => {
     const span = counted({ 'gen_ai.usage.output_tokens': 10, 'gen_ai.usage.reasoning.output_tokens': 11 });
     expect(outcomeOf(span)).toMatchObject({
       warnings: ['has 11 reasoning tokens and 10 output tokens, which should include them'],
     });
+    const cached = counted({
+      'gen_ai.usage.input_tokens': 90,
+      'gen_ai.usage.cache_read.input_tokens': 30,
+      'gen_ai.usage.text.cache_read.input_tokens': 30,
+      'gen_ai.usage.image.cache_read.input_tokens': 1,
+    });
+    expect(outcomeOf(cached)).toMatchObject({
+      warnings: [
+        'has 31 cached input image tokens and cached input text tokens and 30 cached input tokens, which should ' +
+          'include them',
+      ],
+    });
+  });
+
+  it('the names of counts have tokens that a cache keeps for an hour beside the whole, with a warning of their price', () => {
+    const whole = { 'gen_ai.usage.input_tokens': 900, 'gen_ai.usage.cache_creation.input_tokens': 700 };
+    const span = counted({
+      ...whole,
+      'gen_ai.usage.cache_creation.ephemeral_5m_input_tokens': 200,
+      'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens': 500,
+    });
+    expect(outcomeOf(span)).toMatchObject({
+      event: {
+        properties: {
+          input_tokens: '200',
+          cached_write_tokens: '700',
+          cached_write_1h_tokens: '500',
+          cached_write_5m_tokens: '200',
+        },
+      },
+      warnings: [
+        'has 500 tokens that a cache keeps for an hour: managed cards have one price for tokens that are written to a ' +
+          'cache, at which these are billed too',
+      ],
+    });
+    expect(
+      outcomeOf(counted({ ...whole, 'gen_ai.usage.cache_creation.ephemeral_5m_input_tokens': 700 })),
+    ).toMatchObject({ warnings: [] });
+  });
+
+  it.each([
+    'gen_ai.usage.total_tokens',
+    'llm.token_count.total',
+    'llm.usage.total_tokens',
+    'ai.usage.totalTokens',
+  ])('the names of counts with a total that contradicts its parts are a warning: %s', (name) => {
+    const parts = {
+      'gen_ai.usage.input_tokens': 40,
+      'gen_ai.usage.cache_read.input_tokens': 5,
+      'gen_ai.usage.output_tokens': 2,
+    };
+    const warningsFor = (total: number) => outcomeOf(counted({ ...parts, [name]: total }));
+    expect(warningsFor(42)).toMatchObject({ warnings: [] });
+    expect(warningsFor(50)).toMatchObject({
+      event: { properties: { input_tokens: '35', output_tokens: '2' } },
+      warnings: ['has 50 tokens in total, and 42 of input and output, by which it is billed'],
+    });
+    expect(warningsFor(47)).toMatchObject({
+      warnings: [expect.stringContaining('name it in OTLP_CACHED_BESIDE_INPUT')],
+    });
+  });
+});
+
+describe('a span of OpenInference', () => {
+  const openInference = (counts: Readonly<Record<string, number>>, kind = 'LLM') => ({
+    ...modelCall(AT),
+    attributes: [
+      text(CUSTOMER, 'acme'),
+      text('openinference.span.kind', kind),
+      text('llm.model_name', 'gpt-4o'),
+      text('llm.system', 'openai'),
+      text('llm.provider', 'azure'),
+      ...Object.entries(counts).map(
+        ([name, int]) => [`llm.token_count.${name}`, { int: BigInt(int) }] as const,
+      ),
+    ],
+  });
+
+  it('a span of OpenInference is billed by its names for counts, model and provider', () => {
+    const counts = { prompt: 100, completion: 30, total: 130, 'prompt_details.cache_read': 60 };
+    expect(outcomeOf(openInference(counts))).toMatchObject({
+      event: {
+        properties: {
+          model: 'gpt-4o',
+          provider: 'azure',
+          input_tokens: '40',
+          cached_input_tokens: '60',
+          output_tokens: '30',
+        },
+      },
+      warnings: [],
+    });
+    expect(outcomeOf(openInference(counts, 'CHAIN'))).toMatchObject({ kind: 'ignored', warnings: [] });
+  });
+
+  it('a span of OpenInference for LiteLLM has text under the former name of cached tokens, which are none', () => {
+    const span = openInference({ prompt: 100, completion: 30, 'prompt_details.cache_input': 100 });
+    const inputOf = (scope: SentScope) => {
+      const [read] = readProtobufSpans(
+        requestProtobuf(requestOf([span], [], scope)),
+        wantedAttributes(SPAN_RULES),
+      );
+      if (read === undefined) throw new Error('the request has no span');
+      const outcome = spanOutcome(read, SPAN_RULES);
+      return outcome.kind === 'event' ? outcome.event.properties.input_tokens : outcome;
+    };
+    expect(inputOf({ name: 'openinference.instrumentation.litellm', version: '0.1' })).toBe('100');
+    expect(inputOf({ name: 'openinference.instrumentation.openai', version: '0.1' })).toBe(undefined);
+  });
+});
+
+describe('a call to a model without counts', () => {
+  const none = 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens';
+  const of = (...attributes: SentAttributes): SentSpan => ({
+    ...modelCall(AT),
+    attributes: [text(CUSTOMER, 'acme'), ...attributes],
+  });
+  const total = ['gen_ai.usage.total_tokens', { int: 7n }] as const;
+  const unknown = ['llm.usage.prompt_tokens', { int: 7n }] as const;
+
+  it.each<[string, SentSpan, string]>([
+    ['of OpenInference', of(text('openinference.span.kind', 'LLM')), none],
+    ['of OpenInference, with a sum alone', of(text('openinference.span.kind', 'EMBEDDING'), total), none],
+    ['of Traceloop', of(text('traceloop.span.kind', 'llm'), unknown), `${none}; ${unknown[0]} is not known`],
+    ['of Langfuse', of(text('langfuse.observation.type', 'generation')), none],
+    ['of the Vercel AI SDK', of(text('ai.operationId', 'ai.streamText.doStream')), none],
+    ['by its operation', of(text('gen_ai.operation.name', 'chat'), total), none],
+  ])('a call to a model without counts is refused by name: %s', (_what, span, reason) => {
+    expect(outcomeOf(span)).toEqual({ kind: 'refused', reason });
+  });
+
+  it.each<[string, SentSpan, string]>([
+    ['a model', of(text('gen_ai.request.model', 'gpt-4o')), none],
+    ['a model of OpenInference', of(text('llm.model_name', 'gpt-4o')), none],
+    [
+      'a model and an operation that is not known',
+      of(text('ai.model.id', 'gpt-4o'), text('gen_ai.operation.name', 'x')),
+      none,
+    ],
+    ['a sum', of(total), none],
+    ['counts under names that are not known', of(unknown), `${none}; ${unknown[0]} is not known`],
+  ])('a call to a model without counts is a warning if all that it has is %s', (_what, span, reason) => {
+    expect(outcomeOf(span)).toEqual({ kind: 'ignored', warnings: [`is not billed, it ${reason}`] });
+    expect(outcomeOf({ ...span, statusCode: 2 })).toEqual({ kind: 'ignored', warnings: [] });
+  });
+
+  it('a call to a model without tokens by its counts is a warning, unless it has failed', () => {
+    const span = modelCall(AT, { tokens: { input_tokens: 0, output_tokens: 0 } });
+    expect(outcomeOf(span)).toEqual({
+      kind: 'ignored',
+      warnings: ['is not billed, its counts are 0'],
+    });
+    expect(outcomeOf({ ...span, statusCode: 2 })).toEqual({ kind: 'ignored', warnings: [] });
   });
 });
 
@@ -336,6 +506,7 @@ describe('a span is ignored', () => {
     const attributes = [text('gen_ai.operation.name', operation)];
     expect(outcomeOf(modelCall(AT, { attributes, tokens: { input_tokens: 7 } }))).toEqual({
       kind: 'ignored',
+      warnings: [],
     });
   });
 
@@ -343,9 +514,8 @@ describe('a span is ignored', () => {
     ['has nothing to do with AI', { ...modelCall(AT), attributes: [text('http.request.method', 'GET')] }],
     ['failed without counts', modelCall(AT, { statusCode: 2 })],
     ['has the class of its error and no counts', modelCall(AT, { attributes: [text('error.type', '429')] })],
-    ['used no tokens', modelCall(AT, { tokens: { input_tokens: 0, output_tokens: 0 } })],
   ])('a span is ignored that %s', (_what, span) => {
-    expect(outcomeOf(span)).toEqual({ kind: 'ignored' });
+    expect(outcomeOf(span)).toEqual({ kind: 'ignored', warnings: [] });
   });
 });
 
@@ -364,12 +534,14 @@ describe('a span of a call to a model is refused', () => {
     [
       'a model',
       without('gen_ai.response.model'),
-      'has no gen_ai.response.model and no gen_ai.request.model and no ai.response.model and no ai.model.id',
+      'has no gen_ai.response.model and no gen_ai.request.model and no ai.response.model and no ai.model.id and no ' +
+        'llm.response.model_name and no llm.model_name and no llm.request.model_name and no embedding.model_name',
     ],
     [
       'a provider',
       without('gen_ai.provider.name'),
-      'has no gen_ai.provider.name and no gen_ai.system and no gen_ai.model.provider and no ai.model.provider',
+      'has no gen_ai.provider.name and no gen_ai.system and no gen_ai.model.provider and no ai.model.provider and no ' +
+        'llm.provider and no llm.system',
     ],
     ['counts', modelCall(AT), 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens'],
     ['an end', { ...modelCall(AT, { tokens }), end: 0n }, 'has no end time'],

@@ -143,10 +143,10 @@ describe('spans that cannot be billed', () => {
     expect(app.stats()).toEqual({ accepted: 2, duplicates: 0, ignored: 2, refused: 4, warned: 0 });
   });
 
-  it('spans that cannot be billed are distinguished from those that are stored with a warning, which are counted', async () => {
+  it('spans that cannot be billed are distinguished from those that are taken with a warning, which are counted', async () => {
     const app = appFor();
     const strange = modelCall(AT, { tokens: { ...tokens, 'cache_of.next_year': 3 } });
-    const warning = `stored with a warning: ${idOf(strange)} gen_ai.usage.cache_of.next_year is not known, its tokens are billed as plain input`;
+    const warning = `taken with a warning: ${idOf(strange)} gen_ai.usage.cache_of.next_year is not known: its tokens are billed as plain input unless a known count includes them`;
     expect((await send(app, protobuf([good, strange]))).bytes).toEqual(
       field(1, [Buffer.from([1 * 8, 0]), field(2, Buffer.from(warning))]),
     );
