@@ -52,7 +52,15 @@ export async function unevaluatedFamilies(
     const families = await loadFamilies(tx, customerIds);
     return membersOf(families, customerIds, await namesOf(tx, [...families.keys()]));
   });
-  const nothing = { drafts: new Map(), metrics: new Map(), buckets: [], limits: [], seen: [], holds: [] };
+  const nothing = {
+    drafts: new Map(),
+    metrics: new Map(),
+    buckets: [],
+    drawn: [],
+    limits: [],
+    seen: [],
+    holds: [],
+  };
   return new Map(
     [...members].map(([id, own]) => [
       id,

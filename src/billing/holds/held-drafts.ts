@@ -6,8 +6,17 @@ import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { BookedBucket, Deduction } from '../../rating/balances/balance-book.ts';
+import { type CoveredClaim, coveredAmount } from '../../rating/balances/draw-down.ts';
+import { claimPlace } from '../../rating/holds/claim-place.ts';
+import type { DrawnClaim } from '../../rating/holds/drawn-runs.ts';
 import type { LimitLeft } from '../../rating/holds/hold-book.ts';
-import { createEventPricer, type EventPricer, type HeldDraft } from '../../rating/holds/price-event.ts';
+import {
+  createEventPricer,
+  draftCharge,
+  type EventPricer,
+  type HeldDraft,
+  isPrepaid,
+} from '../../rating/holds/price-event.ts';
 import { spendLeft } from '../../rating/holds/spend-left.ts';
 import type { MeteredUsage } from '../../rating/quantities/usage-need.ts';
 import { indexUsage } from '../../rating/usage/line-key.ts';
@@ -35,8 +44,10 @@ export interface ComputedFamily {
   /** By customer. */
   readonly drafts: ReadonlyMap<string, readonly PricedDraft[]>;
   readonly metrics: ReadonlyMap<string, BillableMetric>;
-  /** In burn-down order, without what drafts take. */
+  /** In burn-down order, with what `drawn` takes of them. */
   readonly buckets: readonly BookedBucket[];
+  /** The charges of drafts that prepaid balances pay, in the order of drawdown. */
+  readonly drawn: readonly DrawnClaim[];
   readonly limits: readonly LimitLeft[];
   /** Ingestion up to which usage is counted: epoch microseconds. Null: not known, beside other writers. */
   readonly countedUpTo: number | null;
@@ -48,7 +59,7 @@ interface Shared {
   readonly context: InvoiceContext;
   readonly usage: UsageAnswers;
   readonly draws: ScheduledDraws;
-  /** The amounts that drafts take, by segment. */
+  /** The amounts that drafts take other than by what is `drawn`, by segment. */
   readonly taken: Map<string, Decimal>;
   /** So many families are computed. */
   readonly familyCount: number;
@@ -59,6 +70,7 @@ interface Family {
   readonly customerIds: readonly string[];
   readonly drafts: Map<string, PricedDraft[]>;
   readonly limits: LimitLeft[];
+  readonly drawn: DrawnClaim[];
   hasFailed: boolean;
 }
 
@@ -80,13 +92,13 @@ export async function computeFamilies(
   const draws = createScheduledDraws(plan.scheduled, createBooks(context.balances));
   const shared: Shared = { deps, context, usage, draws, taken: new Map(), familyCount: families.length };
   const all = families.map(
-    (customerIds): Family => ({ customerIds, drafts: new Map(), limits: [], hasFailed: false }),
+    (customerIds): Family => ({ customerIds, drafts: new Map(), limits: [], drawn: [], hasFailed: false }),
   );
   const familyOf = new Map(all.flatMap((family) => family.customerIds.map((id) => [id, family] as const)));
-  for (const target of planned) {
+  for (const [order, target] of planned.entries()) {
     const family = familyOf.get(target.contract.customerId);
     assert(family !== undefined, 'drafts are planned of customers who share balances');
-    await byItself(shared, family, () => computeDraft(shared, family, target));
+    await byItself(shared, family, () => computeDraft(shared, family, target, order));
   }
   for (const family of all) await byItself(shared, family, async () => drawTheRest(shared, family));
   for (const { deductions } of draws.drafts.values()) take(shared.taken, deductions);
@@ -109,7 +121,12 @@ async function byItself(
   }
 }
 
-async function computeDraft(shared: Shared, family: Family, target: InvoiceTarget): Promise<void> {
+async function computeDraft(
+  shared: Shared,
+  family: Family,
+  target: InvoiceTarget,
+  order: number,
+): Promise<void> {
   const { deps, context, usage, draws, familyCount } = shared;
   const { customerId } = target.contract;
   draws.drawUntil(customerId, finalizationAt(target.period, deps.gracePeriodHours));
@@ -126,12 +143,32 @@ async function computeDraft(shared: Shared, family: Family, target: InvoiceTarge
   }
   const collected = await collectUsage(rating);
   const made = await makeLines(rating, drawDown(rating, collected), collected.notes);
-  take(shared.taken, made.deductions);
+  take(
+    shared.taken,
+    made.deductions.filter(({ bucket }) => !isPrepaid(bucket)),
+  );
+  family.drawn.push(...drawnClaims(target, order, made.covered));
   const limit = spendLeft(target.contract, target.period, made.lines, rating.input.fiatCreditTypeId);
   if (limit !== null) family.limits.push(limit);
-  const draft = await heldDraft(rating, target, context, collected.notes.failedMetrics());
+  const draft = await heldDraft(rating, { target, order }, context, collected.notes.failedMetrics());
   const own = family.drafts.get(customerId) ?? [];
   family.drafts.set(customerId, [...own, { draft, pricer: createEventPricer(draft) }]);
+}
+
+function drawnClaims(
+  { contract, period }: InvoiceTarget,
+  order: number,
+  covered: readonly CoveredClaim[],
+): DrawnClaim[] {
+  return covered.flatMap(({ claim, coverings }) => {
+    const prepaid = claim.claimants.map(({ bucket }) => bucket).filter(isPrepaid);
+    const [first] = prepaid;
+    const amount = coveredAmount(coverings.filter(({ payer }) => isPrepaid(payer)));
+    if (first === undefined || amount.lte(ZERO)) return [];
+    const segmentIds = prepaid.map(({ segmentId }) => segmentId);
+    const charge = draftCharge({ contractId: contract.id, period }, first.creditTypeId, segmentIds);
+    return [{ place: claimPlace(order, claim), charge, amount }];
+  });
 }
 
 /** Drafts of SCHEDULED invoices that are issued after all others. */
@@ -147,12 +184,12 @@ function take(taken: Map<string, Decimal>, deductions: readonly Deduction[]): vo
 
 function computedFamily(
   { context, taken }: Shared,
-  { customerIds, drafts, limits }: Family,
+  { customerIds, drafts, limits, drawn }: Family,
   countedUpTo: number | null,
 ): ComputedFamily {
   const buckets = new Set(customerIds.flatMap((id) => context.balances.get(id)?.buckets ?? []));
   return {
-    ...{ drafts, limits, countedUpTo },
+    ...{ drafts, limits, drawn, countedUpTo },
     metrics: context.metrics,
     buckets: [...buckets].map((bucket) => ({
       ...bucket,
@@ -163,7 +200,7 @@ function computedFamily(
 
 async function heldDraft(
   rating: RatingPlan,
-  target: InvoiceTarget,
+  { target, order }: { readonly target: InvoiceTarget; readonly order: number },
   context: InvoiceContext,
   failedMetrics: ReadonlySet<string>,
 ): Promise<HeldDraft> {
@@ -175,6 +212,7 @@ async function heldDraft(
     for await (const { answers } of rating.readUsage()) used.push(...meteredUsage(answers));
   return {
     contractId: contract.id,
+    order,
     period,
     input: ratingInput(target, context, [period.start, period.end]),
     needs: needsOf(context, target),

@@ -53,7 +53,7 @@ export class HoldState {
   constructor(evaluated: EvaluatedFamily) {
     this.evaluated = evaluated;
     this.isEstimated = hasUnique(evaluated);
-    this.book = new HoldBook(evaluated.buckets, evaluated.limits);
+    this.book = new HoldBook(evaluated.buckets, evaluated.limits, evaluated.drawn);
   }
 
   /** The amounts that it takes, or why it cannot be charged. */

@@ -8,7 +8,7 @@
  */
 
 import type { ProductType } from '../../core/catalogue.ts';
-import { type Decimal, maximum, minimum, quotientDown, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum, minimum, quotientDown, sum, ZERO } from '../../core/decimal.ts';
 import type { Interval } from '../../core/time.ts';
 import { compareText } from '../quantities/group-values.ts';
 import { bandsBetween, type PriceBands } from '../rates/tiers.ts';
@@ -66,15 +66,21 @@ const TYPE_RANKS: Readonly<Record<ProductType, number>> = {
   PROFESSIONAL_SERVICE: 3,
 };
 
-/** By product type, start, price (the highest first), name, group values, and identity. */
+/** The order in which claims are served, by what a customer can see of them. */
+type ClaimOrder = Pick<Claim, 'productType' | 'interval' | 'unitPrice' | 'name' | 'groupValues'>;
+
 function compareClaims(a: Claim, b: Claim): number {
+  return compareServed(a, b) || compareText(a.key, b.key);
+}
+
+/** By product type, start, price (the highest first), name and group values. */
+export function compareServed(a: ClaimOrder, b: ClaimOrder): number {
   return (
     TYPE_RANKS[a.productType] - TYPE_RANKS[b.productType] ||
     a.interval.start - b.interval.start ||
     (a.unitPrice === b.unitPrice ? 0 : b.unitPrice.cmp(a.unitPrice)) ||
     compareText(a.name, b.name) ||
-    compareText(a.groupValues, b.groupValues) ||
-    compareText(a.key, b.key)
+    compareText(a.groupValues, b.groupValues)
   );
 }
 
@@ -165,6 +171,11 @@ export function deductionsOf(covered: readonly CoveredClaim[]): Deduction[] {
     }
   }
   return [...taken.values()];
+}
+
+/** The amount that balances pay of a claim. */
+export function coveredAmount(coverings: readonly Covering[]): Decimal {
+  return sum(coverings.map(amountOf));
 }
 
 function amountOf({ band, lower, upper, atLower, atUpper }: Covering): Decimal {

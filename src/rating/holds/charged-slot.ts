@@ -5,6 +5,7 @@
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import { type PriceBands, walkBands } from '../rates/tiers.ts';
+import type { ClaimPlace } from './claim-place.ts';
 
 /** How values change a counter: they are added up, or the greatest counts. */
 export type Growth = 'sum' | 'maximum';
@@ -27,6 +28,8 @@ export function periodKey(contractId: string, start: Instant): string {
 export interface SlotTerms {
   readonly key: string;
   readonly charge: ChargeClass;
+  /** When its invoice draws on balances for it. Null: not known, because it depends on other usage. */
+  readonly place: ClaimPlace | null;
   /** One for each price list that may apply, by who pays. */
   readonly priceLists: readonly PriceBands[];
   readonly growth: Growth;

@@ -1,13 +1,14 @@
 /**
  * The amounts left of the balances and spend limits of customers who share them, as of an evaluation, and the amounts
  * that are outstanding since: holds, and usage that the evaluation has not counted. Pure, and never optimistic:
- * outstanding amounts are allocated to the balances that may pay for them, and a hold is granted only if all of it finds
- * a place.
+ * outstanding amounts are allocated to balances in the order in which invoices draw on them, and a hold is granted only if
+ * nothing loses its room.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
-import { type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
+import type { BookedBucket } from '../balances/balance-book.ts';
 import { type ChargeClass, ChargedSlot, type SlotTerms } from './charged-slot.ts';
+import { type Allocation, type DrawnClaim, DrawnRuns, mostMissing, type Run } from './drawn-runs.ts';
 
 /** How much a contract may spend in a billing period beyond balances. */
 export interface LimitLeft {
@@ -57,22 +58,19 @@ interface Outstanding {
   readonly amounts: Map<string, Decimal>;
 }
 
-interface Allocation {
-  /** By class: what found no place. */
-  readonly open: ReadonlyMap<string, Decimal>;
-  leftOf(charge: ChargeClass): Decimal;
-}
-
 export class HoldBook {
-  private readonly buckets: readonly BookedBucket[];
+  private readonly runs: DrawnRuns;
   private readonly limits: readonly LimitLeft[];
   private readonly classes = new Map<string, ClassState>();
   private readonly entries = new Map<string, readonly HoldPart[]>();
-  private known: Allocation | null = null;
 
-  /** `buckets` without what drafts take from them. */
-  constructor(buckets: readonly BookedBucket[], limits: readonly LimitLeft[]) {
-    this.buckets = buckets;
+  /** `drawn`: what drafts take of `buckets`, in the order of drawdown. */
+  constructor(
+    buckets: readonly BookedBucket[],
+    limits: readonly LimitLeft[],
+    drawn: readonly DrawnClaim[] = [],
+  ) {
+    this.runs = new DrawnRuns(buckets, drawn);
     this.limits = limits;
   }
 
@@ -84,10 +82,22 @@ export class HoldBook {
       const charge = chargeOf(part);
       const state = this.classes.get(charge.key) ?? newState(charge);
       this.classes.set(charge.key, state);
-      addPart(state.all, id, part);
+      this.addToRun(id, part, addPart(state.all, id, part));
       if (kind === 'hold') addPart(state.held, id, part);
     }
-    this.known = null;
+    this.runs.changed();
+  }
+
+  /** A slot that is outstanding in any way, or an amount. */
+  private addToRun(id: string, part: HoldPart, slot: ChargedSlot | null): void {
+    const charge = chargeOf(part);
+    // What no balance may pay has no room in any.
+    if (charge.segmentIds.length === 0) return;
+    if (slot !== null) this.runs.addSlot(slot);
+    else if (!('slot' in part)) {
+      const { amounts } = this.runs.runFor(charge, null);
+      amounts.set(id, (amounts.get(id) ?? ZERO).plus(part.amount));
+    }
   }
 
   remove(id: string): void {
@@ -97,16 +107,21 @@ export class HoldBook {
     for (const part of parts) {
       const state = this.classes.get(chargeOf(part).key);
       if (state === undefined) continue;
-      removePart(state.all, id, part);
+      const emptied = removePart(state.all, id, part);
+      if (emptied !== null) this.runs.removeSlot(emptied);
+      if (!('slot' in part) && part.charge.segmentIds.length > 0)
+        this.runs.runFor(part.charge, null).amounts.delete(id);
       removePart(state.held, id, part);
       if (state.all.slots.size + state.all.amounts.size === 0) this.classes.delete(state.charge.key);
     }
-    this.known = null;
+    this.runs.changed();
   }
 
   /** Adds it if there is room for it. */
   reserve(id: string, parts: readonly HoldPart[]): Decision {
-    const before = this.allocation();
+    // Their places first: runs are compared with themselves.
+    this.runsOf(parts);
+    const before = this.runs.allocation();
     const costs = new Map(chargesOf(parts).map(({ key }) => [key, this.amountOf(key)]));
     this.add(id, parts, 'hold');
     const amount = this.costOf(parts).minus(sum([...costs.values()]));
@@ -126,14 +141,23 @@ export class HoldBook {
 
   /** The quantity or amount that may still be held in the slots of these parts; null: there is no limit. */
   remaining(parts: readonly HoldPart[]): Decimal | null {
-    const allocation = this.allocation();
     let least: Decimal | null = null;
-    for (const charge of chargesOf(parts)) {
-      const own =
-        charge.segmentIds.length > 0 ? allocation.leftOf(charge) : this.leftToSpend(charge, allocation);
+    const limit = (own: Decimal | null) => {
       if (own !== null) least = least === null ? own : minimum(least, own);
-    }
+    };
+    for (const run of this.runsOf(parts)) limit(this.runs.spareOf(run));
+    for (const charge of chargesOf(parts))
+      if (charge.segmentIds.length === 0) limit(this.leftToSpend(charge));
     return least === null ? null : maximum(least, ZERO);
+  }
+
+  private runsOf(parts: readonly HoldPart[]): Set<Run> {
+    const runs = new Set<Run>();
+    for (const part of parts) {
+      const charge = chargeOf(part);
+      if (charge.segmentIds.length > 0) runs.add(this.runs.runFor(charge, 'slot' in part ? part.slot : null));
+    }
+    return runs;
   }
 
   /** The answer that `reserve` would give, and how much may be held. Adds nothing. */
@@ -173,11 +197,10 @@ export class HoldBook {
   }
 
   private limitOf(parts: readonly HoldPart[]): LimitLeft | null {
-    const allocation = this.allocation();
     let least: { readonly limit: LimitLeft; readonly left: Decimal } | null = null;
     for (const charge of chargesOf(parts)) {
       if (charge.segmentIds.length > 0) continue;
-      for (const one of this.limitsLeft(charge, allocation)) {
+      for (const one of this.limitsLeft(charge)) {
         if (least === null || one.left.lt(least.left)) least = one;
       }
     }
@@ -193,79 +216,44 @@ export class HoldBook {
     return state === undefined ? ZERO : amountOf(state.all);
   }
 
-  /** The most restricted amounts find their place first. */
-  private allocation(): Allocation {
-    if (this.known !== null) return this.known;
-    const book = createBalanceBook(this.buckets);
-    const bySegment = new Map<string, BookedBucket>();
-    for (const bucket of this.buckets) bySegment.set(bucket.segmentId, bucket);
-    const open = new Map<string, Decimal>();
-    for (const { charge } of [...this.classes.values()].sort(byRestriction)) {
-      let rest = this.amountOf(charge.key);
-      for (const id of charge.segmentIds) {
-        const bucket = bySegment.get(id);
-        if (bucket === undefined) continue;
-        const taken = minimum(book.leftOf(bucket), rest);
-        if (taken.lte(ZERO)) continue;
-        book.take(bucket, taken);
-        rest = rest.minus(taken);
-      }
-      if (charge.segmentIds.length > 0 && rest.gt(ZERO)) open.set(charge.key, rest);
-    }
-    this.known = {
-      open,
-      leftOf: ({ segmentIds }) =>
-        sum(
-          segmentIds.map((id) => {
-            const bucket = bySegment.get(id);
-            return bucket === undefined ? ZERO : book.leftOf(bucket);
-          }),
-        ),
-    };
-    return this.known;
-  }
-
   /** Usage may have exceeded balances and limits before: only more of it is refused, so what costs nothing never is. */
   private refusalOf(
     parts: readonly HoldPart[],
     before: Allocation,
     costsBefore: ReadonlyMap<string, Decimal>,
   ): Decision['reason'] {
-    const after = this.allocation();
-    const isMoreOpen = [...after.open].some(([key, rest]) => rest.gt(before.open.get(key) ?? ZERO));
-    if (isMoreOpen) return 'balance';
+    if (mostMissing(before, this.runs.allocation()).gt(ZERO)) return 'balance';
     const isOver = chargesOf(parts).some((charge) => {
       if (charge.segmentIds.length > 0) return false;
       if (this.amountOf(charge.key).lte(costsBefore.get(charge.key) ?? ZERO)) return false;
-      return this.leftToSpend(charge, after)?.lt(ZERO) === true;
+      return this.leftToSpend(charge)?.lt(ZERO) === true;
     });
     return isOver ? 'spend_limit' : null;
   }
 
   /** Of the limits that apply to what no balance pays for; null: there is none. */
-  private leftToSpend(charge: ChargeClass, allocation: Allocation): Decimal | null {
-    const left = this.limitsLeft(charge, allocation).map((one) => one.left);
+  private leftToSpend(charge: ChargeClass): Decimal | null {
+    const left = this.limitsLeft(charge).map((one) => one.left);
     return left.length === 0 ? null : left.reduce(minimum);
   }
 
-  private limitsLeft(
-    charge: ChargeClass,
-    allocation: Allocation,
-  ): { readonly limit: LimitLeft; readonly left: Decimal }[] {
+  private limitsLeft(charge: ChargeClass): { readonly limit: LimitLeft; readonly left: Decimal }[] {
     return this.limits
       .filter((limit) => isLimitOf(limit, charge))
       .map((limit) => ({
         limit,
-        left: limit.limit.minus(limit.spent).minus(this.spentSince(limit, allocation)),
+        left: limit.limit.minus(limit.spent).minus(this.spentSince(limit)),
       }));
   }
 
   /** The amounts that no balance pays for, and those that balances have no room for. */
-  private spentSince(limit: LimitLeft, { open }: Allocation): Decimal {
+  private spentSince(limit: LimitLeft): Decimal {
     let spent = ZERO;
     for (const [key, { charge }] of this.classes) {
-      if (!isLimitOf(limit, charge)) continue;
-      spent = spent.plus(charge.segmentIds.length === 0 ? this.amountOf(key) : (open.get(key) ?? ZERO));
+      if (isLimitOf(limit, charge) && charge.segmentIds.length === 0) spent = spent.plus(this.amountOf(key));
+    }
+    for (const [{ charge }, open] of this.runs.allocation().open) {
+      if (isLimitOf(limit, charge)) spent = spent.plus(open);
     }
     return spent;
   }
@@ -276,24 +264,29 @@ function newState(charge: ChargeClass): ClassState {
   return { charge, all: nothing(), held: nothing() };
 }
 
-function addPart({ slots, amounts }: Outstanding, id: string, part: HoldPart): void {
+/** Returns the slot of the part. */
+function addPart({ slots, amounts }: Outstanding, id: string, part: HoldPart): ChargedSlot | null {
   if (!('slot' in part)) {
     amounts.set(id, (amounts.get(id) ?? ZERO).plus(part.amount));
-    return;
+    return null;
   }
   const slot = slots.get(part.slot.key) ?? new ChargedSlot(part.slot);
   slots.set(part.slot.key, slot);
   slot.add(id, part.value);
+  return slot;
 }
 
-function removePart({ slots, amounts }: Outstanding, id: string, part: HoldPart): void {
+/** Returns the slot of the part, if it has nothing any more. */
+function removePart({ slots, amounts }: Outstanding, id: string, part: HoldPart): ChargedSlot | null {
   if (!('slot' in part)) {
     amounts.delete(id);
-    return;
+    return null;
   }
   const slot = slots.get(part.slot.key);
   slot?.remove(id);
-  if (slot?.isEmpty) slots.delete(part.slot.key);
+  if (slot === undefined || !slot.isEmpty) return null;
+  slots.delete(part.slot.key);
+  return slot;
 }
 
 function amountOf({ slots, amounts }: Outstanding): Decimal {
@@ -314,8 +307,4 @@ function chargeOf(part: HoldPart): ChargeClass {
 /** Each once. */
 function chargesOf(parts: readonly HoldPart[]): ChargeClass[] {
   return [...new Map(parts.map((part) => [chargeOf(part).key, chargeOf(part)])).values()];
-}
-
-function byRestriction({ charge: a }: ClassState, { charge: b }: ClassState): number {
-  return a.segmentIds.length - b.segmentIds.length || (a.key < b.key ? -1 : 1);
 }

@@ -8,7 +8,7 @@ import type { BilledPeriod } from '../../core/invoice.ts';
 import { contains, HOUR_MS, type Instant, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
 import { type Bucket, isUnrestricted } from '../balances/buckets.ts';
-import type { Claimant } from '../balances/draw-down.ts';
+import type { Claim, Claimant } from '../balances/draw-down.ts';
 import { type ChargedKey, type ChargingContext, chargedKey, claimsOfKey } from '../invoices/charged-keys.ts';
 import type { InvoiceTermsInput } from '../invoices/rate-invoice.ts';
 import type { ProductOnCard } from '../lines/types.ts';
@@ -34,6 +34,8 @@ import {
   periodKey,
   type SlotTerms,
 } from './charged-slot.ts';
+import type { ClaimPlace } from './claim-place.ts';
+import { claimPlace } from './claim-place.ts';
 import type { HoldPart } from './hold-book.ts';
 
 /** The usage that a metric counts of an event. */
@@ -49,6 +51,8 @@ export type MatchNeed = (need: UsageNeed) => CountedUsage | 'not_priceable' | nu
 /** A draft as an evaluation has found it. */
 export interface HeldDraft {
   readonly contractId: string;
+  /** Its position among the drafts that are drawn down. */
+  readonly order: number;
   readonly period: BilledPeriod;
   readonly input: Omit<InvoiceTermsInput, 'products'>;
   readonly needs: readonly UsageNeed[];
@@ -229,13 +233,15 @@ function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): S
   if (later === 'not_priceable') return later;
   // Rounding of quantities does not simply move.
   if (later !== null && versionAt(one.product, at).quantityRounding !== null) return 'not_priceable';
-  const payers = prepaidAt(charged, one, context, at);
+  const claim = claimAt(charged, one, context, at);
+  const payers = claim?.claimants.filter(({ bucket }) => isPrepaid(bucket)) ?? [];
   const charge = chargeOf(draft, billed.terms.creditTypeId, payers);
   if (charge === null) return 'not_priceable';
   const { segment } = billed;
   return {
     key: `${draft.contractId} ${charged.text} ${segment.interval.start} ${charge.key}`,
     charge: charge.class,
+    place: placeOf(draft, billed, claim, charge.factor),
     priceLists: payers.length === 0 ? [billed.bands] : distinctBands(payers),
     growth: usage.growth,
     value: cumulativeAt(segment.piece.series, segment.interval.end),
@@ -270,17 +276,35 @@ function laterPerUnit(
   return later.reduce((total, { bands }) => total.plus(highestPrice(bands).minus(lowestPrice(bands))), ZERO);
 }
 
-function prepaidAt(
+/** Null: no balance may pay. */
+function claimAt(
   charged: ChargedKey,
   { rates }: ProductOnCard,
   context: ChargingContext,
   at: Instant,
-): Claimant[] {
+): Claim | null {
   for (const { claims } of claimsOfKey(charged, rates, context)) {
     const claim = claims.find(({ interval }) => contains(interval, at));
-    if (claim !== undefined) return claim.claimants.filter(({ bucket }) => isPrepaid(bucket));
+    if (claim !== undefined) return claim;
   }
-  return [];
+  return null;
+}
+
+/** Null where the first unit of the claim depends on what is used before. */
+function placeOf(
+  { order, period }: HeldDraft,
+  { segment, bands }: ChargedKey['billed'][number],
+  claim: Claim | null,
+  worth: Decimal | null,
+): ClaimPlace | null {
+  if (worth !== null)
+    return {
+      ...{ draft: order, productType: 'FIXED', interval: period, unitPrice: worth },
+      ...{ name: '', groupValues: '' },
+    };
+  if (claim === null) return null;
+  const isFirst = claim.from.eq(ZERO) && claim.interval.start === segment.interval.start;
+  return bands.length > 1 && !isFirst ? null : claimPlace(order, claim);
 }
 
 export function isPrepaid({ commitType }: Bucket): boolean {
@@ -306,13 +330,18 @@ function chargeOf(
   const creditTypeId = worth === undefined ? unit : draft.input.fiatCreditTypeId;
   const buckets = worth === undefined ? payers.map(({ bucket }) => bucket) : convertedPayers(draft);
   const segmentIds = buckets.map(({ segmentId }) => segmentId);
-  const { contractId, period } = draft;
+  const own = draftCharge(draft, creditTypeId, segmentIds);
+  return { key: own.key, class: own, factor: worth ?? null };
+}
+
+/** The class of what a draft charges in one unit, by the same balances. */
+export function draftCharge(
+  { contractId, period }: Pick<HeldDraft, 'contractId' | 'period'>,
+  creditTypeId: string,
+  segmentIds: readonly string[],
+): ChargeClass {
   const key = [contractId, period.start, creditTypeId, ...segmentIds].join(' ');
-  return {
-    key,
-    class: { key, periods: [periodKey(contractId, period.start)], creditTypeId, segmentIds },
-    factor: worth ?? null,
-  };
+  return { key, periods: [periodKey(contractId, period.start)], creditTypeId, segmentIds };
 }
 
 /** Who may pay for the conversion of a custom unit. */

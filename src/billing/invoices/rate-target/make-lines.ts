@@ -3,7 +3,7 @@ import { afterOtherWork, eachInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceWarning } from '../../../core/invoice.ts';
 import type { Interval } from '../../../core/time.ts';
 import type { Deduction } from '../../../rating/balances/balance-book.ts';
-import { deductionsOf } from '../../../rating/balances/draw-down.ts';
+import { type CoveredClaim, deductionsOf } from '../../../rating/balances/draw-down.ts';
 import { windowBoundaries } from '../../../rating/invoices/breakdown.ts';
 import { coveredLines, linesOfKey } from '../../../rating/invoices/charged-keys.ts';
 import type { UnlistedProduct } from '../../../rating/invoices/line-collector.ts';
@@ -25,6 +25,8 @@ export interface MadeLines {
   readonly lines: readonly RatedLine[];
   /** The amounts that the lines take from balances: those of applied lines. */
   readonly deductions: readonly Deduction[];
+  /** The claims of which balances pay something, in the order in which they were served. */
+  readonly covered: readonly CoveredClaim[];
   readonly warnings: readonly InvoiceWarning[];
   /** The hours of the lines, by position; null where the lines have them as their windows. */
   readonly hours: (() => AsyncIterable<readonly LineHours[]>) | null;
@@ -98,10 +100,12 @@ function arranged(
     ...{ lines, period, boundaries: input.boundaries, buckets, book },
     ...{ fiatCreditTypeId: card.terms.fiatCreditTypeId, conversions: card.conversions },
   });
+  const served = [...covered, ...converted.covered];
   const all = [...joinedLines(joined.items, period, input.boundaries), ...lines, ...converted.lines];
   return {
     lines: all,
-    deductions: deductionsOf([...covered, ...converted.covered]),
+    deductions: deductionsOf(served),
+    covered: served,
     warnings: [
       ...notes.warnings(),
       ...tooManyLines(drawn.unlisted, period, linesMax),

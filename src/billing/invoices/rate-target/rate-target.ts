@@ -18,7 +18,7 @@ import { type MadeLines, makeLines } from './make-lines.ts';
 import { planRating, type RatingContext, type TargetToRate } from './plan-rating.ts';
 import { rated } from './unratable.ts';
 
-export interface RatedTarget extends MadeLines {
+export interface RatedTarget extends Omit<MadeLines, 'covered'> {
   /** Those that may pay for something on it, as it found them, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** Why metrics could not be evaluated. Products that need one of them have no lines. */

@@ -1,0 +1,264 @@
+/**
+ * What is charged to balances, in the order in which invoices draw on them (docs/holds.md, "The law"): the charges of
+ * drafts, and outstanding usage between them. Neighbours that the same balances may pay are one run, so that allocation
+ * takes one step for each run.
+ *
+ * More of a charge never leaves more in any balance for those after it. So what is left after everything that is
+ * outstanding is the least that any part of it can leave, and one allocation stands for every part that may be settled.
+ * Charges without a known place (amounts, and those whose place depends on other usage) may come at any place: each other
+ * charge that they can reach has to find its room without them as well as beside them.
+ */
+import { connectedGroups } from '../../core/connected-groups.ts';
+import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
+import { type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
+import type { ChargeClass, ChargedSlot, SlotTerms } from './charged-slot.ts';
+import { type ClaimPlace, comparePlaces } from './claim-place.ts';
+
+/** A charge of a draft, with what prepaid balances pay of it. */
+export interface DrawnClaim {
+  readonly place: ClaimPlace;
+  readonly charge: ChargeClass;
+  readonly amount: Decimal;
+}
+
+/** Neighbouring charges of one class, or those of a class without a place. */
+export interface Run {
+  readonly charge: ChargeClass;
+  readonly slots: Set<ChargedSlot>;
+  readonly amounts: Map<string, Decimal>;
+  /** The sum of `drawn`. */
+  readonly base: Decimal;
+  readonly drawn: readonly DrawnClaim[];
+  /** Null: they have no place. */
+  span: { readonly first: ClaimPlace; readonly last: ClaimPlace } | null;
+}
+
+export interface Allocation {
+  /** The amounts that find no room. */
+  readonly open: ReadonlyMap<Run, Decimal>;
+  /** The room of each run beyond what it has; below 0: it has more. */
+  readonly spare: ReadonlyMap<Run, Decimal>;
+}
+
+/** How often an amount is made smaller until it fits: each time by what found no room. */
+const TRIALS_MAX = 50;
+
+export class DrawnRuns {
+  private readonly buckets: readonly BookedBucket[];
+  private readonly bySegment: ReadonlyMap<string, BookedBucket>;
+  /** In the order of drawdown. */
+  private readonly placed: Run[] = [];
+  /** By class. */
+  private readonly loose = new Map<string, Run>();
+  private readonly runOfSlot = new Map<ChargedSlot, Run>();
+  private known: Allocation | null = null;
+
+  /** `drawn` in the order of drawdown; `buckets` with what it takes from them. */
+  constructor(buckets: readonly BookedBucket[], drawn: readonly DrawnClaim[]) {
+    this.buckets = buckets;
+    this.bySegment = new Map(buckets.map((bucket) => [bucket.segmentId, bucket]));
+    let own: DrawnClaim[] = [];
+    for (const claim of drawn) {
+      const [first] = own;
+      if (first !== undefined && first.charge.key !== claim.charge.key) {
+        this.placed.push(newRun(first.charge, own, []));
+        own = [];
+      }
+      own.push(claim);
+    }
+    const [first] = own;
+    if (first !== undefined) this.placed.push(newRun(first.charge, own, []));
+  }
+
+  /** The run that a slot belongs to, or an amount (null). */
+  runFor(charge: ChargeClass, terms: SlotTerms | null): Run {
+    const place = terms?.place ?? null;
+    const found = place === null ? null : this.placedRun(charge, place);
+    if (found !== null) return found;
+    const loose = this.loose.get(charge.key) ?? newRun(charge, [], []);
+    this.loose.set(charge.key, loose);
+    return loose;
+  }
+
+  addSlot(slot: ChargedSlot): void {
+    if (this.runOfSlot.has(slot)) return;
+    const run = this.runFor(slot.terms.charge, slot.terms);
+    run.slots.add(slot);
+    this.runOfSlot.set(slot, run);
+  }
+
+  removeSlot(slot: ChargedSlot): void {
+    this.runOfSlot.get(slot)?.slots.delete(slot);
+    this.runOfSlot.delete(slot);
+  }
+
+  /** Whatever is outstanding has changed. */
+  changed(): void {
+    this.known = null;
+  }
+
+  /** As of everything that is outstanding. */
+  allocation(): Allocation {
+    this.known ??= this.allocate(null);
+    return this.known;
+  }
+
+  /** How much more a run may have, so that nothing loses its room. */
+  spareOf(run: Run): Decimal {
+    const now = this.allocation();
+    let spare = maximum(now.spare.get(run) ?? ZERO, ZERO);
+    if (this.isLast(run)) return spare;
+    for (let trial = 0; trial < TRIALS_MAX && spare.gt(ZERO); trial += 1) {
+      const missing = mostMissing(now, this.allocate({ run, amount: spare }));
+      if (missing.lte(ZERO)) return spare;
+      spare = spare.minus(missing);
+    }
+    return ZERO;
+  }
+
+  private allocate(more: { readonly run: Run; readonly amount: Decimal } | null): Allocation {
+    const book = createBalanceBook(this.buckets);
+    const open = new Map<Run, Decimal>();
+    const spare = new Map<Run, Decimal>();
+    const wanted = (run: Run) => (more?.run === run ? amountOf(run).plus(more.amount) : amountOf(run));
+    const besides = this.looseBeside(wanted);
+    const judge = (run: Run, amount: Decimal) => {
+      const room = sum(this.bucketsOf(run.charge).map((bucket) => book.leftOf(bucket)));
+      const own = room.minus(besides(run)).minus(amount);
+      spare.set(run, own);
+      if (own.lt(ZERO) && amount.gt(ZERO)) open.set(run, minimum(amount, ZERO.minus(own)));
+    };
+    for (const run of this.placed) {
+      let rest = wanted(run);
+      judge(run, rest);
+      for (const bucket of this.bucketsOf(run.charge)) {
+        if (rest.lte(ZERO)) break;
+        const taken = minimum(book.leftOf(bucket), rest);
+        if (taken.lte(ZERO)) continue;
+        book.take(bucket, taken);
+        rest = rest.minus(taken);
+      }
+    }
+    for (const run of this.loose.values()) judge(run, wanted(run));
+    return { open, spare };
+  }
+
+  private bucketsOf({ segmentIds }: ChargeClass): BookedBucket[] {
+    return segmentIds.flatMap((id) => this.bySegment.get(id) ?? []);
+  }
+
+  /** The amounts without a place, of other runs, that may take from what a run takes from, or from what that displaces. */
+  private looseBeside(wanted: (run: Run) => Decimal): (run: Run) => Decimal {
+    const loose = [...this.loose.values()].map((run) => ({ run, amount: wanted(run) }));
+    if (!loose.some(({ amount }) => amount.gt(ZERO))) return () => ZERO;
+    const used = [...this.placed.filter((run) => wanted(run).gt(ZERO)), ...loose.map(({ run }) => run)];
+    const groups = connectedGroups(
+      [],
+      used.map(({ charge }) => charge.segmentIds),
+    );
+    const groupOf = ({ charge: { segmentIds } }: Run) => groups.get(segmentIds[0] ?? '');
+    // What a run may take is connected, so any of its segments tells the group; a run that has nothing may have another.
+    return (run) => {
+      const own = new Set(run.charge.segmentIds.map((id) => groups.get(id)));
+      const beside = loose.filter((one) => one.run !== run && own.has(groupOf(one.run)));
+      return sum(beside.map(({ amount }) => amount));
+    };
+  }
+
+  /** Whether nothing that comes later could lose its room to it. */
+  private isLast(run: Run): boolean {
+    const others = [...this.loose.values()].filter((one) => one !== run && amountOf(one).gt(ZERO));
+    const later = run.span === null ? [] : this.placed.slice(this.placed.indexOf(run) + 1);
+    const isTouched = (one: Run) => amountOf(one).gt(ZERO);
+    const texts = run.charge.segmentIds.join(' ');
+    return others.every(({ charge }) => charge.segmentIds.join(' ') === texts) && !later.some(isTouched);
+  }
+
+  private placedRun(charge: ChargeClass, place: ClaimPlace): Run | null {
+    const { placed } = this;
+    const at = firstFrom(placed, ({ span }) => span === null || comparePlaces(span.last, place) >= 0);
+    let around: Run | null = null;
+    for (let index = at; index < placed.length; index += 1) {
+      const run = placed[index];
+      if (run?.span == null || comparePlaces(run.span.first, place) > 0) break;
+      if (run.charge.key === charge.key) return run;
+      around = run;
+    }
+    if (around !== null) return this.splitRun(around, charge, place);
+    for (const neighbour of [placed[at - 1], placed[at]]) {
+      if (neighbour?.charge.key !== charge.key || neighbour.span === null) continue;
+      const { first, last } = neighbour.span;
+      if (comparePlaces(place, first) < 0) neighbour.span = { first: place, last };
+      else neighbour.span = { first, last: place };
+      return neighbour;
+    }
+    const run = newRun(charge, [], [place]);
+    placed.splice(at, 0, run);
+    this.changed();
+    return run;
+  }
+
+  /** Null: one of its charges has the same place, so that ids would decide which comes first. */
+  private splitRun(run: Run, charge: ChargeClass, place: ClaimPlace): Run | null {
+    const parts = [-1, 1].map((side) => {
+      const drawn = run.drawn.filter((one) => Math.sign(comparePlaces(one.place, place)) === side);
+      const slots = [...run.slots].filter(
+        ({ terms }) => terms.place !== null && Math.sign(comparePlaces(terms.place, place)) === side,
+      );
+      return { drawn, slots };
+    });
+    const kept = parts.reduce((count, { drawn, slots }) => count + drawn.length + slots.length, 0);
+    if (kept < run.drawn.length + run.slots.size) return null;
+    const own = newRun(charge, [], [place]);
+    const [before, after] = parts.map(({ drawn, slots }) => {
+      if (drawn.length + slots.length === 0) return [];
+      const places = slots.flatMap(({ terms }) => terms.place ?? []);
+      const part = newRun(run.charge, drawn, places);
+      for (const slot of slots) {
+        part.slots.add(slot);
+        this.runOfSlot.set(slot, part);
+      }
+      return [part];
+    });
+    this.placed.splice(this.placed.indexOf(run), 1, ...(before ?? []), own, ...(after ?? []));
+    this.changed();
+    return own;
+  }
+}
+
+export function amountOf({ base, slots, amounts }: Run): Decimal {
+  let amount = base;
+  for (const { cost } of slots) amount = amount.plus(cost);
+  for (const one of amounts.values()) amount = amount.plus(one);
+  return amount;
+}
+
+/** By how much one of the runs has less room than before. */
+export function mostMissing(before: Allocation, after: Allocation): Decimal {
+  let most = ZERO;
+  for (const [run, amount] of after.open) most = maximum(most, amount.minus(before.open.get(run) ?? ZERO));
+  return most;
+}
+
+function newRun(charge: ChargeClass, drawn: readonly DrawnClaim[], others: readonly ClaimPlace[]): Run {
+  const places = [...drawn.map(({ place }) => place), ...others].sort(comparePlaces);
+  const first = places[0];
+  const last = places.at(-1);
+  return {
+    ...{ charge, drawn, base: sum(drawn.map(({ amount }) => amount)), slots: new Set(), amounts: new Map() },
+    span: first === undefined || last === undefined ? null : { first, last },
+  };
+}
+
+/** The index of the first for which it is so, and for all after it. */
+function firstFrom<Item>(items: readonly Item[], isSo: (item: Item) => boolean): number {
+  let from = 0;
+  let to = items.length;
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const item = items[middle];
+    if (item !== undefined && isSo(item)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
