@@ -3,7 +3,7 @@
  * price (docs/holds.md, "What an event costs").
  */
 import { describe, expect, test } from 'vitest';
-import { USD_CENTS } from '../../src/core/credit-types.ts';
+import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { type Answered, reserve } from '../support/holds.ts';
@@ -221,6 +221,36 @@ describe('amounts', () => {
     expect(await ask({ amount, credit_type_id: USD_CENTS.id })).toMatchObject(expected);
   });
 
+  test('an amount in an unknown unit is refused by name, and nothing of its batch is held', async () => {
+    const credits = [{ product_id: await createFee(), priority: 1, access_schedule: access(100) }];
+    const { customer_id } = await createCustomer([], { terms: { credits } });
+    const unknown = '00000000-0000-4000-8000-000000000001';
+    const answer = await api.send('POST', '/v1/holds/reserve', {
+      holds: [USD_CENTS.id, unknown].map((credit_type_id) => ({
+        ...{ customer_id, transaction_id: `${customer_id} ${credit_type_id}`, amount: 1, credit_type_id },
+      })),
+    });
+    expect(answer.status).toBe(400);
+    expect((answer.body as { message: string }).message).toMatch(/^holds\[1\]\.credit_type_id: /);
+    expect((await api.get('/v1/holds', { query: { customer_id } })).list('data')).toEqual([]);
+  });
+
+  test('an amount in a unit that no balance, limit or card of the customer has is unpriced', async () => {
+    const unit = await createUnit();
+    const credits = [{ product_id: await createFee(), priority: 1, access_schedule: access(100) }];
+    const limit = { spend_limit: { amount: 5 } };
+    const foreign = FIAT_CREDIT_TYPES.find(({ id }) => id !== USD_CENTS.id)?.id;
+    for (const terms of [{}, limit, { credits }]) {
+      const { ask } = await createCustomer([], { terms });
+      for (const credit_type_id of [unit, foreign]) {
+        expect(await ask({ amount: 1, credit_type_id })).toEqual({
+          ...{ granted: false, reason: 'unpriced', required: null, remaining: null },
+        });
+      }
+      expect(await ask({ amount: 1, credit_type_id: USD_CENTS.id })).toMatchObject({ granted: true });
+    }
+  });
+
   test('a settled amount is billed as its event, and the rest is free', async () => {
     const { event_type, rates } = await createProduct({});
     const credits = [{ product_id: await createFee(), priority: 1, access_schedule: access(100) }];
@@ -235,6 +265,61 @@ describe('amounts', () => {
     expect(await ask({ amount: 60, credit_type_id: USD_CENTS.id })).toMatchObject({
       ...{ granted: true, remaining: 0 },
     });
+  });
+});
+
+describe('a settlement', () => {
+  const settled = async (transaction_id: string, more: object = {}) =>
+    (await api.post('/v1/holds/settle', { settlements: [{ transaction_id, ...more }] })).list('data')[0];
+
+  test('a settlement answers the price of the balance that pays, where a hold has the highest', async () => {
+    const rate = { price: 10, commit_rate: { rate_type: 'FLAT', price: 4 } };
+    const { event_type, rates } = await createProduct({ rate });
+    const product_id = await createFee();
+    const commit = { type: 'PREPAID', product_id, priority: 1, rate_type: 'COMMIT_RATE' };
+    const { customer_id, ask } = await createCustomer(rates, {
+      terms: {
+        commits: [{ ...commit, access_schedule: access(60) }],
+        credits: [{ product_id, priority: 2, access_schedule: access(200) }],
+      },
+    });
+    const event = { event_type, properties: { user: 'a', size: 10 } };
+    for (const _ of [1, 2]) expect(await ask({ event })).toMatchObject({ granted: true, amount: 100 });
+    // Ten units at 4 of the commit, then five at 4 and five at 10 of the credit.
+    expect(await settled(`${customer_id} 1`)).toMatchObject({ accepted: true, amount: 40, exceeded: 0 });
+    expect(await settled(`${customer_id} 2`)).toMatchObject({ amount: 70, reason: null });
+  });
+
+  test('a settlement counts no holds beside it: they are on no invoice', async () => {
+    const tiers = [{ size: 10, price: 5 }, { price: 1 }];
+    const { event_type, rates } = await createProduct({
+      rate: { rate_type: 'TIERED', tiers, price: undefined },
+    });
+    const { customer_id, ask } = await createCustomer(rates);
+    const event = { event_type, properties: { user: 'a', size: 10 } };
+    expect(await ask({ event })).toMatchObject({ amount: 50 });
+    expect(await ask({ event })).toMatchObject({ amount: 10 });
+    expect(await settled(`${customer_id} 2`)).toMatchObject({ amount: 50, exceeded: 40 });
+    expect(await settled(`${customer_id} 1`)).toMatchObject({ amount: 10 });
+  });
+
+  test('a settlement that nothing charges costs nothing, and says why', async () => {
+    const closed = await createProduct({ rate: { entitled: false } });
+    const credits = [{ product_id: await createFee(), priority: 1, access_schedule: access(100) }];
+    const { customer_id, ask } = await createCustomer(closed.rates, { terms: { credits } });
+    const amount = { amount: 60, credit_type_id: USD_CENTS.id };
+    for (const [id, event_type, reason] of [
+      [1, closed.event_type, 'not_entitled'],
+      [2, 'nothing counts this', 'unpriced'],
+    ] as const) {
+      expect(await ask(amount)).toMatchObject({ granted: true, remaining: 40 });
+      const properties = { user: 'a', size: 4 };
+      expect(await settled(`${customer_id} ${id}`, { event_type, properties })).toMatchObject({
+        ...{ accepted: true, amount: 0, exceeded: 0, reason },
+      });
+    }
+    const list = await api.get('/v1/holds', { query: { customer_id } });
+    expect(list.list('data')).toMatchObject([{ settled_amount: 0 }, { settled_amount: 0 }]);
   });
 });
 

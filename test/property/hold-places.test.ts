@@ -21,7 +21,7 @@ const PERIOD = wholePeriod({ start: 0, end: 1000 });
 const DRAFT = { contractId: 'contract', period: PERIOD };
 const PRODUCTS = [0, 1, 2, 3] as const;
 
-/** What the usage of a product is charged by; `start`: of its segment. */
+/** The terms of the usage of a product; `start`: of its segment. */
 interface Charged {
   readonly name: string;
   readonly price: number;
@@ -65,7 +65,7 @@ function givenWith(products: fc.Arbitrary<readonly Charged[]>): fc.Arbitrary<Giv
 }
 
 const anyGiven = givenWith(fc.tuple(charged(['a']), charged(['b']), charged(['c']), charged(['d'])));
-/** Two may be told apart by ids alone. */
+/** Two may differ by their ids alone. */
 const alikeGiven = givenWith(
   fc.tuple(...PRODUCTS.map(() => charged(['a', 'b']).map((one) => ({ ...one, used: 0, start: 0 })))),
 );
@@ -92,6 +92,7 @@ function claimOf(given: Given, product: number, units: number): Claim {
     ...{ key: `product ${given.ids[product + 5]}`, interval: { start, end: 1000 }, productType: 'USAGE' },
     ...{ from: ZERO, to: decimal(String(units)), overshoots: false, unitPrice, name, groupValues: '' },
     claimants: payersOf(given, product).map((bucket) => ({ bucket, bands: oneBand(unitPrice) })),
+    list: oneBand(unitPrice),
   };
 }
 
@@ -108,6 +109,7 @@ function slotOf(given: Given, product: number): SlotTerms {
     place: claimPlace(0, claim),
     priceLists: [oneBand(claim.unitPrice)],
     ...{ growth: 'sum', value: claim.to, positionOf: (value) => value, factor: null, laterPerUnit: null },
+    billing: { prices: 'alike', claim },
   };
 }
 
@@ -134,7 +136,7 @@ function bookOf(given: Given): HoldBook {
     ({ claim, coverings }): DrawnClaim => {
       const ids = claim.claimants.map(({ bucket }) => bucket.segmentId);
       const charge = draftCharge(DRAFT, USD_CENTS.id, ids);
-      return { place: claimPlace(0, claim), charge, amount: coveredAmount(coverings) };
+      return { place: claimPlace(0, claim), claim, charge, amount: coveredAmount(coverings) };
     },
   );
   return new HoldBook(bucketsOf(given), [], drawn);

@@ -12,6 +12,7 @@ import type { HoldFamily } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
 import type { Asked, NotCharged } from './hold-state.ts';
 import { preparedEvent } from './prepare-holds.ts';
+import { type Freshness, freshnessOf } from './reserve.ts';
 
 export interface CheckRequest {
   /** Id or ingest alias. */
@@ -47,13 +48,14 @@ interface Parts extends HoldParts {
 export function createCheck(deps: HoldParts): (request: CheckRequest) => Promise<CheckAnswer> {
   const parts: Parts = { ...deps, readAccounts: createAccountReads(deps.db) };
   return async (request) => {
+    const begunAt = performance.now();
     const since = deps.isShared ? performance.now() - CHECK_AGE_SECONDS * SECOND_MS : 0;
     const { customerRef, productId, quantity, properties } = request;
     // Of a product the properties are its group values only.
     const event = preparedEvent(deps, { customerRef, properties, eventType: request.eventType ?? 'check' });
     const asked: Asked = { event, productId, quantity };
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-      const current = await currentFamily(parts, customerRef, since);
+      const current = await currentFamily(parts, customerRef, freshnessOf(attempt, { since, begunAt }));
       if (current === null) return refused('customer_not_found');
       if (current === 'again') continue;
       const answer = await judged(parts, current, asked);
@@ -84,7 +86,7 @@ interface Current {
 async function currentFamily(
   { families, writer, readAccounts: read, clock, isShared }: Parts,
   customerRef: string,
-  since: number,
+  { since, needsPrices }: Freshness,
 ): Promise<Current | 'again' | null> {
   const found = await families.find(customerRef);
   if (found === null) return null;
@@ -98,7 +100,7 @@ async function currentFamily(
   const { evaluated } = family;
   const seen = await read(evaluated.customerIds);
   if (family.evaluated !== evaluated || !family.isValidAt(clock.now(), since)) return 'again';
-  if (family.isAsSeen(seen, { isShared })) return found;
+  if (family.isAsSeen(seen, { isShared, needsPrices })) return found;
   // Holds of other processes are read again, those of this one are known.
   if (isShared) family.isStale = true;
   await families.renew(family, performance.now());

@@ -46,7 +46,7 @@ export interface ComputedFamily {
   readonly metrics: ReadonlyMap<string, BillableMetric>;
   /** In burn-down order, with what `drawn` takes of them. */
   readonly buckets: readonly BookedBucket[];
-  /** The charges of drafts that prepaid balances pay, in the order of drawdown. */
+  /** The charges of drafts that balances pay something of, in the order of drawdown. */
   readonly drawn: readonly DrawnClaim[];
   readonly limits: readonly LimitLeft[];
   /** Ingestion up to which usage is counted: epoch microseconds. Null: not known, beside other writers. */
@@ -143,10 +143,6 @@ async function computeDraft(
   }
   const collected = await collectUsage(rating);
   const made = await makeLines(rating, drawDown(rating, collected), collected.notes);
-  take(
-    shared.taken,
-    made.deductions.filter(({ bucket }) => !isPrepaid(bucket)),
-  );
   family.drawn.push(...drawnClaims(target, order, made.covered));
   const limit = spendLeft(target.contract, target.period, made.lines, rating.input.fiatCreditTypeId);
   if (limit !== null) family.limits.push(limit);
@@ -162,12 +158,12 @@ function drawnClaims(
 ): DrawnClaim[] {
   return covered.flatMap(({ claim, coverings }) => {
     const prepaid = claim.claimants.map(({ bucket }) => bucket).filter(isPrepaid);
-    const [first] = prepaid;
-    const amount = coveredAmount(coverings.filter(({ payer }) => isPrepaid(payer)));
-    if (first === undefined || amount.lte(ZERO)) return [];
+    const unit = (prepaid[0] ?? claim.claimants[0]?.bucket)?.creditTypeId;
+    if (unit === undefined) return [];
     const segmentIds = prepaid.map(({ segmentId }) => segmentId);
-    const charge = draftCharge({ contractId: contract.id, period }, first.creditTypeId, segmentIds);
-    return [{ place: claimPlace(order, claim), charge, amount }];
+    const charge = draftCharge({ contractId: contract.id, period }, unit, segmentIds);
+    const amount = coveredAmount(coverings.filter(({ payer }) => isPrepaid(payer)));
+    return [{ place: claimPlace(order, claim), claim, charge, amount }];
   });
 }
 

@@ -4,7 +4,6 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';
-import type { Decimal } from '../../core/decimal.ts';
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ReadEvent } from '../../metering/ingest/event-rows.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
@@ -14,7 +13,7 @@ import type { BillingContext } from '../billing-context.ts';
 import { unevaluatedFamilies } from './evaluate-families.ts';
 import { createEvaluations, type Evaluation } from './evaluations.ts';
 import { createGroupedReads } from './grouped-reads.ts';
-import { HoldFamily } from './hold-family.ts';
+import { type BilledCost, HoldFamily } from './hold-family.ts';
 import type { PendingUsage } from './hold-state.ts';
 import { createRefresh } from './refresh-families.ts';
 
@@ -22,8 +21,7 @@ import { createRefresh } from './refresh-families.ts';
 export interface Billed {
   readonly family: HoldFamily;
   readonly hold: Hold;
-  /** The price of the event; null where it cannot be priced ahead. */
-  readonly amount: Decimal | null;
+  readonly cost: BilledCost;
 }
 
 /** Families in memory, and those of them that are evaluated for the hour that begins next. */
@@ -231,8 +229,8 @@ export function createHoldFamilies(deps: FamilyContext): HoldFamilies {
     };
     const hold = family.holdOf(event.transactionId);
     if (hold !== null) family.end(hold.id);
-    const amount = family.use(usage);
-    return { usage, billed: hold === null ? null : { family, hold, amount } };
+    const cost = family.use(usage, { wasHeld: hold !== null });
+    return { usage, billed: hold === null ? null : { family, hold, cost } };
   }
 
   return {

@@ -2,12 +2,22 @@
  * Customers who share balances, as one process sees them: an evaluation, and what has come since (docs/holds.md, "The
  * state"). In memory.
  */
-import type { Decimal } from '../../core/decimal.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { HoldBook } from '../../rating/holds/hold-book.ts';
 import type { AccountMarks, AccountSeen, Hold } from '../../store/holds/holds.ts';
 import type { EvaluatedFamily } from './evaluate-families.ts';
-import { HoldState, type PendingUsage } from './hold-state.ts';
+import { HoldState, type NotCharged, type PendingUsage } from './hold-state.ts';
+
+/** The cost of an event on the invoice. */
+export interface BilledCost {
+  /** Null: not known. */
+  readonly amount: Decimal | null;
+  /** Why nothing charges it. */
+  readonly reason: Exclude<NotCharged, 'not_priceable'> | null;
+}
+
+const UNKNOWN_COST: BilledCost = { amount: null, reason: null };
 
 /** For the hour that begins next. */
 interface Ahead {
@@ -139,26 +149,31 @@ export class HoldFamily {
     return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
   }
 
-  /** Adds usage; it counts until an evaluation has counted it. */
-  use(usage: PendingUsage): Decimal | null {
+  /** Adds usage; it counts until an evaluation has counted it. Of an event that was held its cost is answered. */
+  use(usage: PendingUsage, { wasHeld }: { readonly wasHeld: boolean }): BilledCost {
     this.pending.set(usage.id, usage);
     if (this.ahead?.state.use(usage) === 'not_priceable') this.ahead = null;
     const parts = this.state.partsOfEvent(usage.customerId, usage.event);
     if (typeof parts === 'string') {
       // Usage that an invoice does not charge takes nothing; usage without a price ahead may take anything.
-      if (parts === 'not_priceable') this.isStale = true;
-      return null;
+      if (parts !== 'not_priceable') return { amount: ZERO, reason: parts };
+      this.isStale = true;
+      return UNKNOWN_COST;
     }
-    const amount = this.book.costOfAdding(usage.id, parts);
+    if (wasHeld) return { amount: this.book.use(usage.id, parts), reason: null };
     this.book.add(usage.id, parts);
-    return amount;
+    return UNKNOWN_COST;
   }
 
   /** Whether the accounts are as they were when this process saw them. Versions change by others only. */
-  isAsSeen(accounts: readonly AccountSeen[], { isShared }: { readonly isShared: boolean }): boolean {
+  isAsSeen(
+    accounts: readonly AccountSeen[],
+    { isShared, needsPrices }: { readonly isShared: boolean; readonly needsPrices: boolean },
+  ): boolean {
     return accounts.every(({ customerId, changes, prices, version, usageMark }) => {
       const own = this.seen.get(customerId);
-      if (own === undefined || own.changes !== changes || own.prices !== prices) return false;
+      if (own === undefined || own.changes !== changes) return false;
+      if (needsPrices && own.prices !== prices) return false;
       return !isShared || (own.version === version && own.usageMark === usageMark);
     });
   }

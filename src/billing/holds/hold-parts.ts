@@ -1,9 +1,9 @@
 /** The context that the operations of holds share. */
-import type { Decimal } from '../../core/decimal.ts';
 import type { Hold } from '../../store/holds/holds.ts';
 import type { BillingContext } from '../billing-context.ts';
 import type { HoldCounts } from './hold-counts.ts';
 import type { HoldFamilies } from './hold-families.ts';
+import type { BilledCost } from './hold-family.ts';
 import type { HoldWriter } from './hold-writer.ts';
 
 export interface HoldContext extends BillingContext {
@@ -28,8 +28,8 @@ export interface HoldParts extends HoldContext {
   readonly writer: HoldWriter;
   readonly families: HoldFamilies;
   readonly counts: HoldCounts;
-  /** The holds that requests are settling now; the amounts of those whose events are billed. */
-  readonly settling: Map<string, Decimal | null>;
+  /** The holds that requests are settling now; the costs of those whose events are billed. */
+  readonly settling: Map<string, BilledCost | null>;
   /** As it is in PostgreSQL. Null: there is none. */
   readonly readHold: (name: HoldName) => Promise<Hold | null>;
   readonly nameOf: (creditTypeId: string) => Promise<string>;

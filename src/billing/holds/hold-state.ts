@@ -123,6 +123,8 @@ export class HoldState {
       const converted = conversionOf(drafts, { amount, creditTypeId, at });
       if (converted !== null)
         return converted === 'not_priceable' ? converted : this.partsOfAmount(customerId, converted);
+      // Limits and charges without a balance are in the currencies of the cards.
+      if (!drafts.some(({ input }) => input.fiatCreditTypeId === creditTypeId)) return 'unpriced';
     }
     const ids = inUnit
       .filter((bucket) => !bucket.seat && isUnrestricted(bucket.applicability))

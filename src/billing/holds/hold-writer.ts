@@ -14,6 +14,7 @@ import {
 } from '../../store/holds/holds.ts';
 
 import type { RowContext } from '../billing-context.ts';
+import type { EvaluatedFamily } from './evaluate-families.ts';
 import type { HoldFamily } from './hold-family.ts';
 import type { NotCharged } from './hold-state.ts';
 
@@ -27,10 +28,12 @@ export type Reserved =
   /** Another hold has its transaction id. */
   | { readonly kind: 'taken' };
 
-interface Reservation {
+export interface Reservation {
   readonly family: HoldFamily;
   /** The evaluation must have begun after this, in milliseconds of this process. */
   readonly since: number;
+  /** Whether the prices, too, must be as they were when the evaluation read them. */
+  readonly needsPrices: boolean;
   partsNow(): readonly HoldPart[] | NotCharged;
   newHold(decision: Decision, parts: readonly HoldPart[]): Hold;
 }
@@ -62,6 +65,7 @@ const GROUP_MAX = 500;
 /** Answered once it is known that nothing has changed meanwhile. */
 interface Decided {
   readonly waiting: Waiting<Reservation, Reserved>;
+  readonly evaluated: EvaluatedFamily;
   /** Null: it is refused. */
   readonly hold: Hold | null;
   readonly answer: Reserved;
@@ -144,19 +148,21 @@ export function createHoldWriter({
 function decide(waiting: Waiting<Reservation, Reserved>, now: number): Decided | null {
   const { task, resolve } = waiting;
   const { family } = task;
+  const { evaluated } = family;
   if (!family.isValidAt(now, task.since)) {
     resolve({ kind: 'overtaken' });
     return null;
   }
   const parts = task.partsNow();
-  if (typeof parts === 'string') return { waiting, hold: null, answer: { kind: 'refused', reason: parts } };
+  const common = { waiting, evaluated };
+  if (typeof parts === 'string') return { ...common, hold: null, answer: { kind: 'refused', reason: parts } };
   const id = newId();
   const decision = family.book.reserve(id, parts);
   const { reason } = decision;
-  if (reason !== null) return { waiting, hold: null, answer: { kind: 'refused', reason, decision } };
+  if (reason !== null) return { ...common, hold: null, answer: { kind: 'refused', reason, decision } };
   const hold = { ...task.newHold(decision, parts), id };
   family.grant(hold);
-  return { waiting, hold, answer: { kind: 'granted', hold } };
+  return { ...common, hold, answer: { kind: 'granted', hold } };
 }
 
 function writesOf(
@@ -166,6 +172,10 @@ function writesOf(
   now: number,
 ): Parameters<typeof writeHolds>[1] {
   const numbers = new Map(families.map((family, index) => [family, index]));
+  const placeOf = ({ family, needsPrices }: Reservation) => ({
+    family: numbers.get(family) ?? -1,
+    needsPrices,
+  });
   const deciding = new Set(decided.map(({ waiting }) => waiting.task.family));
   return {
     now,
@@ -173,7 +183,7 @@ function writesOf(
       [...family.seen.values()].map((seen) => ({ ...seen, family: numbers.get(family) ?? -1 })),
     ),
     grants: decided.flatMap(({ hold, waiting }) =>
-      hold === null ? [] : [{ hold, family: numbers.get(waiting.task.family) ?? -1 }],
+      hold === null ? [] : [{ hold, ...placeOf(waiting.task) }],
     ),
     ends: changed.flatMap(({ task }) => task.end ?? []),
     extensions: changed.flatMap(({ task }) => task.extension ?? []),
@@ -184,13 +194,15 @@ function finish(
   families: readonly HoldFamily[],
   decided: readonly Decided[],
   changed: readonly Waiting<HoldChange, boolean>[],
-  { families: valid, ids, accounts }: HoldsWritten,
+  { families: valid, repriced, ids, accounts }: HoldsWritten,
 ): void {
   const told = new Set(families);
   for (const { task } of changed) if (task.family !== null) told.add(task.family);
   for (const family of told) family.follow(accounts);
-  const validFamilies = new Set(families.filter((_, index) => valid.has(index)));
-  for (const one of decided) tell(one, ids, validFamilies.has(one.waiting.task.family));
+  const stateOf = (index: number): FamilyState =>
+    valid.has(index) ? 'as seen' : repriced.has(index) ? 'repriced' : 'changed';
+  const states = new Map(families.map((family, index) => [family, stateOf(index)]));
+  for (const one of decided) tell(one, ids, states.get(one.waiting.task.family) ?? 'changed');
   for (const { task, resolve } of changed) {
     const id = task.end?.id ?? task.extension?.id ?? '';
     if (ids.has(id)) changeInMemory(task);
@@ -205,9 +217,18 @@ function changeInMemory({ family, end, extension }: HoldChange): void {
     family?.keep({ ...hold, expiresAt: extension.expiresAt });
 }
 
-function tell({ waiting, hold, answer }: Decided, stored: ReadonlySet<string>, isValid: boolean): void {
-  const { family } = waiting.task;
-  if (!isValid) family.isStale = true;
+/** A family as a write has found it: all as it was seen, all but the prices, or neither. */
+type FamilyState = 'as seen' | 'repriced' | 'changed';
+
+function tell(
+  { waiting, evaluated, hold, answer }: Decided,
+  stored: ReadonlySet<string>,
+  state: FamilyState,
+): void {
+  const { family, needsPrices } = waiting.task;
+  const isValid = state === 'as seen' || (state === 'repriced' && !needsPrices);
+  // An evaluation that has taken over meanwhile has read its prices itself.
+  if (state === 'changed' || (state === 'repriced' && family.evaluated === evaluated)) family.isStale = true;
   if (hold === null) {
     waiting.resolve(isValid ? answer : { kind: 'overtaken' });
     return;

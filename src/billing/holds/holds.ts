@@ -1,5 +1,4 @@
 /** The operations of holds (docs/holds.md): reserve, settle, release, extend. */
-import type { Decimal } from '../../core/decimal.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { type Hold, tidyHolds } from '../../store/holds/holds.ts';
@@ -37,7 +36,7 @@ export interface Holds {
 
 export function createHolds(deps: HoldContext): Holds {
   const writer = createHoldWriter(deps);
-  const settling = new Map<string, Decimal | null>();
+  const settling: HoldParts['settling'] = new Map();
   const settled = (billed: readonly Billed[]) => noteSettled(deps, writer, billed, settling);
   const counts = createHoldCounts();
   const families = createHoldFamilies({ ...deps, settled, evaluated: counts.evaluated });
@@ -97,10 +96,10 @@ async function noteSettled(
   billed: readonly Billed[],
   settling: HoldParts['settling'],
 ): Promise<void> {
-  const written = billed.map(async ({ family, hold, amount }) => {
-    const settledAmount = amount ?? hold.amount;
-    const isNoted = await writer.change({ family, end: { id: hold.id, status: 'settled', settledAmount } });
-    if (isNoted && settling.has(hold.id)) settling.set(hold.id, settledAmount);
+  const written = billed.map(async ({ family, hold, cost }) => {
+    const end = { id: hold.id, status: 'settled' as const, settledAmount: cost.amount };
+    const isNoted = await writer.change({ family, end });
+    if (isNoted && settling.has(hold.id)) settling.set(hold.id, cost);
   });
   try {
     await Promise.all(written);

@@ -84,6 +84,17 @@ function eventJson({ customerRef, transactionId, event }: HoldRequest, timestamp
   return `{${members},"properties":${event?.properties ?? '{}'}}`;
 }
 
+/** Refuses (`invalid`) amounts in units that do not exist. */
+export async function requireUnits(
+  nameOf: (creditTypeId: string) => Promise<string>,
+  requests: readonly HoldRequest[],
+): Promise<void> {
+  for (const [index, { amount }] of requests.entries()) {
+    if (amount === null || (await nameOf(amount.creditTypeId)) !== '') continue;
+    throw invalid(['holds', index, 'creditTypeId'], `credit type ${amount.creditTypeId} not found`);
+  }
+}
+
 /** One event as ingest would store it, now. Refuses (`invalid`) what ingest would refuse. */
 export function preparedEvent(
   { clock, windowDays }: BillingContext,

@@ -8,9 +8,9 @@ import { payersOf, unitOf } from './facts-of-parts.ts';
 import type { HoldFamily } from './hold-family.ts';
 import type { HoldParts } from './hold-parts.ts';
 import type { NotCharged } from './hold-state.ts';
-import type { Reserved } from './hold-writer.ts';
+import type { Reservation, Reserved } from './hold-writer.ts';
 import type { ListedHold } from './list-holds.ts';
-import { type HoldRequest, type PreparedHold, prepareHolds } from './prepare-holds.ts';
+import { type HoldRequest, type PreparedHold, prepareHolds, requireUnits } from './prepare-holds.ts';
 
 export type HoldAnswer =
   | ListedHold
@@ -25,10 +25,16 @@ export const TTL_SECONDS_MAX = 86_400;
 const ATTEMPTS_MAX = 5;
 /** A refusal is confirmed so often by an evaluation where usage has come since the last one. */
 const CONFIRMED_MAX = 2;
+/**
+ * From this attempt on prices may change during it: the hold has those of an evaluation that began after the request did, as
+ * if it had come before the change.
+ */
+const REPRICED_FROM = 2;
 
 export async function reserve(parts: HoldParts, requests: readonly HoldRequest[]): Promise<HoldAnswer[]> {
   const since = parts.isShared ? performance.now() : 0;
   const prepared = prepareHolds(parts, requests);
+  await requireUnits(parts.nameOf, requests);
   const distinct = new Map<string, PreparedHold>();
   for (const [index, one] of prepared.entries()) {
     const { transactionId } = one.request;
@@ -82,21 +88,36 @@ async function reserveOne(
   since: number,
   granted: Hold[],
 ): Promise<HoldAnswer | 'taken'> {
+  const begunAt = performance.now();
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const answer = await tryToReserve(parts, one, { since, isConfirmed: attempt < CONFIRMED_MAX, granted });
+    const freshness = freshnessOf(attempt, { since, begunAt });
+    const isConfirmed = attempt < CONFIRMED_MAX;
+    const answer = await tryToReserve(parts, one, { ...freshness, isConfirmed, granted });
     if (answer !== 'again') return answer;
   }
   throw new Refusal('unavailable', 'what holds depend on keeps changing: try again in a moment');
 }
 
+/** How recent an evaluation has to be. */
+export type Freshness = Pick<Reservation, 'since' | 'needsPrices'>;
+
+export function freshnessOf(
+  attempt: number,
+  { since, begunAt }: { readonly since: number; readonly begunAt: number },
+): Freshness {
+  const needsPrices = attempt < REPRICED_FROM;
+  return { since: needsPrices ? since : begunAt, needsPrices };
+}
+
+interface Attempt extends Freshness {
+  readonly isConfirmed: boolean;
+  readonly granted: Hold[];
+}
+
 async function tryToReserve(
   parts: HoldParts,
   one: PreparedHold,
-  {
-    since,
-    isConfirmed,
-    granted,
-  }: { readonly since: number; readonly isConfirmed: boolean; readonly granted: Hold[] },
+  { since, needsPrices, isConfirmed, granted }: Attempt,
 ): Promise<HoldAnswer | 'taken' | 'again'> {
   const { families, writer, clock } = parts;
   const found = await families.find(one.request.customerRef);
@@ -110,8 +131,7 @@ async function tryToReserve(
     if ((await families.find(one.request.customerRef))?.family !== family) return 'again';
   }
   const reserved = await writer.reserve({
-    family,
-    since,
+    ...{ family, since, needsPrices },
     partsNow: () => family.state.partsOf(customerId, one.charged),
     newHold: (decision, charged) => newHold(one, customerId, decision, charged, clock.now()),
   });

@@ -1,11 +1,10 @@
 /** Settles holds: their events are ingested, which ends them on the way (docs/holds.md, "Operations"). */
-import type { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { findHolds, type Hold } from '../../store/holds/holds.ts';
 import { findHold, notThere } from './find-hold.ts';
-import type { HoldFamily } from './hold-family.ts';
+import type { BilledCost, HoldFamily } from './hold-family.ts';
 import type { HoldName, HoldParts } from './hold-parts.ts';
 import { requireValid } from './prepare-holds.ts';
 
@@ -16,7 +15,7 @@ export interface Settlement extends HoldName {
 }
 
 export type SettleAnswer =
-  | { readonly hold: Hold; readonly accepted: boolean; readonly amount: Decimal | null }
+  | ({ readonly hold: Hold; readonly accepted: boolean } & BilledCost)
   | { readonly error: string };
 
 /** A settlement of a batch, and the hold that it names. */
@@ -79,31 +78,35 @@ async function settle(
   { settlement, hold }: Pick<Named, 'settlement' | 'hold'>,
 ): Promise<SettleAnswer> {
   if (hold === null || hold.status === 'released') return { error: notThere(settlement) };
-  if (hold.status === 'settled') return { hold, accepted: false, amount: hold.settledAmount };
+  if (hold.status === 'settled') return recorded(hold, false);
   const event = eventOf(hold, settlement);
   if (event === null) return { error: 'event_type is needed to settle a hold of an amount' };
   const family = await pricingFamily(parts, hold);
-  const { accepted, amount } = await ingestSettling(parts, hold, Buffer.from(`[${event}]`));
-  if (amount !== null) return { hold: { ...hold, status: 'settled' }, accepted, amount };
+  const { accepted, cost } = await ingestSettling(parts, hold, Buffer.from(`[${event}]`));
+  if (cost !== null) return { hold: { ...hold, status: 'settled' }, accepted, ...cost };
   const [after = hold] = await findHolds(parts.db, { ids: [hold.id] });
-  if (after.status === 'settled') return { hold: after, accepted, amount: after.settledAmount };
+  if (after.status === 'settled') return recorded(after, accepted);
   // Its event arrived before the hold, or while no process watched.
   const end = { id: hold.id, status: 'settled' as const, settledAmount: null };
   await parts.writer.change({ family, end });
-  return { hold: { ...hold, status: 'settled' }, accepted, amount: null };
+  return { hold: { ...hold, status: 'settled' }, accepted, amount: null, reason: null };
 }
 
-/** `amount`: what the event costs, where it has just become the hold's; null: that has to be looked up. */
+function recorded(hold: Hold, accepted: boolean): SettleAnswer {
+  return { hold, accepted, amount: hold.settledAmount, reason: null };
+}
+
+/** `cost`: of the event, where it has just become the hold's; null: that has to be looked up. */
 async function ingestSettling(
   parts: HoldParts,
   { id }: Hold,
   body: Buffer,
-): Promise<{ readonly accepted: boolean; readonly amount: Decimal | null }> {
+): Promise<{ readonly accepted: boolean; readonly cost: BilledCost | null }> {
   const { settling } = parts;
   settling.set(id, null);
   try {
     const { accepted } = await ingestOne(parts, body);
-    return { accepted: accepted > 0, amount: settling.get(id) ?? null };
+    return { accepted: accepted > 0, cost: settling.get(id) ?? null };
   } finally {
     settling.delete(id);
   }

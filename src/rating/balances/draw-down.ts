@@ -39,6 +39,8 @@ export interface Claim {
   readonly groupValues: string;
   /** In burn-down order. */
   readonly claimants: readonly Claimant[];
+  /** The prices of the customer, for what no balance pays. */
+  readonly list: PriceBands;
 }
 
 /** A claim and what balances cover of it. */

@@ -41,6 +41,7 @@ export function chargeShare(
   const to = from.plus(sum(own.map(({ quantity }) => quantity)));
   const bandsOf = (lines: readonly SubscriptionInvoiceLine[]) =>
     bandsOfLines(lines.map((one) => (one === line ? { ...one, unitPrice } : one)));
+  const list = bandsOf(own.filter((one) => one.payer === null));
   const claim: Claim = {
     ...{ key: line.scheduleItemId, interval: line.interval, from, to, overshoots: false },
     ...{ productType: 'SUBSCRIPTION', unitPrice, name: line.name, groupValues: '' },
@@ -48,8 +49,8 @@ export function chargeShare(
       bucket,
       bands: bandsOf(paid.filter((one) => one.payer.segmentId === bucket.segmentId)),
     })),
+    list,
   };
-  const list = bandsOf(own.filter((one) => one.payer === null));
   const level = line.tier?.level ?? 1;
   return {
     payer,

@@ -119,8 +119,7 @@ function explainConversion(
     overshoots: false,
     productType: 'FIXED',
     unitPrice,
-    name: line.name,
-    groupValues: '',
+    ...{ name: line.name, groupValues: '', list },
     claimants: balances
       .filter(
         ({ applicability, creditTypeId, seat }) =>

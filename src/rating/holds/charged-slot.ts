@@ -4,6 +4,7 @@
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Claim } from '../balances/draw-down.ts';
 import { type PriceBands, walkBands } from '../rates/tiers.ts';
 import type { ClaimPlace } from './claim-place.ts';
 
@@ -44,6 +45,15 @@ export interface SlotTerms {
    * of the counter at most.
    */
   readonly laterPerUnit: Decimal | null;
+  readonly billing: SlotBilling;
+}
+
+/** The price of usage in a slot on the invoice, where that depends on who pays. */
+export interface SlotBilling {
+  /** `alike`: one price, whoever pays. `drawn`: that of each payer. `unknown`: it depends on other usage, too. */
+  readonly prices: 'alike' | 'drawn' | 'unknown';
+  /** The claim that usage of the slot is a part of. Null: no balance may pay for it directly. */
+  readonly claim: Claim | null;
 }
 
 /** The outstanding usage of a slot. */
@@ -62,10 +72,19 @@ export class ChargedSlot {
     return this.values.size === 0;
   }
 
+  /** The part of the counter that is outstanding. */
+  get range(): { readonly from: Decimal; readonly to: Decimal } {
+    const { growth, value, positionOf } = this.terms;
+    return {
+      from: positionOf(value),
+      to: positionOf(growth === 'sum' ? value.plus(this.sum) : this.greatest()),
+    };
+  }
+
   /** The price of the next unit after everything that is outstanding, as a line would have it, in the unit of the class. */
   nextPrice(): Decimal {
-    const { priceLists, growth, value, positionOf, factor, laterPerUnit } = this.terms;
-    const position = positionOf(growth === 'sum' ? value.plus(this.sum) : this.greatest());
+    const { priceLists, factor, laterPerUnit } = this.terms;
+    const position = this.range.to;
     let price = ZERO;
     for (const bands of priceLists)
       price = maximum(price, laterPerUnit === null ? priceAbove(bands, position) : highestPrice(bands));
@@ -90,10 +109,9 @@ export class ChargedSlot {
   }
 
   private costNow(): Decimal {
-    const { growth, value, positionOf } = this.terms;
     if (this.values.size === 0) return ZERO;
-    const target = growth === 'sum' ? value.plus(this.sum) : this.greatest();
-    return costOf(this.terms, positionOf(value), positionOf(target));
+    const { from, to } = this.range;
+    return costOf(this.terms, from, to);
   }
 
   private greatest(): Decimal {

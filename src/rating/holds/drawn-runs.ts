@@ -1,5 +1,5 @@
 /**
- * What is charged to balances, in the order in which invoices draw on them (docs/holds.md, "The law"): the charges of
+ * The charges on balances in the order in which invoices draw on them (docs/holds.md, "The law"): the charges of
  * drafts, and outstanding usage between them. Neighbours that the same balances may pay are one run, so that allocation
  * takes one step for each run.
  *
@@ -10,14 +10,17 @@
  */
 import { connectedGroups } from '../../core/connected-groups.ts';
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
-import { type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
+import { type BalanceBook, type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
+import type { Claim } from '../balances/draw-down.ts';
 import type { ChargeClass, ChargedSlot, SlotTerms } from './charged-slot.ts';
 import { type ClaimPlace, comparePlaces } from './claim-place.ts';
 
-/** A charge of a draft, with what prepaid balances pay of it. */
+/** A charge of a draft of which balances pay something. */
 export interface DrawnClaim {
   readonly place: ClaimPlace;
+  readonly claim: Claim;
   readonly charge: ChargeClass;
+  /** The part that prepaid balances pay. */
   readonly amount: Decimal;
 }
 
@@ -36,16 +39,23 @@ export interface Run {
 export interface Allocation {
   /** The amounts that find no room. */
   readonly open: ReadonlyMap<Run, Decimal>;
-  /** The room of each run beyond what it has; below 0: it has more. */
-  readonly spare: ReadonlyMap<Run, Decimal>;
+  /** The room of the run that is asked about, beyond what it has; below 0: it has more. */
+  readonly spare: Decimal;
 }
 
-/** How often an amount is made smaller until it fits: each time by what found no room. */
+/** `more`: of one run. `asked`: whose spare room is wanted. */
+interface Pass {
+  readonly more?: { readonly run: Run; readonly amount: Decimal };
+  readonly asked?: Run;
+}
+
+/** How often an amount is lowered until it fits: each time by the part that found no room. */
 const TRIALS_MAX = 50;
 
 export class DrawnRuns {
   private readonly buckets: readonly BookedBucket[];
   private readonly bySegment: ReadonlyMap<string, BookedBucket>;
+  private readonly byClass = new Map<string, readonly BookedBucket[]>();
   /** In the order of drawdown. */
   private readonly placed: Run[] = [];
   /** By class. */
@@ -58,7 +68,7 @@ export class DrawnRuns {
     this.buckets = buckets;
     this.bySegment = new Map(buckets.map((bucket) => [bucket.segmentId, bucket]));
     let own: DrawnClaim[] = [];
-    for (const claim of drawn) {
+    for (const claim of drawn.filter(({ amount }) => amount.gt(ZERO))) {
       const [first] = own;
       if (first !== undefined && first.charge.key !== claim.charge.key) {
         this.placed.push(newRun(first.charge, own, []));
@@ -99,65 +109,78 @@ export class DrawnRuns {
 
   /** As of everything that is outstanding. */
   allocation(): Allocation {
-    this.known ??= this.allocate(null);
+    this.known ??= this.allocate({});
     return this.known;
   }
 
   /** How much more a run may have, so that nothing loses its room. */
   spareOf(run: Run): Decimal {
     const now = this.allocation();
-    let spare = maximum(now.spare.get(run) ?? ZERO, ZERO);
+    let spare = maximum(this.allocate({ asked: run }).spare, ZERO);
     if (this.isLast(run)) return spare;
     for (let trial = 0; trial < TRIALS_MAX && spare.gt(ZERO); trial += 1) {
-      const missing = mostMissing(now, this.allocate({ run, amount: spare }));
+      const missing = mostMissing(now, this.allocate({ more: { run, amount: spare } }));
       if (missing.lte(ZERO)) return spare;
       spare = spare.minus(missing);
     }
     return ZERO;
   }
 
-  private allocate(more: { readonly run: Run; readonly amount: Decimal } | null): Allocation {
+  private allocate({ more, asked }: Pass): Allocation {
     const book = createBalanceBook(this.buckets);
     const open = new Map<Run, Decimal>();
-    const spare = new Map<Run, Decimal>();
+    let spare = ZERO;
     const wanted = (run: Run) => (more?.run === run ? amountOf(run).plus(more.amount) : amountOf(run));
     const besides = this.looseBeside(wanted);
     const judge = (run: Run, amount: Decimal) => {
       const room = sum(this.bucketsOf(run.charge).map((bucket) => book.leftOf(bucket)));
-      const own = room.minus(besides(run)).minus(amount);
-      spare.set(run, own);
+      const own = room.minus(besides?.(run) ?? ZERO).minus(amount);
+      if (run === asked) spare = own;
       if (own.lt(ZERO) && amount.gt(ZERO)) open.set(run, minimum(amount, ZERO.minus(own)));
     };
     for (const run of this.placed) {
-      let rest = wanted(run);
-      judge(run, rest);
-      for (const bucket of this.bucketsOf(run.charge)) {
-        if (rest.lte(ZERO)) break;
-        const taken = minimum(book.leftOf(bucket), rest);
-        if (taken.lte(ZERO)) continue;
-        book.take(bucket, taken);
-        rest = rest.minus(taken);
-      }
+      const amount = wanted(run);
+      if (besides !== null || run === asked) judge(run, amount);
+      if (amount.lte(ZERO)) continue;
+      const rest = this.takeFrom(book, run.charge, amount);
+      if (besides === null && rest.gt(ZERO)) open.set(run, rest);
     }
     for (const run of this.loose.values()) judge(run, wanted(run));
     return { open, spare };
   }
 
-  private bucketsOf({ segmentIds }: ChargeClass): BookedBucket[] {
-    return segmentIds.flatMap((id) => this.bySegment.get(id) ?? []);
+  /** Answers the amount that finds nothing. */
+  private takeFrom(book: BalanceBook, charge: ChargeClass, amount: Decimal): Decimal {
+    let rest = amount;
+    for (const bucket of this.bucketsOf(charge)) {
+      const taken = minimum(book.leftOf(bucket), rest);
+      if (taken.lte(ZERO)) continue;
+      book.take(bucket, taken);
+      rest = rest.minus(taken);
+      if (rest.lte(ZERO)) break;
+    }
+    return rest;
+  }
+
+  private bucketsOf({ key, segmentIds }: ChargeClass): readonly BookedBucket[] {
+    const known = this.byClass.get(key);
+    if (known !== undefined) return known;
+    const found = segmentIds.flatMap((id) => this.bySegment.get(id) ?? []);
+    this.byClass.set(key, found);
+    return found;
   }
 
   /** The amounts without a place, of other runs, that may take from what a run takes from, or from what that displaces. */
-  private looseBeside(wanted: (run: Run) => Decimal): (run: Run) => Decimal {
+  private looseBeside(wanted: (run: Run) => Decimal): ((run: Run) => Decimal) | null {
     const loose = [...this.loose.values()].map((run) => ({ run, amount: wanted(run) }));
-    if (!loose.some(({ amount }) => amount.gt(ZERO))) return () => ZERO;
+    if (!loose.some(({ amount }) => amount.gt(ZERO))) return null;
     const used = [...this.placed.filter((run) => wanted(run).gt(ZERO)), ...loose.map(({ run }) => run)];
     const groups = connectedGroups(
       [],
       used.map(({ charge }) => charge.segmentIds),
     );
     const groupOf = ({ charge: { segmentIds } }: Run) => groups.get(segmentIds[0] ?? '');
-    // What a run may take is connected, so any of its segments tells the group; a run that has nothing may have another.
+    // The segments of a run are connected, so the first shows the group; a run that has nothing may have several groups.
     return (run) => {
       const own = new Set(run.charge.segmentIds.map((id) => groups.get(id)));
       const beside = loose.filter((one) => one.run !== run && own.has(groupOf(one.run)));
@@ -165,7 +188,7 @@ export class DrawnRuns {
     };
   }
 
-  /** Whether nothing that comes later could lose its room to it. */
+  /** Whether nothing after it could lose its room to it. */
   private isLast(run: Run): boolean {
     const others = [...this.loose.values()].filter((one) => one !== run && amountOf(one).gt(ZERO));
     const later = run.span === null ? [] : this.placed.slice(this.placed.indexOf(run) + 1);

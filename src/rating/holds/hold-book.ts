@@ -7,6 +7,7 @@
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { BookedBucket } from '../balances/balance-book.ts';
+import { BilledUsage } from './billed-usage.ts';
 import { type ChargeClass, ChargedSlot, type SlotTerms } from './charged-slot.ts';
 import { type Allocation, type DrawnClaim, DrawnRuns, mostMissing, type Run } from './drawn-runs.ts';
 
@@ -46,11 +47,12 @@ export interface Standing extends Decision {
   readonly limit: LimitLeft | null;
 }
 
-/** The outstanding parts of a class, and the holds among them. */
+/** The outstanding parts of a class, and of these the holds, and the usage. */
 interface ClassState {
   readonly charge: ChargeClass;
   readonly all: Outstanding;
   readonly held: Outstanding;
+  readonly used: Outstanding;
 }
 
 interface Outstanding {
@@ -60,6 +62,7 @@ interface Outstanding {
 
 export class HoldBook {
   private readonly runs: DrawnRuns;
+  private readonly billed: BilledUsage;
   private readonly limits: readonly LimitLeft[];
   private readonly classes = new Map<string, ClassState>();
   private readonly entries = new Map<string, readonly HoldPart[]>();
@@ -71,6 +74,7 @@ export class HoldBook {
     drawn: readonly DrawnClaim[] = [],
   ) {
     this.runs = new DrawnRuns(buckets, drawn);
+    this.billed = new BilledUsage(buckets, drawn);
     this.limits = limits;
   }
 
@@ -83,7 +87,7 @@ export class HoldBook {
       const state = this.classes.get(charge.key) ?? newState(charge);
       this.classes.set(charge.key, state);
       this.addToRun(id, part, addPart(state.all, id, part));
-      if (kind === 'hold') addPart(state.held, id, part);
+      addPart(kind === 'hold' ? state.held : state.used, id, part);
     }
     this.runs.changed();
   }
@@ -91,7 +95,7 @@ export class HoldBook {
   /** A slot that is outstanding in any way, or an amount. */
   private addToRun(id: string, part: HoldPart, slot: ChargedSlot | null): void {
     const charge = chargeOf(part);
-    // What no balance may pay has no room in any.
+    // Charges that no balance may pay have no room in any.
     if (charge.segmentIds.length === 0) return;
     if (slot !== null) this.runs.addSlot(slot);
     else if (!('slot' in part)) {
@@ -112,6 +116,7 @@ export class HoldBook {
       if (!('slot' in part) && part.charge.segmentIds.length > 0)
         this.runs.runFor(part.charge, null).amounts.delete(id);
       removePart(state.held, id, part);
+      removePart(state.used, id, part);
       if (state.all.slots.size + state.all.amounts.size === 0) this.classes.delete(state.charge.key);
     }
     this.runs.changed();
@@ -130,13 +135,21 @@ export class HoldBook {
     return { granted: reason === null, reason, amount, remaining: this.remaining(parts) };
   }
 
-  /** The cost that it would have now, without adding it. */
-  costOfAdding(id: string, parts: readonly HoldPart[]): Decimal {
-    const costBefore = this.costOf(parts);
+  /**
+   * Adds usage, and answers what it makes the invoice larger: at the prices of who pays for it there, after all usage and
+   * without holds, which are on no invoice. Null: that is not known.
+   */
+  use(id: string, parts: readonly HoldPart[]): Decimal | null {
+    const before = this.billedCostOf(parts);
     this.add(id, parts);
-    const amount = this.costOf(parts).minus(costBefore);
-    this.remove(id);
-    return amount;
+    const after = this.billedCostOf(parts);
+    return before === null || after === null ? null : after.minus(before);
+  }
+
+  private billedCostOf(parts: readonly HoldPart[]): Decimal | null {
+    const own = parts.flatMap((part) => ('slot' in part ? part.slot : []));
+    const used = [...this.classes.values()].flatMap((state) => [...state.used.slots.values()]);
+    return this.billed.costOf(own, used);
   }
 
   /** The quantity or amount that may still be held in the slots of these parts; null: there is no limit. */
@@ -261,7 +274,7 @@ export class HoldBook {
 
 function newState(charge: ChargeClass): ClassState {
   const nothing = (): Outstanding => ({ slots: new Map(), amounts: new Map() });
-  return { charge, all: nothing(), held: nothing() };
+  return { charge, all: nothing(), held: nothing(), used: nothing() };
 }
 
 /** Returns the slot of the part. */

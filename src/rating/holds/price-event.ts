@@ -32,6 +32,7 @@ import {
   highestPrice,
   lowestPrice,
   periodKey,
+  type SlotBilling,
   type SlotTerms,
 } from './charged-slot.ts';
 import type { ClaimPlace } from './claim-place.ts';
@@ -238,17 +239,50 @@ function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): S
   const charge = chargeOf(draft, billed.terms.creditTypeId, payers);
   if (charge === null) return 'not_priceable';
   const { segment } = billed;
+  const drawnAt = placeOf(draft, billed, claim, charge.factor);
   return {
     key: `${draft.contractId} ${charged.text} ${segment.interval.start} ${charge.key}`,
     charge: charge.class,
-    place: placeOf(draft, billed, claim, charge.factor),
+    place: drawnAt,
     priceLists: payers.length === 0 ? [billed.bands] : distinctBands(payers),
     growth: usage.growth,
     value: cumulativeAt(segment.piece.series, segment.interval.end),
     positionOf: segment.piece.positionOf,
     factor: charge.factor,
     laterPerUnit: later,
+    billing: {
+      prices: billingPrices(billed, claim, {
+        ...{ later, isPlaced: drawnAt !== null, isConverted: charge.factor !== null },
+        isOneUnit: billed.terms.creditTypeId === charge.class.creditTypeId,
+      }),
+      claim: charge.factor === null && charge.class.segmentIds.length > 0 ? claim : null,
+    },
   };
+}
+
+/** Whether the price of usage on the invoice depends on who pays for it, and whether that is known. */
+function billingPrices(
+  { segment, bands }: ChargedKey['billed'][number],
+  claim: Claim | null,
+  {
+    later,
+    isPlaced,
+    isConverted,
+    isOneUnit,
+  }: {
+    readonly later: Decimal | null;
+    readonly isPlaced: boolean;
+    readonly isConverted: boolean;
+    readonly isOneUnit: boolean;
+  },
+): SlotBilling['prices'] {
+  const lists = [bands, ...(claim?.claimants ?? []).map((one) => one.bands)];
+  const isFlat = lists.every(({ length }) => length === 1);
+  // Usage before other usage moves that to other tiers.
+  if (later !== null && !(isFlat && later.eq(ZERO))) return 'unknown';
+  if (isConverted || lists.every((one) => sameBands(one, bands))) return 'alike';
+  const isAtEnd = claim?.interval.end === segment.interval.end;
+  return isPlaced && isOneUnit && (isFlat || isAtEnd) ? 'drawn' : 'unknown';
 }
 
 function unchargedAt(

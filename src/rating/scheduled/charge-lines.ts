@@ -94,6 +94,7 @@ function claimedSegment(
     name,
     groupValues: '',
     claimants,
+    list: price.bands,
   };
   return { productId: charge.productId, key: claim.key, bands: price.bands, claims: [claim] };
 }

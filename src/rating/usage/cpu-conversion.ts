@@ -116,6 +116,7 @@ function conversionClaim(
     name,
     groupValues: '',
     claimants: payers.map((bucket) => ({ bucket, bands })),
+    list: bands,
   };
 }
 

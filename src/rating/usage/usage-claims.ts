@@ -131,6 +131,7 @@ function claimsOf(
       name: versionAt(product, part.end - 1).name,
       groupValues,
       claimants,
+      list: charged.bands,
     };
   });
 }

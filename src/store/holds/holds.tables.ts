@@ -65,7 +65,13 @@ export const holdAccounts = pgTable('hold_accounts', {
   usageMark: bigint('usage_mark', { mode: 'number' }).notNull(),
 });
 
-/** Statements that have changed prices or the catalogue, for all customers. Written by triggers. */
-export const priceChanges = pgTable('price_changes', {
-  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-});
+/** Statements that have changed prices, or products that have some. Written by triggers. */
+export const priceChanges = pgTable(
+  'price_changes',
+  {
+    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    /** Null: of every card. Without a foreign key: rows are removed by age. */
+    rateCardId: uuid('rate_card_id'),
+  },
+  (table) => [index('price_changes_card').on(table.rateCardId, table.id)],
+);

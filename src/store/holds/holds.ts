@@ -82,15 +82,37 @@ export interface AccountSeen {
   readonly usageMark: number;
   /** Of the rows that changes of the customer have left. */
   readonly changes: string;
-  /** The same of prices, for all customers. */
+  /** The same of the prices of its cards. */
   readonly prices: string;
 }
 
 /** Of the rows that changes of prices leave, far more than are looked at. */
 const PRICE_CHANGES_KEPT = 10_000;
 
-/** Which rows there are: another row makes another text. Rows get their numbers before they are committed. */
-const PRICES_TOKEN = sql`(select count(*) || ' ' || coalesce(sum(id), 0) from (select id from price_changes order by id desc limit 200) p)`;
+/** Which of these rows there are: another row makes another text. Rows get their numbers before they are committed. */
+function priceMark(which: SQL): SQL {
+  return sql`(select count(*) || ' ' || coalesce(sum(id), 0) from (
+    select id from price_changes where ${which} order by id desc limit 200) latest)`;
+}
+
+/** Of changes that may be about any card. */
+const ALL_PRICES = priceMark(sql`rate_card_id is null`);
+
+/** Tables of the prices of each customer of the table `asked`, whose cards its contracts have. Each card is read once. */
+const CARD_PRICES = sql`
+  cards as materialized (
+    select distinct a.customer_id, c.rate_card_id from asked a cross join lateral (
+      select rate_card_id from contracts
+      where customer_id = a.customer_id and rate_card_id is not null offset 0) c
+  ), card_marks as materialized (
+    select c.rate_card_id, ${priceMark(sql`rate_card_id = c.rate_card_id`)} as mark
+    from (select distinct rate_card_id from cards) c
+  ), card_prices as materialized (
+    select customer_id, string_agg(rate_card_id::text || ' ' || mark, ' ' order by rate_card_id) as marks
+    from cards join card_marks using (rate_card_id) group by customer_id
+  )`;
+
+const PRICES = sql`${ALL_PRICES} || coalesce(' ' || cp.marks, '')`;
 
 /** Makes what holds of these customers need. */
 export async function ensureAccounts(db: Database, customerIds: readonly string[]): Promise<void> {
@@ -104,10 +126,12 @@ export async function readAccounts(
   customerIds: readonly string[],
 ): Promise<AccountSeen[]> {
   const rows = await db.execute(sql`
+    with asked as materialized (select unnest(${uuids(customerIds)}) as customer_id), ${CARD_PRICES}
     select a.customer_id, a.version, a.usage_mark,
       (select count(*) || ' ' || coalesce(sum(c.id), 0) from customer_changes c where c.customer_id = a.customer_id) as changes,
-      ${PRICES_TOKEN} as prices
-    from hold_accounts a where a.customer_id = any(${uuids(customerIds)})`);
+      ${PRICES} as prices
+    from hold_accounts a left join card_prices cp using (customer_id)
+    where a.customer_id = any(${uuids(customerIds)})`);
   return rows.map((row) => ({
     customerId: String(row.customer_id),
     version: Number(row.version),
@@ -156,7 +180,8 @@ export interface HoldWrites {
   readonly now: Instant;
   /** Of each customer of the families, what the holds were decided with. */
   readonly seen: readonly (AccountSeen & { readonly family: number })[];
-  readonly grants: readonly { readonly family: number; readonly hold: Hold }[];
+  /** `needsPrices`: stored only if the prices, too, are as they were seen. */
+  readonly grants: readonly { readonly family: number; readonly hold: Hold; readonly needsPrices: boolean }[];
   readonly ends: readonly HoldEnd[];
   readonly extensions: readonly { readonly id: string; readonly expiresAt: Instant }[];
 }
@@ -164,6 +189,8 @@ export interface HoldWrites {
 export interface HoldsWritten {
   /** The families for which everything was still as it was seen. */
   readonly families: ReadonlySet<number>;
+  /** Those for which all but the prices was. */
+  readonly repriced: ReadonlySet<number>;
   /** The holds that were stored, have ended, or are longer. */
   readonly ids: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, AccountMarks>;
@@ -191,7 +218,11 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
     holds,
     writes.grants.map(({ hold }) => hold),
   );
-  const families = JSON.stringify(writes.grants.map(({ hold, family }) => ({ id: hold.id, family })));
+  const families = JSON.stringify(
+    writes.grants.map(({ hold, family, needsPrices }) => ({
+      ...{ id: hold.id, family, needs_prices: needsPrices },
+    })),
+  );
   const seen = JSON.stringify(writes.seen);
   const ends = JSON.stringify(
     writes.ends.map(({ settledAmount, ...end }) => ({ ...end, amount: settledAmount?.toFixed() ?? null })),
@@ -202,7 +233,8 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
   const rows = await db.execute(sql`
     with seen as materialized (
       select * from json_to_recordset(${seen}::json) as s(family int, "customerId" uuid, version bigint, "usageMark" bigint, changes text, prices text)
-    ), ends as materialized (
+    ), asked as materialized (select "customerId" as customer_id from seen
+    ), ${CARD_PRICES}, ends as materialized (
       select * from json_to_recordset(${ends}::json) as u(id uuid, status text, amount numeric)
     ), extensions as materialized (
       select * from json_to_recordset(${extensions}::json) as u(id uuid, expires_at timestamptz)
@@ -213,10 +245,11 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
         union select customer_id from holds where id in (select id from ends union all select id from extensions)
       ) order by customer_id for no key update
     ), valid as materialized (
-      select s.family from seen s left join locked l on l.customer_id = s."customerId"
+      select s.family, bool_and(s.prices = ${PRICES}) as has_prices
+      from seen s left join locked l on l.customer_id = s."customerId"
+      left join card_prices cp on cp.customer_id = s."customerId"
       group by s.family
       having bool_and(coalesce(l.version = s.version and l.usage_mark = s."usageMark", false)
-        and s.prices = ${PRICES_TOKEN}
         and s.changes = (select count(*) || ' ' || coalesce(sum(c.id), 0) from customer_changes c where c.customer_id = s."customerId"))
     ), ended as (
       update holds h set status = u.status, settled_amount = u.amount, ended_at = ${at}::timestamptz
@@ -232,8 +265,8 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
     ), inserted as (
       insert into holds
       select r.* from json_populate_recordset(null::holds, ${grants}::json) r
-      join json_to_recordset(${families}::json) as f(id uuid, family int) on f.id = r.id
-      join valid on valid.family = f.family
+      join json_to_recordset(${families}::json) as f(id uuid, family int, needs_prices boolean) on f.id = r.id
+      join valid on valid.family = f.family and (valid.has_prices or not f.needs_prices)
       on conflict do nothing
       returning id, customer_id
     ), changed as (
@@ -245,12 +278,13 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
       where customer_id in (select customer_id from changed)
       returning customer_id, version, usage_mark
     )
-    select 'family' as kind, family::text as name, 0 as version, 0 as usage_mark from valid
+    select case when has_prices then 'family' else 'repriced' end as kind, family::text as name, 0 as version, 0 as usage_mark from valid
     union all select 'hold', id::text, 0, 0 from changed
     union all select 'customer', customer_id::text, version, usage_mark from marks`);
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
   return {
     families: new Set(of('family').map(({ name }) => Number(name))),
+    repriced: new Set(of('repriced').map(({ name }) => Number(name))),
     ids: new Set(of('hold').map(({ name }) => String(name))),
     accounts: new Map(
       of('customer').map(({ name, version, usage_mark }) => [
@@ -311,7 +345,7 @@ export async function tidyHolds(db: Database, before: Instant, limit: number): P
       select id from holds where ended_at < ${at}::timestamptz or status = 'active' and expires_at < ${at}::timestamptz
       limit ${limit}
     ) returning 1 as one`);
-  // Only the latest are looked at (`PRICES_TOKEN`).
+  // Only the latest are looked at (`priceMark`).
   await db.execute(sql`
     delete from price_changes where id <= (select max(id) from price_changes) - ${PRICE_CHANGES_KEPT}::bigint`);
   return rows.length;

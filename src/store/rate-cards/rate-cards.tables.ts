@@ -91,7 +91,10 @@ export const rateCardProducts = pgTable(
     /** Order of addition: the place of products without a position, after those with one. */
     sequence: bigint('sequence', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
   },
-  (table) => [primaryKey({ name: 'rate_card_products_pkey', columns: [table.rateCardId, table.productId] })],
+  (table) => [
+    primaryKey({ name: 'rate_card_products_pkey', columns: [table.rateCardId, table.productId] }),
+    index('rate_card_products_product').on(table.productId),
+  ],
 );
 
 /**

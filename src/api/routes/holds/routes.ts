@@ -110,6 +110,10 @@ const settledAnswer = z
       .nullable()
       .meta({ description: 'What the event costs; null where that is not known.' }),
     exceeded: exactValue.meta({ description: 'What that is beyond what was held.' }),
+    reason: z
+      .enum(['not_entitled', 'unpriced'])
+      .nullable()
+      .meta({ description: 'Why nothing charges the event, in the answer that settles its hold.' }),
   })
   .meta({ id: 'SettledHold' });
 
@@ -219,9 +223,9 @@ function settleRoute({ holds }: RouteContext): RouteDefinition {
 
 function settledToWire(answer: SettleAnswer) {
   if ('error' in answer) return answer;
-  const { hold, accepted, amount } = answer;
+  const { hold, accepted, amount, reason } = answer;
   const exceeded = amount?.gt(hold.amount) === true ? amount.minus(hold.amount) : ZERO;
-  return { hold_id: hold.id, transaction_id: hold.transactionId, accepted, amount, exceeded };
+  return { hold_id: hold.id, transaction_id: hold.transactionId, accepted, amount, exceeded, reason };
 }
 
 function releaseRoute({ holds }: RouteContext): RouteDefinition {
