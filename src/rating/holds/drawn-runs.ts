@@ -249,7 +249,7 @@ export class DrawnRuns {
   }
 }
 
-export function amountOf({ base, slots, amounts }: Run): Decimal {
+function amountOf({ base, slots, amounts }: Run): Decimal {
   let amount = base;
   for (const { cost } of slots) amount = amount.plus(cost);
   for (const one of amounts.values()) amount = amount.plus(one);
