@@ -16,10 +16,10 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 
 const START = '2026-03-01T00:00:00Z';
 /** One message is sent at a time, and given up after ten seconds: on a busy machine the move may take long to begin. */
-const DAYS = Array.from({ length: 20 }, (_, day) => `2026-03-${String(day + 2).padStart(2, '0')}T00:00:00Z`);
-const NOW = '2026-03-22T00:00:00Z';
+const DAYS = Array.from({ length: 8 }, (_, day) => `2026-03-${String(day + 2).padStart(2, '0')}T00:00:00Z`);
+const NOW = '2026-03-10T00:00:00Z';
 const ENV = { WEBHOOK_ALLOW_PRIVATE: '1' };
-const WAIT = { timeout: 180_000, interval: 20 };
+const WAIT = { timeout: 120_000, interval: 20 };
 const provider = { billing_provider: 'custom', delivery_method: 'webhook' };
 const signing_secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 
