@@ -27,6 +27,15 @@ export interface ExternalTax {
   readonly transactionId: string | null;
 }
 
+/** Why a payment has failed, in the words of its provider. */
+export interface PaymentFailure {
+  readonly type: string | null;
+  readonly code: string | null;
+  /** The code of the bank. */
+  readonly declineCode: string | null;
+  readonly message: string | null;
+}
+
 /** The known state of the invoice at the provider. Null: not known, or there is none. */
 export interface ExternalInvoice {
   readonly billingProvider: BillingProvider;
@@ -51,8 +60,12 @@ export interface ExternalInvoice {
   readonly amountPaid: Decimal | null;
   /** Why its last payment has failed, in a sentence of the provider. */
   readonly paymentError: string | null;
+  /** The same with its codes, for messages. It is not stored. */
+  readonly paymentFailure?: PaymentFailure | null;
   /** The provider's objection to it, in a sentence. */
   readonly error: string | null;
+  /** Whether it is voided here and was paid there, and nobody has said that this was given back. Providers do not say it. */
+  readonly refundDue?: boolean;
 }
 
 /**
@@ -63,6 +76,9 @@ export function isPaidForReal({ status, amountPaid, total }: ExternalInvoice): b
   if (status !== 'PAID') return false;
   return amountPaid === null || total === null || amountPaid.gte(total);
 }
+
+/** In these states its customer has paid for it, wholly or partly. */
+export const PAID_STATUSES: readonly ExternalStatus[] = ['PAID', 'PARTIALLY_PAID'];
 
 /** In these states the provider may still change the invoice, so it is asked again. */
 const OPEN_STATUSES: readonly ExternalStatus[] = [

@@ -4,6 +4,7 @@
  */
 import { currencyOf } from '../core/currencies.ts';
 import type { Decimal } from '../core/decimal.ts';
+import type { PaymentFailure } from '../core/external-invoice.ts';
 import type { PaymentOutcome } from '../core/terms/payment-gate.ts';
 import type { ThresholdKind } from '../core/terms/thresholds.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
@@ -35,12 +36,22 @@ export interface RequestedPayment extends GatedPayment {
   readonly invoice: { readonly id: string; readonly total: Decimal; readonly creditTypeId: string };
 }
 
+/** A payment at the billing provider. */
+export interface ProviderPayment {
+  /** Null: there is none yet. */
+  readonly id: string | null;
+  /** The provider's words, if it has named any. */
+  readonly failure: PaymentFailure | null;
+}
+
 export interface EndedPayment extends GatedPayment {
   readonly outcome: PaymentOutcome;
   /** Null where the purchase was not invoiced yet. */
   readonly invoiceId: string | null;
   /** Why it failed, where that is known. */
   readonly errorMessage: string | null;
+  /** Null: no billing provider has collected it. */
+  readonly provider: ProviderPayment | null;
 }
 
 /** Tells that a balance or spend has crossed its threshold, and that a commit is bought. */
@@ -72,16 +83,28 @@ export async function publishPaymentRequests(
 /** Tells of payments that their customer has to confirm, such as with a second factor. */
 export async function publishActionsRequired(
   tx: Transaction,
-  payments: readonly (GatedPayment & { readonly invoiceId: string; readonly paymentIntentId: string })[],
+  payments: readonly (GatedPayment & {
+    readonly invoiceId: string;
+    readonly paymentIntentId: string;
+    readonly errorMessage: string | null;
+    readonly failure: PaymentFailure | null;
+  })[],
   now: Instant,
 ): Promise<void> {
-  await publishPayments(tx, ACTION_REQUIRED, payments, ({ commitId, invoiceId, paymentIntentId }) => ({
-    workflow_id: commitId,
-    invoice_id: invoiceId,
-    payment_intent_id: paymentIntentId,
-    external_payment_id: paymentIntentId,
-    timestamp: formatInstant(now),
-  }));
+  await publishPayments(
+    tx,
+    ACTION_REQUIRED,
+    payments,
+    ({ commitId, invoiceId, paymentIntentId, errorMessage, failure }) => ({
+      workflow_id: commitId,
+      invoice_id: invoiceId,
+      payment_intent_id: paymentIntentId,
+      external_payment_id: paymentIntentId,
+      timestamp: formatInstant(now),
+      error_message: errorMessage,
+      ...providerMember({ id: paymentIntentId, failure }, errorMessage),
+    }),
+  );
 }
 
 /** Tells of payments that have an outcome from now on. */
@@ -90,12 +113,30 @@ export async function publishPaymentOutcomes(
   payments: readonly EndedPayment[],
   now: Instant,
 ): Promise<void> {
-  await publishPayments(tx, PAYMENT_STATUS, payments, ({ outcome, invoiceId, errorMessage }) => ({
+  await publishPayments(tx, PAYMENT_STATUS, payments, ({ outcome, invoiceId, errorMessage, provider }) => ({
     invoice_id: invoiceId,
     payment_status: outcome === 'PAID' ? 'paid' : 'failed',
     timestamp: formatInstant(now),
     error_message: errorMessage,
+    ...(provider === null ? {} : providerMember(provider, outcome === 'FAILED' ? errorMessage : null)),
   }));
+}
+
+/** `errorMessage`: why it has failed, or is not paid yet; null: nothing is wrong with it. */
+function providerMember({ id, failure }: ProviderPayment, errorMessage: string | null) {
+  const error = {
+    type: failure?.type ?? null,
+    code: failure?.code ?? null,
+    decline_code: failure?.declineCode ?? null,
+    message: failure?.message ?? errorMessage,
+  };
+  const hasError = failure !== null || errorMessage !== null;
+  return {
+    billing_provider: {
+      type: 'stripe',
+      stripe: { payment_intent_id: id, ...(hasError ? { error } : {}) },
+    },
+  };
 }
 
 async function publishPayments<Payment extends GatedPayment>(

@@ -277,3 +277,19 @@ test.each([
   const kept = await api.post('/v1/getCustomerBillingProviderConfigurations', { customer_id });
   expect(kept.list('data')).toEqual([]);
 });
+
+test.each([true, false])(
+  'a payment that another system reports before the void: %s, or after it, is not collected again',
+  async (isBefore) => {
+    const customer = await customerOf();
+    const id = await bill(customer);
+    await eventually(customer, id, { external_status: 'SENT' });
+    const paid = { invoice_id: id, external_status: 'PAID', paid_at: '2026-03-10T00:00:00Z' };
+    if (isBefore) await api.post('/v1/providers/custom/invoices/update', paid);
+    await api.post('/v1/invoices/void', { id });
+    await eventually(customer, id, { external_status: 'VOID' });
+    if (!isBefore) await api.post('/v1/providers/custom/invoices/update', paid);
+    expect(await externalOf(customer, id)).toMatchObject({ refund_due: true });
+    expect((await api.send('POST', '/v1/invoices/regenerate', { id })).status).toBe(409);
+  },
+);

@@ -49,6 +49,7 @@ async function bought(amount: number, type: string) {
   });
   await service.moveClock('2026-01-10T00:00:00Z');
   return {
+    customer_id,
     async state() {
       const contract = await api.post('/v2/contracts/get', {
         customer_id,
@@ -156,4 +157,17 @@ test('without a provider a gate of type STRIPE is refused, saying how to try it'
   } finally {
     await other.close();
   }
+});
+
+test('a purchase that the simulated provider has collected is not collected again when its invoice is regenerated', async () => {
+  const { customer_id } = await bought(404, 'STRIPE');
+  const list = await api.get(`/v1/customers/${customer_id}/invoices`);
+  const index = list.list('data').findIndex((_, at) => list.digits(`data[${at}].total`) === '404');
+  const id = list.text(`data[${index}].id`);
+  expect((await api.post('/v1/invoices/void', { id })).body).toMatchObject({
+    warnings: [{ code: 'refund_due' }],
+  });
+  const voided = await api.get(`/v1/customers/${customer_id}/invoices/${id}`);
+  expect(voided.body).toMatchObject({ data: { external_invoice: { refund_due: true } } });
+  expect((await api.send('POST', '/v1/invoices/regenerate', { id })).status).toBe(409);
 });

@@ -129,7 +129,11 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
         timeout: 20_000,
       },
     );
-    expect(messagesOf(purchase)[0]?.properties).toMatchObject({ payment_status: 'paid', invoice_id: id });
+    expect(messagesOf(purchase)[0]?.properties).toMatchObject({
+      payment_status: 'paid',
+      invoice_id: id,
+      billing_provider: { type: 'stripe', stripe: { payment_intent_id: intent?.id } },
+    });
   });
 
   test('a payment that its customer has to confirm is reported once, and its balance can be used when that is done', async () => {
@@ -141,6 +145,7 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
       payment_intent_id: intent?.id,
       workflow_id: purchase.commitId,
       invoice_id: (await purchase.invoice()).id,
+      billing_provider: { type: 'stripe', stripe: { payment_intent_id: intent?.id } },
     });
     // The events of Stripe about the refusal change nothing.
     await stripe.deliver(hook, stripe.state.events.slice(-3));
@@ -174,6 +179,18 @@ describe.each(TYPES)('a gate of type STRIPE, $type', ({ type, pays }) => {
     expect(messagesOf(purchase)[0]?.properties).toMatchObject({
       payment_status: 'failed',
       error_message: expect.stringContaining('declined'),
+      billing_provider: {
+        type: 'stripe',
+        stripe: {
+          payment_intent_id: intent?.id,
+          error: {
+            type: 'card_error',
+            code: 'card_declined',
+            decline_code: 'insufficient_funds',
+            message: expect.stringContaining('declined'),
+          },
+        },
+      },
     });
   });
 
@@ -358,4 +375,40 @@ test('a declined recharge disables its threshold, and one that is paid can be us
   const [paid, declined] = [await recharged('pays'), await recharged('declined')];
   await vi.waitFor(async () => expect(await paid()).toEqual([true, 5_000]), { timeout: 20_000 });
   await vi.waitFor(async () => expect(await declined()).toEqual([false, 0]), { timeout: 20_000 });
+});
+
+test.each<[string, object, string]>([
+  [
+    '42 keys',
+    { invoice_metadata: Object.fromEntries(Array.from({ length: 42 }, (_, at) => [`k${at}`, 'v'])) },
+    'invoice_metadata',
+  ],
+  ['a key of 41 characters', { invoice_metadata: { ['k'.repeat(41)]: 'v' } }, 'invoice_metadata'],
+  ['a key with brackets', { invoice_metadata: { 'a[b]': 'v' } }, 'invoice_metadata'],
+  ['a value of 501 characters', { invoice_metadata: { k: 'v'.repeat(501) } }, 'invoice_metadata'],
+])(
+  'metadata that Stripe would refuse, %s, is refused when the purchase is agreed',
+  async (_, config, field) => {
+    const refused = await buyGated(service, stripe.state.addCustomer('pays'), {
+      stripe_config: { payment_type: 'INVOICE', ...config },
+    }).catch((error: unknown) => String(error));
+    expect(refused).toContain('400');
+    expect(refused).toContain(field);
+  },
+);
+
+test('metadata and the name of a tax at the limits of Stripe are taken, and a longer name is refused', async () => {
+  const invoice_metadata = Object.fromEntries(
+    Array.from({ length: 41 }, (_, at) => [`${'k'.repeat(38)}${at + 10}`, 'v'.repeat(500)]),
+  );
+  const config = (tax_name: string) => ({
+    stripe_config: { payment_type: 'INVOICE', invoice_metadata },
+    tax_type: 'PRECALCULATED',
+    precalculated_tax_config: { tax_amount: 76, tax_name },
+  });
+  const purchase = await buyGated(service, stripe.state.addCustomer('pays'), config('V'.repeat(200)));
+  await eventually(purchase, { balance: '500', status: 'PAID' });
+  expect((await there(purchase)).invoice?.metadata).toMatchObject(invoice_metadata);
+  const refused = buyGated(service, stripe.state.addCustomer('pays'), config('V'.repeat(201)));
+  await expect(refused).rejects.toThrow('tax_name');
 });

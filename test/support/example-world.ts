@@ -29,6 +29,7 @@ export async function createExampleWorld(service: TestService): Promise<Replacem
   const contract = await createdId(api, CONTRACTS, contractTerms(catalogue, customer));
   await api.post('/v1/ingest', usageOf(customer, '2026-10-01T12:00:00Z'));
   const external = await externallyBilled(api, catalogue);
+  const paid = await externallyBilled(api, catalogue);
   await api.post('/v2/contracts/edit', { customer_id: customer, contract_id: contract, ...gated(catalogue) });
   await service.moveClock(NOW);
   await api.post('/v1/ingest', usageOf(customer, '2026-11-02T12:00:00Z'));
@@ -40,6 +41,7 @@ export async function createExampleWorld(service: TestService): Promise<Replacem
     ...(await balanceIds(api, catalogue, customer)),
     ...(await invoiceIds(api, customer)),
     externalInvoice: await invoiceOf(api, external, 'SCHEDULED', 'FINALIZED'),
+    paidVoidInvoice: await paidAndVoided(api, paid),
     ...(await operationIds(api, customer)),
   };
   const token = await api.post('/v1/tokens/create', { name: 'World', scope: 'read' });
@@ -184,6 +186,13 @@ async function invoiceIds(api: ApiClient, customer: string) {
     voidInvoice: invoice,
     draftInvoice: await invoiceOf(api, customer, 'SCHEDULED', 'DRAFT'),
   };
+}
+
+async function paidAndVoided(api: ApiClient, customer: string): Promise<string> {
+  const id = await invoiceOf(api, customer, 'SCHEDULED', 'FINALIZED');
+  await api.post('/v1/providers/custom/invoices/update', { invoice_id: id, external_status: 'PAID' });
+  await api.post('/v1/invoices/void', { id });
+  return id;
 }
 
 async function invoiceOf(api: ApiClient, customer: string, type: string, status: string): Promise<string> {

@@ -13,6 +13,8 @@ export interface HierarchyOptions {
   /** By the name of the child: members of its contract beside customer, card and hierarchy. */
   readonly children: Readonly<Record<string, Record<string, unknown>>>;
   readonly parent?: Record<string, unknown>;
+  /** Members of the parent's customer. */
+  readonly customer?: Record<string, unknown>;
   readonly startingAt: string;
   readonly endingBefore: string;
 }
@@ -29,9 +31,10 @@ export async function createHierarchy(api: ApiClient, options: HierarchyOptions)
   hierarchies += 1;
   const named = (name: string) => `${name}-${hierarchies}`;
   const { rateCardId } = await createScenarioCatalogue(api);
-  const member = async (name: string, terms: Record<string, unknown>): Promise<Member> => {
+  const member = async (name: string, terms: Record<string, unknown>, customer = {}): Promise<Member> => {
     const alias = named(name);
-    const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+    const of = { name: alias, ingest_aliases: [alias], ...customer };
+    const customerId = await createdId(api, '/v1/customers', of);
     const contractId = await createdId(api, '/v1/contracts/create', {
       customer_id: customerId,
       rate_card_id: rateCardId,
@@ -41,10 +44,9 @@ export async function createHierarchy(api: ApiClient, options: HierarchyOptions)
     });
     return { customerId, contractId, alias };
   };
-  const parent = await member('parent', {
-    hierarchy_configuration: { parent_behavior: { invoice_consolidation_type: 'CONCATENATE' } },
-    ...options.parent,
-  });
+  const concatenates = { parent_behavior: { invoice_consolidation_type: 'CONCATENATE' } };
+  const terms = { hierarchy_configuration: concatenates, ...options.parent };
+  const parent = await member('parent', terms, options.customer);
   const children: Record<string, Member> = {};
   for (const [name, terms] of Object.entries(options.children)) {
     const { hierarchy = {}, ...rest } = terms as { hierarchy?: object };

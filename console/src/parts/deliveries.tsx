@@ -27,6 +27,9 @@ export const FAILED_DELIVERIES = [
   'DELETED',
 ] as const;
 
+/** In the place of a status: invoices that are voided here and were paid there. */
+export const REFUND_DUE = 'REFUND_DUE';
+
 /** Deliveries that `POST /v1/invoices/deliver` starts again. */
 export function isDeliverable(status: string | undefined): boolean {
   return ['QUEUED', 'INVALID_REQUEST_ERROR', 'DELETED', 'SKIPPED'].includes(status ?? '');
@@ -76,7 +79,11 @@ const COLUMNS: readonly Column<Invoice>[] = [
       <DeliveryState status={external_invoice?.external_status ?? 'not sent'} />
     ),
   },
-  { title: 'Error', cell: ({ external_invoice }) => external_invoice?.billing_provider_error ?? '' },
+  {
+    title: 'Error',
+    cell: ({ external_invoice: external }) =>
+      external?.billing_provider_error ?? external?.payment_error ?? '',
+  },
   {
     title: '',
     cell: ({ id, external_invoice }) =>

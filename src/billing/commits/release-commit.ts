@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
-import { publishPaymentOutcomes } from '../../notifications/payment-messages.ts';
+import { type ProviderPayment, publishPaymentOutcomes } from '../../notifications/payment-messages.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/balances/payment-outcomes.ts';
 import type { Transaction } from '../../store/base/database.ts';
@@ -33,7 +33,7 @@ export async function releaseCommit(
   deps: BillingContext,
   { workflowId, outcome, toldBy }: ReleaseCommitInput,
 ): Promise<void> {
-  const told = { outcome, toldBy, errorMessage: null };
+  const told = { outcome, toldBy, errorMessage: null, provider: null };
   const voided = await deps.db.transaction(async (tx): Promise<IssuedHead[]> => {
     const [commit] = isUuid(workflowId)
       ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
@@ -64,6 +64,7 @@ interface ToldOutcome {
   readonly outcome: PaymentOutcome;
   readonly toldBy: string;
   readonly errorMessage: string | null;
+  readonly provider: ProviderPayment | null;
 }
 
 /** The invoices that it has voided; null where an outcome is known already. */
@@ -71,7 +72,7 @@ async function endPayment(
   tx: Transaction,
   deps: BillingContext,
   commit: Commit,
-  { outcome, toldBy, errorMessage }: ToldOutcome,
+  { outcome, toldBy, errorMessage, provider }: ToldOutcome,
 ): Promise<IssuedHead[] | null> {
   const charge = await findThresholdCharge(tx, commit.id);
   if (charge !== null) await lockContract(tx, charge.contractId);
@@ -88,7 +89,7 @@ async function endPayment(
   const { id: commitId, customerId, contractId } = commit;
   await publishPaymentOutcomes(
     tx,
-    [{ commitId, customerId, contractId, outcome, invoiceId, errorMessage }],
+    [{ commitId, customerId, contractId, outcome, invoiceId, errorMessage, provider }],
     row.toldAt,
   );
   await noteCustomerChanges(tx, [commit.customerId]);

@@ -26,7 +26,8 @@ export async function tellOfPayments(
     const outcome = collected.get(payment.invoice.id);
     if (outcome === undefined) return [];
     const errorMessage = outcome === 'PAID' ? null : 'the simulated payment provider refuses this amount';
-    return [{ ...payment, outcome, invoiceId: payment.invoice.id, errorMessage }];
+    const provider = { id: null, failure: null };
+    return [{ ...payment, outcome, invoiceId: payment.invoice.id, errorMessage, provider }];
   });
   await publishPaymentOutcomes(tx, ended, now);
   await publishPaymentRequests(tx, await collectedElsewhere(tx, payments));

@@ -5,6 +5,7 @@ import { assert } from '../../core/errors.ts';
 import { isConversionLine } from '../../core/invoice.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../../payments/document.ts';
+import { ProviderProblem } from '../../payments/provider.ts';
 import { lineId } from '../../rating/invoices/line-id.ts';
 import { payableAmount } from '../../rating/invoices/payable.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
@@ -12,6 +13,7 @@ import { type Database, inSnapshot, type Transaction } from '../../store/base/da
 import { findContract } from '../../store/contracts/contracts.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import { customerNames } from '../../store/customers/customers.ts';
+import { formerPayments } from '../../store/invoices/former-payments.ts';
 import { standingConsolidations } from '../../store/invoices/invoice-constituents.ts';
 import { loadExternalInvoices } from '../../store/invoices/invoice-deliveries.ts';
 import { loadInvoiceNumbers } from '../../store/invoices/invoice-numbers.ts';
@@ -21,12 +23,14 @@ import type { BillingContext } from '../billing-context.ts';
 import { consolidatedPlaces } from '../invoices/consolidated/drafts.ts';
 import { concatenates } from '../invoices/consolidated/targets.ts';
 import { customFieldsOfInvoices } from '../invoices/invoice-fields.ts';
+import { described } from '../invoices/issued/former-payments.ts';
 
 /** `later`: it waits for another step. `statement`: another invoice has its amounts. */
 export type Deliverable =
   | { readonly kind: 'document'; readonly document: PaymentDocument }
   | { readonly kind: 'later'; readonly waitMs: number }
-  | { readonly kind: 'statement'; readonly consolidatedId: string };
+  | { readonly kind: 'statement'; readonly consolidatedId: string }
+  | { readonly kind: 'blocked'; readonly problem: ProviderProblem };
 
 /** A number is assigned within a second, so it stays due; a consolidated invoice is issued with the last of its parts. */
 const NUMBER_WAIT_MS = 0;
@@ -35,15 +39,19 @@ const PARTS_WAIT_MS = MINUTE_MS;
 /** The custom field of a product with its id at Stripe. */
 const STRIPE_PRODUCT = 'stripe_product_id';
 
+/** `isBegun`: something of it may be at the provider already, so that what was paid before does not stop it any more. */
 export async function loadDeliverable(
   deps: BillingContext,
-  { invoiceId, customerId }: { readonly invoiceId: string; readonly customerId: string },
+  invoiceId: string,
+  { customerId, isBegun }: { readonly customerId: string; readonly isBegun: boolean },
 ): Promise<Deliverable> {
   const found = await inSnapshot(deps.db, async (tx) => {
     const invoice = await findInvoice(tx, customerId, invoiceId);
     assert(invoice !== null, `invoice ${invoiceId} is issued`);
     const [consolidatedId] = await standingConsolidations(tx, [invoiceId]);
     if (consolidatedId !== undefined) return { kind: 'statement' as const, consolidatedId };
+    const problem = isBegun ? null : await formerProblem(tx, invoiceId);
+    if (problem !== null) return { kind: 'blocked' as const, problem };
     if (await isToBeConsolidated(deps, tx, invoice)) return { kind: 'later' as const, waitMs: PARTS_WAIT_MS };
     const number = (await loadInvoiceNumbers(tx, [invoiceId])).get(invoiceId);
     if (number === undefined) return { kind: 'later' as const, waitMs: NUMBER_WAIT_MS };
@@ -51,6 +59,28 @@ export async function loadDeliverable(
   });
   if (found.kind !== 'invoice') return found;
   return { kind: 'document', document: await documentOf(deps, found.invoice, found.number) };
+}
+
+/**
+ * The former invoice that keeps an invoice from its provider, if any. A payment may be known only when the void there is
+ * refused, so the void is waited for; what was paid is not collected again unless somebody has decided so.
+ */
+async function formerProblem(tx: Transaction, invoiceId: string): Promise<ProviderProblem | null> {
+  const formers = await formerPayments(tx, invoiceId, { lock: false });
+  const voiding = formers.find(({ isVoiding }) => isVoiding);
+  if (voiding !== undefined) {
+    return new ProviderProblem(
+      'busy',
+      `It replaces invoice ${voiding.invoiceId}, which is not voided there yet`,
+    );
+  }
+  const paid = formers.find(({ isPaid }) => isPaid);
+  if (paid === undefined) return null;
+  return new ProviderProblem(
+    'refused',
+    `It replaces what its customer has paid: ${described(paid)}. Give that back there, report it by ` +
+      'POST /v1/invoices/refunded, and deliver this one again',
+  );
 }
 
 /** Whether a consolidated invoice that is not issued yet will have this one. Only contracts in hierarchies cost more. */

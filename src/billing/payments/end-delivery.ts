@@ -4,8 +4,8 @@ import { publishExternalStatus, publishProviderError } from '../../notifications
 import { publishActionsRequired } from '../../notifications/payment-messages.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { type AttemptEnd, endAttempt } from '../../store/invoices/delivery-work.ts';
-import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
-import { findInvoiceHead } from '../../store/invoices/invoices.ts';
+import { type Delivery, makeWaitingDue } from '../../store/invoices/invoice-deliveries.ts';
+import { findInvoiceHead, findRegenerated } from '../../store/invoices/invoices.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { endProviderPayment } from '../commits/release-commit.ts';
 
@@ -38,15 +38,25 @@ export async function endDelivery(
           : await endProviderPayment(tx, deps, gatedCommitId, {
               outcome: payment.outcome,
               errorMessage: payment.message,
+              provider: {
+                id: end.external?.paymentId ?? before.external.paymentId,
+                failure: end.external?.paymentFailure ?? null,
+              },
             });
       const after = await endAttempt(tx, before, owner, attempt);
       if (after === null) throw new LeaseEnded();
+      if (attempt.voidEnded === true) await releaseSuccessor(tx, before.invoiceId, deps.clock.now());
       await tellChange(tx, before, after, deps.clock.now());
       if (actionRequired !== null && gatedCommitId !== null) {
         await tellAction(
           tx,
           before,
-          { commitId: gatedCommitId, paymentIntentId: actionRequired },
+          {
+            commitId: gatedCommitId,
+            paymentIntentId: actionRequired,
+            errorMessage: end.external?.paymentError ?? null,
+            failure: end.external?.paymentFailure ?? null,
+          },
           deps.clock.now(),
         );
       }
@@ -60,6 +70,12 @@ export async function endDelivery(
   }
 }
 
+/** The invoice that replaces a voided one waits until the void is done at the provider. */
+async function releaseSuccessor(tx: Transaction, invoiceId: string, now: Instant): Promise<void> {
+  const successor = await findRegenerated(tx, invoiceId);
+  if (successor !== null) await makeWaitingDue(tx, successor, now);
+}
+
 async function tellChange(tx: Transaction, before: Delivery, after: Delivery, now: Instant): Promise<void> {
   const { invoiceId, customerId } = before;
   const change = { invoiceId, customerId, external: after.external };
@@ -71,7 +87,7 @@ async function tellChange(tx: Transaction, before: Delivery, after: Delivery, no
 async function tellAction(
   tx: Transaction,
   { invoiceId, customerId }: Delivery,
-  of: { readonly commitId: string; readonly paymentIntentId: string },
+  of: Omit<Parameters<typeof publishActionsRequired>[1][number], 'invoiceId' | 'customerId' | 'contractId'>,
   now: Instant,
 ): Promise<void> {
   const contractId = (await findInvoiceHead(tx, invoiceId))?.contractId ?? null;

@@ -82,7 +82,7 @@ export interface StandInIntent {
   status: string;
   created: number;
   metadata: Record<string, string>;
-  error: { code: string; message: string } | null;
+  error: StandInPaymentError | null;
   calculation: string | null;
 }
 
@@ -95,6 +95,28 @@ export interface StandInCustomer {
   balance: number;
   deleted: boolean;
 }
+
+/** The last error of a payment. */
+interface StandInPaymentError {
+  readonly type: 'card_error';
+  readonly code: string;
+  readonly decline_code: string;
+  readonly message: string;
+}
+
+export const DECLINED: StandInPaymentError = {
+  type: 'card_error',
+  code: 'card_declined',
+  decline_code: 'insufficient_funds',
+  message: 'Your card was declined.',
+};
+
+export const NOT_AUTHENTICATED: StandInPaymentError = {
+  type: 'card_error',
+  code: 'authentication_required',
+  decline_code: 'authentication_required',
+  message: 'This transaction requires authentication.',
+};
 
 export interface StandInEvent {
   id: string;

@@ -11,6 +11,8 @@ import {
   TEXTS,
 } from './stand-in-limits.ts';
 import {
+  DECLINED,
+  NOT_AUTHENTICATED,
   newInvoice,
   type StandInCustomer,
   type StandInEvent,
@@ -278,10 +280,10 @@ export class StandInState {
         'The payment needs an action of the customer',
       );
     }
-    intent.error = { code: 'card_declined', message: 'Your card was declined.' };
+    intent.error = DECLINED;
     if (card === 'none')
       throw new StripeRefusal(400, 'missing', 'The customer has no default payment method');
-    throw new StripeRefusal(402, 'card_declined', 'Your card was declined.');
+    throw new StripeRefusal(402, DECLINED.code, DECLINED.message);
   }
 
   /** Stripe charges an invoice by itself, and this does the same. */
@@ -359,10 +361,7 @@ export class StandInState {
       });
       return intent;
     }
-    const refused =
-      card === 'needs_action'
-        ? { code: 'authentication_required', message: 'This transaction requires authentication.' }
-        : { code: 'card_declined', message: 'Your card was declined.' };
+    const refused = card === 'needs_action' ? NOT_AUTHENTICATED : DECLINED;
     intent.status = 'requires_payment_method';
     intent.error = refused;
     this.tell('payment_intent.payment_failed', { id, object: 'payment_intent', metadata: intent.metadata });

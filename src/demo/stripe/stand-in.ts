@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { type FormValue, parseForm } from './form-body.ts';
 import { intentJson, invoiceJson, lineJson, listJson, pageOf } from './stand-in-answers.ts';
-import { type StandInInvoice, StripeRefusal } from './stand-in-objects.ts';
+import { type StandInEvent, type StandInInvoice, StripeRefusal } from './stand-in-objects.ts';
 import { StandInState } from './stand-in-state.ts';
 
 /**
@@ -50,11 +50,9 @@ export interface StripeStandIn {
   /** The Retry-After of an answer of too many requests. */
   retryAfterSeconds: number;
   /** Posts events to a webhook route of ours, signed; the statuses of the answers. */
-  deliver(
-    to: string,
-    events: readonly { id: string; type: string; object: object }[],
-    atSeconds?: number,
-  ): Promise<number[]>;
+  deliver(to: string, events: readonly StandInEvent[], atSeconds?: number): Promise<number[]>;
+  /** The same as an event destination of the second version of the API does: events name their objects only. */
+  deliverThin(to: string, events: readonly StandInEvent[]): Promise<number[]>;
   close(): Promise<void>;
 }
 
@@ -87,7 +85,9 @@ export async function startStripeStandIn(apiKey: string = STAND_IN_KEY): Promise
     delayMs: 0,
     slowMs: SLOW_MS,
     retryAfterSeconds: 1,
-    deliver: (to, events, atSeconds) => deliverEvents(standIn.webhookSecret, to, events, atSeconds),
+    deliver: (to, events, atSeconds) =>
+      deliverEvents(standIn.webhookSecret, to, events.map(snapshotOf), atSeconds),
+    deliverThin: (to, events) => deliverEvents(standIn.webhookSecret, to, events.map(thinOf)),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -96,15 +96,29 @@ export async function startStripeStandIn(apiKey: string = STAND_IN_KEY): Promise
   return standIn;
 }
 
+function snapshotOf({ id, type, object }: StandInEvent): object {
+  return { id, object: 'event', type, data: { object } };
+}
+
+function thinOf({ id, type, object }: StandInEvent): object {
+  const of = {
+    id: object.id,
+    type: object.object,
+    url: `/v1/${String(object.object)}s/${String(object.id)}`,
+  };
+  const common = { id, object: 'v2.core.event', type: type.startsWith('v2.') ? type : `v1.${type}` };
+  return { ...common, created: new Date().toISOString(), livemode: false, related_object: of };
+}
+
 async function deliverEvents(
   secret: string,
   to: string,
-  events: readonly { id: string; type: string; object: object }[],
-  atSeconds: number | undefined,
+  events: readonly object[],
+  atSeconds?: number,
 ): Promise<number[]> {
   const statuses: number[] = [];
-  for (const { id, type, object } of events) {
-    const payload = JSON.stringify({ id, object: 'event', type, data: { object } });
+  for (const event of events) {
+    const payload = JSON.stringify(event);
     const timestamp = atSeconds === undefined ? {} : { timestamp: atSeconds };
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, ...timestamp });
     const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };

@@ -38,7 +38,10 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const work = workOf(deps, delivery, note);
   try {
-    const found = await loadDeliverable(deps, delivery);
+    const { invoiceId, customerId, mappedAt, voidWanted } = delivery;
+    const isBegun = mappedAt !== null || voidWanted;
+    const found = await loadDeliverable(deps, invoiceId, { customerId, isBegun });
+    if (found.kind === 'blocked') throw found.problem;
     if (found.kind === 'later') return waits(work, found.waitMs);
     if (found.kind === 'statement' && delivery.mappedAt === null) {
       return ended(work, statement(delivery, found.consolidatedId));
@@ -105,7 +108,7 @@ async function look(
   const external = withSum(document, await provider.status(document, work.progress(), work.note));
   const payment = gatedEnd(work, external);
   if (payment?.outcome !== 'FAILED' || isOver(external)) return { ...ended(work, external), payment };
-  return takenBack(work, provider, document, payment.message);
+  return takenBack(work, provider, document, { ...external, error: payment.message });
 }
 
 async function charge(
@@ -134,7 +137,8 @@ async function charged(
   document: PaymentDocument,
   { external, outcome, message, actionRequired }: ChargeResult,
 ): Promise<AttemptResult> {
-  if (outcome === 'FAILED' && !isOver(external)) return takenBack(work, provider, document, message);
+  if (outcome === 'FAILED' && !isOver(external))
+    return takenBack(work, provider, document, { ...external, error: message });
   return {
     ...ended(work, { ...external, error: outcome === 'PAID' ? null : (message ?? external.error) }),
     deliveredAt: Date.now(),
@@ -151,7 +155,7 @@ async function takenBack(
   work: Work,
   provider: PaymentsProvider,
   document: PaymentDocument,
-  message: string | null,
+  { error: message, paymentFailure = null }: ExternalInvoice,
 ): Promise<AttemptResult> {
   const deliveredAt = work.delivery.deliveredAt ?? Date.now();
   const begun = await work.note({ external: { error: message } });
@@ -161,7 +165,7 @@ async function takenBack(
   const external = await provider.void(document, begun, work.note);
   const payment = { outcome: isPaidForReal(external) ? ('PAID' as const) : ('FAILED' as const), message };
   if (isOver(external)) {
-    return { ...ended(work, { ...external, error: message }), deliveredAt, payment };
+    return { ...ended(work, { ...external, error: message, paymentFailure }), deliveredAt, payment };
   }
   const isPaid = payment.outcome === 'PAID';
   return {
@@ -208,13 +212,15 @@ function ended({ deps: { clock }, delivery, progress }: Work, external: External
   const isDoubtful = progress().isDoubtful && !isBeyondDoubt(delivery.deliveredAt, Date.now());
   const dueAt = nextLookAt(external, { createdAt: delivery.createdAt, isDoubtful }, clock.now());
   const nothing = { payment: null, actionRequired: null, problem: null };
-  return { ...nothing, external, isDoubtful, dueAt, failures: 0, isAttempt: true };
+  return { ...nothing, external, isDoubtful, dueAt, failures: 0, failingSince: null, isAttempt: true };
 }
 
 /** It counts as no attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */
-function waits({ deps: { clock }, delivery: { failures, dueAt } }: Work, waitMs: number): AttemptResult {
+function waits({ deps: { clock }, delivery }: Work, waitMs: number): AttemptResult {
+  const { failures, failingSince, dueAt } = delivery;
   const nothing = { payment: null, actionRequired: null, problem: null };
-  return { ...nothing, dueAt: waitMs === 0 ? dueAt : clock.now() + waitMs, failures, isAttempt: false };
+  const next = waitMs === 0 ? dueAt : clock.now() + waitMs;
+  return { ...nothing, dueAt: next, failures, failingSince, isAttempt: false };
 }
 
 /** A refusal ends it, until somebody asks for another attempt. Everything else is tried again. */
@@ -233,6 +239,7 @@ function failed({ deps: { clock }, delivery }: Work, problem: ProviderProblem): 
     ...(isRefused && isVoiding ? { voidEnded: true } : {}),
     dueAt: isEnd || (isRefused && isVoiding) ? null : retryAt,
     failures,
+    failingSince: delivery.failingSince ?? clock.now(),
     isAttempt: true,
     payment: hasFailed ? { outcome: 'FAILED', message: problem.message } : null,
     actionRequired: null,

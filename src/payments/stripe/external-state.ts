@@ -32,7 +32,7 @@ export function externalOfInvoice(
     tax: taxOf(invoice, currency),
     paymentId: paymentOf(invoice),
     amountPaid: amount(paidOf(invoice)),
-    paymentError: invoice.status === 'paid' ? null : (intentOf(invoice)?.last_payment_error?.message ?? null),
+    ...failureOf(invoice.status === 'paid' ? null : intentOf(invoice)),
     error: invoice.last_finalization_error?.message ?? null,
   };
 }
@@ -159,9 +159,19 @@ export function externalOfIntent(
     tax,
     paymentId: intent.id,
     amountPaid: fromStripeUnits(isPaid ? intent.amount_received : 0, currency),
-    paymentError: isPaid ? null : (intent.last_payment_error?.message ?? null),
+    ...failureOf(isPaid ? null : intent),
     error: isPaid ? null : (intent.last_payment_error?.message ?? null),
   };
+}
+
+/** Of the last payment; null: it is paid, or there is none. */
+function failureOf(
+  intent: Stripe.PaymentIntent | null,
+): Pick<ExternalInvoice, 'paymentError' | 'paymentFailure'> {
+  const error = intent?.last_payment_error ?? null;
+  if (error === null) return { paymentError: null, paymentFailure: null };
+  const { type, code = null, decline_code: declineCode = null, message = null } = error;
+  return { paymentError: message, paymentFailure: { type, code, declineCode, message } };
 }
 
 /** The creation time of its charge, which is expanded; else its own. */

@@ -19,6 +19,9 @@ export async function voidStripeInvoice(job: InvoiceJob, progress: Progress): Pr
       await deleteDraft(access, id);
       last = { ...externalOfInvoice(invoice, document.currency, null), status: 'DELETED' };
     } else {
+      const { status } = externalOfInvoice(invoice, document.currency, progress.sentAt);
+      // Stripe's state after the void does not say that a part was paid.
+      if (invoice.amount_paid > 0) await job.note({ external: { status } });
       last = await voidFinal(job, progress, id);
     }
   }

@@ -4,7 +4,7 @@ import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { invoiceDeliveries, providerEvents } from './invoice-deliveries.tables.ts';
-import { type Delivery, deliveryFromRow } from './invoice-deliveries.ts';
+import { type Delivery, deliveryFromRow, paidColumns } from './invoice-deliveries.ts';
 
 type Row = typeof invoiceDeliveries.$inferInsert;
 
@@ -82,6 +82,8 @@ function isLeased(invoiceId: string, owner: string) {
 export interface AttemptEnd extends DeliveryChange {
   /** Failed attempts in a row, with this one. */
   readonly failures: number;
+  /** When the first of these has ended, by the clock of the service; null: the last attempt has succeeded. */
+  readonly failingSince: Instant | null;
   /** Whether it counts as an attempt. */
   readonly isAttempt: boolean;
   /** Null: nothing more is to be done. */
@@ -96,7 +98,7 @@ export async function endAttempt(
   tx: Transaction,
   delivery: Pick<Delivery, 'invoiceId' | 'dueAt' | 'attempts'>,
   owner: string,
-  { failures, isAttempt, dueAt, ...change }: AttemptEnd,
+  { failures, failingSince, isAttempt, dueAt, ...change }: AttemptEnd,
 ): Promise<Delivery | null> {
   const { leased, next } = { leased: instantText(delivery.dueAt), next: instantText(dueAt) };
   const hasFailed = failures > 0;
@@ -105,6 +107,7 @@ export async function endAttempt(
     .set({
       ...columnsOf(change),
       failures,
+      failingSince,
       attempts: delivery.attempts + (isAttempt ? 1 : 0),
       leaseOwner: null,
       leaseUntil: null,
@@ -130,11 +133,12 @@ export async function freeDelivery(db: Database, invoiceId: string, owner: strin
     .where(isLeased(invoiceId, owner));
 }
 
-function columnsOf({ external = {}, ...own }: DeliveryChange): Partial<Row> {
-  const { issuedAt, externalId, tax, ...rest } = external;
+function columnsOf({ external = {}, ...own }: DeliveryChange) {
+  const { issuedAt, externalId, tax, refundDue: _, paymentFailure: __, ...rest } = external;
   return {
     ...own,
     ...rest,
+    ...paidColumns(external.status),
     ...(externalId === undefined ? {} : { externalId }),
     ...(issuedAt === undefined ? {} : { finalizedAt: issuedAt }),
     ...(tax === undefined

@@ -70,9 +70,17 @@ export const invoiceDeliveries = pgTable(
     voidWanted: boolean('void_wanted').notNull().default(false),
     /** Whether that is done, or was refused for good. */
     voidEnded: boolean('void_ended').notNull().default(false),
+    /** Whether it was paid there, wholly or partly, when it was voided here or since. */
+    wasPaid: boolean('was_paid').notNull().default(false),
+    /** When somebody said that this was given back, by the clock of the service. */
+    refundedAt: instant('refunded_at'),
+    /** Whether somebody decided to collect its amounts again although it was paid there. */
+    collectAgain: boolean('collect_again').notNull().default(false),
     attempts: integer('attempts').notNull().default(0),
     /** Failed attempts in a row. */
     failures: integer('failures').notNull().default(0),
+    /** When the first of these has ended, by the clock of the service. */
+    failingSince: instant('failing_since'),
     /** When something is to be done next, by the clock of the service; null: nothing. */
     dueAt: instant('due_at'),
     /** The one writer, until `lease_until` in real time. */
@@ -92,6 +100,12 @@ export const invoiceDeliveries = pgTable(
     }),
     index('invoice_deliveries_due').on(table.dueAt, table.invoiceId).where(sql`${table.dueAt} is not null`),
     index('invoice_deliveries_status').on(table.status, table.invoiceId),
+    index('invoice_deliveries_failing')
+      .on(table.invoiceId)
+      .where(sql`${table.failingSince} is not null and ${table.dueAt} is not null`),
+    index('invoice_deliveries_voided')
+      .on(table.invoiceId)
+      .where(sql`${table.voidWanted} and ${table.refundedAt} is null`),
     uniqueIndex('invoice_deliveries_external').on(table.connectionId, table.externalId),
   ],
 );

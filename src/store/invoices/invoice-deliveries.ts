@@ -1,8 +1,8 @@
 /** Issued invoices on their way to billing providers, and what these have of them (docs/payments.md). */
-import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
 import { assert } from '../../core/errors.ts';
-import type { ExternalInvoice } from '../../core/external-invoice.ts';
+import { type ExternalInvoice, type ExternalStatus, PAID_STATUSES } from '../../core/external-invoice.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
@@ -28,6 +28,7 @@ export interface Delivery
     | 'voidEnded'
     | 'attempts'
     | 'failures'
+    | 'failingSince'
     | 'dueAt'
     | 'createdAt'
   > {
@@ -117,7 +118,7 @@ export async function restartDelivery(
       method = case when ${isFree} then null else d.method end,
       sent_at = case when ${isAnew} then null else d.sent_at end,
       status = case when ${isAnew} or d.external_id is null then 'QUEUED' else d.status end,
-      delivered_at = null, error = null, failures = 0, attempts = 0,
+      delivered_at = null, error = null, failures = 0, failing_since = null, attempts = 0,
       due_at = ${formatInstant(now)}::timestamptz - interval '1 millisecond'
     from invoices i
     join contracts c on c.id = i.contract_id
@@ -139,6 +140,7 @@ export async function tellExternal(
     .update(invoiceDeliveries)
     .set({
       ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+      ...paidColumns(status),
       leaseOwner: null,
       leaseUntil: null,
     })
@@ -215,10 +217,12 @@ export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], n
     .update(invoiceDeliveries)
     .set({
       voidWanted: true,
+      wasPaid: or(inArray(invoiceDeliveries.status, [...PAID_STATUSES]), isNotNull(invoiceDeliveries.paidAt)),
       status: sql`case when ${isMapped} then ${invoiceDeliveries.status} else 'VOID' end`,
       voidEnded: sql`${invoiceDeliveries.mappedAt} is null`,
       dueAt: sql`case when ${isMapped} then ${sooner(now)} end`,
       failures: 0,
+      failingSince: null,
     })
     .where(and(isOneOf(invoiceDeliveries.invoiceId, invoiceIds), eq(invoiceDeliveries.voidWanted, false)));
 }
@@ -250,9 +254,29 @@ export async function askSoon(tx: Transaction, invoiceIds: readonly string[], no
     .where(and(isOneOf(invoiceId, invoiceIds), or(isRunning, eq(failures, 0), isNull(dueAt))));
 }
 
+/** Makes a delivery due now that has begun nothing at its provider, and is to be tried at all. */
+export async function makeWaitingDue(tx: Transaction, invoiceId: string, now: Instant): Promise<void> {
+  await tx
+    .update(invoiceDeliveries)
+    .set({ dueAt: sooner(now) })
+    .where(
+      and(
+        eq(invoiceDeliveries.invoiceId, invoiceId),
+        isNull(invoiceDeliveries.mappedAt),
+        isNotNull(invoiceDeliveries.dueAt),
+      ),
+    );
+}
+
 /** Other than it was, so that the end of a running attempt sees it. */
 function sooner(now: Instant): SQL<Instant> {
   return sql`least(${invoiceDeliveries.dueAt}, ${formatInstant(now)}::timestamptz) - interval '1 millisecond'`;
+}
+
+/** The change that a new status makes to whether a voided invoice was paid there: what was paid stays so. */
+export function paidColumns(status: ExternalStatus | undefined): { readonly wasPaid?: SQL } {
+  if (status === undefined || !PAID_STATUSES.includes(status)) return {};
+  return { wasPaid: sql`${invoiceDeliveries.voidWanted}` };
 }
 
 export function deliveryFromRow(row: DeliveryRow): Delivery {
@@ -272,6 +296,7 @@ export function deliveryFromRow(row: DeliveryRow): Delivery {
     voidEnded: row.voidEnded,
     attempts: row.attempts,
     failures: row.failures,
+    failingSince: row.failingSince,
     dueAt: row.dueAt,
     createdAt: row.createdAt,
     external: {
@@ -290,6 +315,8 @@ export function deliveryFromRow(row: DeliveryRow): Delivery {
       amountPaid: row.amountPaid,
       paymentError: row.paymentError,
       error: row.error,
+      refundDue:
+        row.voidWanted && row.refundedAt === null && (row.wasPaid || PAID_STATUSES.includes(row.status)),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Issued invoices in order, page by page, without their lines. */
-import { and, asc, desc, eq, gt, gte, lt, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, ne, not, or, type SQL, sql } from 'drizzle-orm';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { InvoiceTimeFilter } from '../../core/invoice-month.ts';
@@ -7,6 +7,7 @@ import type { KeysetPosition, PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
+import { REFUND_DUE } from './former-payments.ts';
 import { timeConditions } from './invoice-months.ts';
 import { invoices } from './invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
@@ -21,6 +22,8 @@ export interface InvoiceFilter extends InvoiceTimeFilter {
   readonly hasWarnings?: boolean | undefined;
   /** At the billing provider. */
   readonly externalStatus?: ExternalStatus | undefined;
+  /** Whether what was paid there is to be given back. */
+  readonly refundDue?: boolean | undefined;
 }
 
 /** A page of invoices in the order of issue date and id. */
@@ -87,8 +90,17 @@ function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL 
 }
 
 function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
-  const { customerId, contractId, contractIds, status, creditTypeId, type, hasWarnings, externalStatus } =
-    filter;
+  const {
+    customerId,
+    contractId,
+    contractIds,
+    status,
+    creditTypeId,
+    type,
+    hasWarnings,
+    externalStatus,
+    refundDue,
+  } = filter;
   return [
     customerId === undefined ? undefined : eq(invoices.customerId, customerId),
     contractId === undefined ? undefined : eq(invoices.contractId, contractId),
@@ -100,6 +112,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
     externalStatus === undefined
       ? undefined
       : sql`exists (select 1 from invoice_deliveries d where d.invoice_id = ${invoices.id} and d.status = ${externalStatus})`,
+    refundDue === undefined ? undefined : refundCondition(refundDue),
     // Written out, without parameters: only so it is the condition of `invoices_issued_with_warnings`.
     hasWarnings === undefined
       ? undefined
@@ -107,6 +120,11 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
         ? sql`${invoices.warningCount} > 0`
         : sql`${invoices.warningCount} = 0`,
   ];
+}
+
+function refundCondition(isDue: boolean): SQL {
+  const due = sql`${invoices.id} in (select d.invoice_id from invoice_deliveries d where ${REFUND_DUE})`;
+  return isDue ? due : not(due);
 }
 
 /** The finalized usage invoices of these contracts whose periods start at or after `from`, without their lines. Not historical ones. */

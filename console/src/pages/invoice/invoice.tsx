@@ -1,5 +1,6 @@
 /** One invoice: what it bills, why, how that came about in time, and what it would take to correct it. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useApi, useReadAgain } from '../../api/queries.ts';
 import { webLink } from '../../format/links.ts';
@@ -146,6 +147,7 @@ function Delivery({ invoice: { id, external_invoice: external } }: { readonly in
     billing_provider_type: provider,
     external_status: status,
     billing_provider_error: error,
+    payment_error: paymentError,
   } = external;
   const link = webLink(external.payment_url) ?? webLink(external.pdf_url);
   return (
@@ -160,6 +162,9 @@ function Delivery({ invoice: { id, external_invoice: external } }: { readonly in
             </a>
           )}
           {error === undefined ? null : <span className="bad"> {error} </span>}
+          {paymentError === undefined || paymentError === error ? null : (
+            <span className="bad"> Last payment: {paymentError} </span>
+          )}
           {isDeliverable(status) ? <DeliverAgain ids={[id]} /> : null}
         </>
       }
@@ -290,13 +295,39 @@ function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
         credits is given back. Its period has no draft again. It cannot be undone; regenerating makes a new
         invoice in its place.
       </p>
+      <PaidThere invoice={invoice} />
     </Confirm>
   );
+}
+
+/** The payment of the customer for it at the provider, which neither voiding nor regenerating gives back. */
+function PaidThere({ invoice: { external_invoice: external, credit_type } }: { readonly invoice: Invoice }) {
+  if (external === null || !isPaidThere(external)) return null;
+  return (
+    <p className="bad">
+      Its customer has {external.external_status === 'PARTIALLY_PAID' ? 'partly paid' : 'paid'} it at{' '}
+      {external.billing_provider_type} ({external.invoice_id ?? 'without an id'}
+      {external.invoiced_total === undefined ? null : (
+        <>
+          , <Money amount={external.invoiced_total} unit={credit_type} />
+        </>
+      )}
+      ). This is not given back here: give it back there.
+    </p>
+  );
+}
+
+function isPaidThere({
+  external_status: status,
+  refund_due: isDue,
+}: NonNullable<Invoice['external_invoice']>) {
+  return isDue === true || status === 'PAID' || status === 'PARTIALLY_PAID';
 }
 
 function Regenerate({ invoice }: { readonly invoice: Invoice }) {
   const refusal = useWriteRefusal();
   const readAgain = useReadAgain();
+  const [collectsAgain, setCollectsAgain] = useState(false);
   const navigate = useNavigate();
   return (
     <Confirm
@@ -305,7 +336,9 @@ function Regenerate({ invoice }: { readonly invoice: Invoice }) {
       disabled={refusal !== undefined}
       reason={refusal}
       run={async () => {
-        const { data } = await call('POST /v1/invoices/regenerate', { body: { id: invoice.id } });
+        const { data } = await call('POST /v1/invoices/regenerate', {
+          body: { id: invoice.id, ...(collectsAgain ? { collect_again: true } : {}) },
+        });
         await readAgain();
         await navigate({
           to: '/invoices/$customerId/$invoiceId',
@@ -317,6 +350,19 @@ function Regenerate({ invoice }: { readonly invoice: Invoice }) {
         A new invoice for the same period is issued at once, with its own number. It has the usage of today,
         late events too, and the prices, terms and custom fields of today. This one stays void.
       </p>
+      {invoice.external_invoice?.refund_due === true ? (
+        <>
+          <PaidThere invoice={invoice} />
+          <label>
+            <input
+              type="checkbox"
+              checked={collectsAgain}
+              onChange={({ target }) => setCollectsAgain(target.checked)}
+            />{' '}
+            Collect the new invoice although this one was paid
+          </label>
+        </>
+      ) : null}
     </Confirm>
   );
 }

@@ -2,7 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/queries.ts';
 import { deliveryText } from '../../format/words.ts';
-import { DELIVERY_STATUSES, DeliveryTable } from '../../parts/deliveries.tsx';
+import { DELIVERY_STATUSES, DeliveryTable, REFUND_DUE } from '../../parts/deliveries.tsx';
 import { Field, Filters, Section } from '../../parts/page.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
@@ -14,8 +14,9 @@ export function Deliveries() {
   const navigate = route.useNavigate();
   const query = useApi('GET /v1/invoices', {
     query: {
-      external_status: status,
-      status: 'FINALIZED',
+      ...(status === REFUND_DUE
+        ? { refund_due: 'true', status: 'VOID' }
+        : { external_status: status, status: 'FINALIZED' }),
       sort: 'date_desc',
       limit: '50',
       next_page: cursor,
@@ -32,6 +33,7 @@ export function Deliveries() {
             value={status}
             onChange={({ target }) => void navigate({ search: { view: 'deliveries', status: target.value } })}
           >
+            <option value={REFUND_DUE}>voided here, and paid there</option>
             {DELIVERY_STATUSES.map((each) => (
               <option key={each} value={each}>
                 {deliveryText(each)}

@@ -30,6 +30,8 @@ export const EXAMPLE_IDS = {
   /** Of a scheduled charge. */
   draftInvoice: 'c0000000-0000-4000-8000-000000000012',
   voidInvoice: 'c0000000-0000-4000-8000-000000000013',
+  /** Voided here after it was paid at its billing provider. */
+  paidVoidInvoice: 'c0000000-0000-4000-8000-00000000001d',
   /** Issued, of a contract whose billing provider is your own system. */
   externalInvoice: 'c0000000-0000-4000-8000-00000000001b',
   alert: 'c0000000-0000-4000-8000-000000000014',

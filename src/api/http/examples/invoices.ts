@@ -15,6 +15,7 @@ export const invoiceExamples: RequestExamples = {
   listInvoiceBreakdowns: { query: { ...october, window_size: 'DAY' } },
   voidInvoice: { body: { id: ids.invoice } },
   regenerateInvoice: { body: { id: ids.voidInvoice } },
+  reportRefund: { body: { id: ids.paidVoidInvoice } },
   scheduleProServicesInvoice: {
     body: {
       ...contract,

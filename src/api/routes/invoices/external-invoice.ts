@@ -31,6 +31,10 @@ export const externalInvoiceSchema = z
     payment_error: z.string().optional().meta({ description: 'Why its last payment has failed.' }),
     external_payment_id: z.string().optional(),
     paid_at: timestamp.optional(),
+    refund_due: z.literal(true).optional().meta({
+      description:
+        'It is voided here and was paid there: `POST /v1/invoices/refunded` reports that it was given back.',
+    }),
   })
   .meta({ id: 'ExternalInvoice' });
 
@@ -57,6 +61,7 @@ export function externalToWire(from: ExternalInvoice): z.input<typeof externalIn
     ...present('payment_error', from.paymentError),
     ...present('external_payment_id', from.paymentId),
     ...present('paid_at', formatted(from.paidAt)),
+    ...(from.refundDue === true ? { refund_due: true as const } : {}),
   };
 }
 

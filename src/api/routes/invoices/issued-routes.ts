@@ -1,6 +1,7 @@
 /** Invoices of any customer: the list; voiding and regenerating issued ones. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
+import { reportRefund } from '../../../billing/invoices/issued/former-payments.ts';
 import { listIssuedInvoices } from '../../../billing/invoices/issued/list-issued.ts';
 import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.ts';
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
@@ -8,6 +9,7 @@ import { listDrafts } from '../../../billing/invoices/list-drafts.ts';
 import { invalid } from '../../../core/errors.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { answerWarnings, warningsToWire } from '../../wire/answer-warnings.ts';
 import { createdId, enumIn, queryBoolean, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
@@ -16,7 +18,7 @@ import { order, STATUSES, shownShape, sort, timeShape, timesOf, viewOf } from '.
 
 /** Drafts are computed by requests, and regenerated invoices as by jobs: each in a separate lane. */
 export function issuedInvoiceRoutes(deps: BillingContext, regenerating: BillingContext): RouteDefinition[] {
-  return [listRoute(deps), voidRoute(regenerating), regenerateRoute(regenerating)];
+  return [listRoute(deps), voidRoute(regenerating), regenerateRoute(regenerating), refundedRoute(deps)];
 }
 
 const draftPosition = z.object({
@@ -35,6 +37,10 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
     .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
   external_status: enumIn(EXTERNAL_STATUSES).optional().meta({
     description: 'Only issued invoices with this status at their billing provider.',
+  }),
+  refund_due: queryBoolean.optional().meta({
+    description:
+      'Only voided invoices that are paid at their billing provider and not given back, or only the others.',
   }),
   sort,
   ...shownShape,
@@ -59,6 +65,9 @@ function listRoute(deps: BillingContext): RouteDefinition {
     handler: async ({ query }) => {
       if (query.status === 'DRAFT' && query.external_status !== undefined) {
         throw invalid(['externalStatus'], 'is of issued invoices: no provider has a draft');
+      }
+      if (query.status === 'DRAFT' && query.refund_due !== undefined) {
+        throw invalid(['refundDue'], 'is of issued invoices: no draft is paid');
       }
       const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
       return invoicePage(page, await viewOf(deps, page.rows, query));
@@ -91,6 +100,7 @@ function issuedOf(deps: BillingContext, query: ListQuery) {
     ...timesOf(query),
     hasWarnings: query.has_warnings,
     externalStatus: query.external_status,
+    refundDue: query.refund_due,
   };
   if (after !== null && !('at' in after)) throw invalid(['nextPage'], OTHER_LIST);
   return listIssuedInvoices(deps, filter, { after, limit, order: order[query.sort] });
@@ -106,15 +116,19 @@ function voidRoute(deps: BillingContext): RouteDefinition {
     summary: 'Void a finalized invoice',
     description:
       'It keeps its lines and its number. Later invoices do not change. It cannot be undone; ' +
-      '`POST /v1/invoices/regenerate` makes a new invoice in its place.',
+      '`POST /v1/invoices/regenerate` makes a new invoice in its place. What its customer has paid at the billing ' +
+      'provider is not given back: the answer warns of it, and `external_invoice.refund_due` is true.',
     tags: ['Invoices'],
     scope: 'write',
     body: z.object({ id: uuid }),
-    response: createdId,
+    response: createdId.extend({ warnings: answerWarnings }),
     errors: [400, 404],
     async handler({ body }) {
-      await voidInvoice(deps, body.id);
-      return { data: { id: body.id } };
+      const warning = await voidInvoice(deps, body.id);
+      return {
+        data: { id: body.id },
+        ...warningsToWire(warning === null ? [] : [{ code: 'refund_due', message: warning }]),
+      };
     },
   });
 }
@@ -128,14 +142,41 @@ function regenerateRoute(deps: BillingContext): RouteDefinition {
     description:
       'The answer has the id of a new invoice for the same period, or for the same scheduled amounts, with the ' +
       'present usage and terms. It is finalized at once. A voided invoice is regenerated once; the new one may be ' +
-      'voided and regenerated in turn.',
+      'voided and regenerated in turn. 409 if what it replaces is paid, or partly paid, at the billing provider.',
+    tags: ['Invoices'],
+    scope: 'write',
+    body: z.object({
+      id: uuid,
+      collect_again: z.boolean().optional().meta({
+        description:
+          'Whether the new invoice is collected although its customer has paid for the voided one.',
+      }),
+    }),
+    response: createdId,
+    errors: [400, 404, 409, 413, 503],
+    async handler({ body: { id, collect_again: collectAgain = false } }) {
+      return { data: { id: await regenerateInvoice(deps, id, { collectAgain }) } };
+    },
+  });
+}
+
+function refundedRoute(deps: BillingContext): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/invoices/refunded',
+    operationId: 'reportRefund',
+    summary: 'Report that what was paid for a voided invoice was given back',
+    description:
+      'For voided invoices with `external_invoice.refund_due`. Nothing is done at the billing provider: give it back there ' +
+      'first. After that the invoice is regenerated like any other. Reporting it again changes nothing.',
     tags: ['Invoices'],
     scope: 'write',
     body: z.object({ id: uuid }),
     response: createdId,
-    errors: [400, 404, 413, 503],
+    errors: [400, 404],
     async handler({ body }) {
-      return { data: { id: await regenerateInvoice(deps, body.id) } };
+      await reportRefund(deps, body.id);
+      return { data: { id: body.id } };
     },
   });
 }

@@ -11,6 +11,7 @@ import { afterCommit } from '../../../store/base/request-unit.ts';
 import { noteCustomerChanges } from '../../../store/customers/customer-changes.ts';
 import { findInvoiceHead } from '../../../store/invoices/invoices.ts';
 import type { BillingContext } from '../../billing-context.ts';
+import { lockPayments, requireUnpaid } from './former-payments.ts';
 import { requireIssued } from './issued-invoice.ts';
 import { type IssueInstead, lockOriginal, notVoid, readOriginal } from './original.ts';
 import { regenerateConsolidated } from './regenerated-consolidated.ts';
@@ -21,13 +22,18 @@ import { regenerateUsage } from './regenerated-usage.ts';
 const PREPARATIONS_MAX = 5;
 
 /**
- * Returns the id of the new invoice. Refuses an unknown invoice (`not_found`), and as `invalid` one that is not voided,
- * was regenerated before, or has nothing to bill any more.
+ * Returns the id of the new invoice. Refuses an unknown invoice (`not_found`), as `invalid` one that is not voided,
+ * was regenerated before, or has nothing to bill any more, and as `conflict` one that was paid at its provider, unless its
+ * amounts are to be collected again.
  */
-export async function regenerateInvoice(deps: BillingContext, id: string): Promise<string> {
+export async function regenerateInvoice(
+  deps: BillingContext,
+  id: string,
+  { collectAgain = false }: { readonly collectAgain?: boolean } = {},
+): Promise<string> {
   await requireIssued(deps, id, (state) => notVoid(id, state));
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
-    const regeneratedId = await issue(deps, id, await prepare(deps, id));
+    const regeneratedId = await issue(deps, id, await prepare(deps, id, collectAgain), collectAgain);
     if (regeneratedId === null) continue;
     await tell(deps, regeneratedId);
     return regeneratedId;
@@ -40,8 +46,12 @@ async function tell({ db, invoiceLog }: BillingContext, id: string): Promise<voi
   if (invoice !== null) afterCommit(() => invoiceLog.regenerated(invoice));
 }
 
-async function prepare(deps: BillingContext, id: string): Promise<IssueInstead> {
-  const original = await inSnapshot(deps.db, (tx) => readOriginal(tx, id));
+async function prepare(deps: BillingContext, id: string, collectAgain: boolean): Promise<IssueInstead> {
+  const original = await inSnapshot(deps.db, async (tx) => {
+    const read = await readOriginal(tx, id);
+    if (!collectAgain) await requireUnpaid(tx, id);
+    return read;
+  });
   switch (original.invoice.type) {
     case 'USAGE':
       return regenerateUsage(deps, original);
@@ -53,9 +63,15 @@ async function prepare(deps: BillingContext, id: string): Promise<IssueInstead> 
 }
 
 /** Null if the terms have changed since the invoice was computed. */
-async function issue(deps: BillingContext, id: string, issueInstead: IssueInstead): Promise<string | null> {
+async function issue(
+  deps: BillingContext,
+  id: string,
+  issueInstead: IssueInstead,
+  collectAgain: boolean,
+): Promise<string | null> {
   return deps.db.transaction(async (tx) => {
     const original = await lockOriginal(tx, id);
+    await lockPayments(tx, id, { collectAgain });
     const identity = {
       id: derivedId('regenerated-invoice', id),
       issuedAt: deps.clock.now(),

@@ -8,13 +8,14 @@ import { lockInvoice } from '../../../store/invoices/invoices.ts';
 import { voidInvoiceWithId } from '../../../store/invoices/voided-invoices.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { requireEventsOfInvoice } from '../../invoice-queue/require-events.ts';
+import { paymentWarning } from './former-payments.ts';
 import { requireIssued } from './issued-invoice.ts';
 
 /**
  * Refuses an unknown invoice (`not_found`), and as `invalid` one that is not finalized, whose events were removed, or
- * that is on a consolidated invoice. It cannot be undone.
+ * that is on a consolidated invoice. It cannot be undone. Returns a warning if it is paid at its provider, else null.
  */
-export async function voidInvoice(deps: BillingContext, id: string): Promise<void> {
+export async function voidInvoice(deps: BillingContext, id: string): Promise<string | null> {
   const refusal = (state: InvoiceStatus) =>
     new Refusal('invalid', `invoice ${id} is ${state}: only a FINALIZED invoice can be voided`);
   await requireIssued(deps, id, refusal);
@@ -32,7 +33,8 @@ export async function voidInvoice(deps: BillingContext, id: string): Promise<voi
     await voidInvoiceWithId(tx, id, deps.clock.now());
     // The amounts that it drew are there again, and those that it sold are not.
     await noteCustomerChanges(tx, [invoice.customerId]);
-    return { ...invoice, status: 'VOID' as const };
+    return { invoice: { ...invoice, status: 'VOID' as const }, warning: await paymentWarning(tx, id) };
   });
-  afterCommit(() => deps.invoiceLog.voided(voided));
+  afterCommit(() => deps.invoiceLog.voided(voided.invoice));
+  return voided.warning;
 }

@@ -102,7 +102,8 @@ const unwritten: Note = () => Promise.reject(new Error('a comparison writes noth
 async function stateThere(deps: BillingContext, delivery: Delivery): Promise<ExternalInvoice> {
   // Decisions of the simulated provider are in no other place.
   if (delivery.external.externalId === null || delivery.configurationId === null) return delivery.external;
-  const found = await loadDeliverable(deps, delivery);
+  const { customerId } = delivery;
+  const found = await loadDeliverable(deps, delivery.invoiceId, { customerId, isBegun: true });
   if (found.kind !== 'document') return delivery.external;
   const provider = await deps.providerOf(delivery);
   const { invoiceId, method, mappedAt, sentAt, external } = delivery;
