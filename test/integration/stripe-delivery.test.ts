@@ -413,6 +413,19 @@ describe('the state that Stripe reports', () => {
     expect(await stripe.deliver(hook, events)).toEqual([400, 400, 400]);
   });
 
+  test('the state of an invoice is read after an event that only names it, and a ping changes nothing', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(900);
+    stripe.state.collect(one(id).id);
+    const destination = { id: 'ed_test_1', object: 'v2.core.event_destination' };
+    const ping = { id: 'evt_ping', type: 'v2.core.event_destination.ping', object: destination };
+    expect(await stripe.deliverThin(hook, [ping])).toEqual([200]);
+    expect(await stateOf(customer, id)).toMatchObject({ external_status: 'FINALIZED' });
+    const events = stripe.state.events.filter(({ object }) => object.id === one(id).id);
+    expect(await stripe.deliverThin(hook, events.slice(-1))).toEqual([200]);
+    await eventually(customer, id, { external_status: 'PAID' });
+  });
+
   test('the state that Stripe reports is asked for every hour without any event', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer('declined'));
     const id = await customer.bill(900);
@@ -439,6 +452,38 @@ describe('the state that Stripe reports', () => {
     await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
     await eventually(customer, id, { external_status: 'DRAFT' });
     await vi.waitFor(() => expect(one(id).lines).toHaveLength(1), { timeout: 20_000 });
+  });
+});
+
+describe('an invoice that is tried for long', () => {
+  const failed = async (id: string) =>
+    (await api.get('/v1/system/failedJobs'))
+      .list('data')
+      .filter((each) => (each as { invoice_id: string | null }).invoice_id === id);
+
+  test('a delivery that fails for more than an hour is among the failed jobs with its reason, until it succeeds', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    stripe.misbehave = ({ method, path }) =>
+      `${method} ${path}`.endsWith('POST /v1/invoices') ? 'error_before' : null;
+    const id = await customer.bill(900);
+    await eventually(customer, id, { external_status: 'QUEUED', billing_provider_error: expect.any(String) });
+    await later(30);
+    expect(await failed(id)).toEqual([]);
+    const { customerId: customer_id, contractId: contract_id } = customer;
+    const expected = { id: null, kind: 'deliver_invoice', customer_id, contract_id };
+    await later(31);
+    await vi.waitFor(async () => expect(await failed(id)).toMatchObject([expected]), { timeout: 20_000 });
+    const [job] = (await failed(id)) as { last_error: string; attempts: number }[];
+    expect(job?.last_error).toContain('Stripe: ');
+    // The page after the first one has the jobs that follow.
+    const first = await api.get('/v1/system/failedJobs', { query: { limit: 1 } });
+    expect(first.list('data')).toHaveLength(1);
+    const { next_page } = first.body as { next_page: string | null };
+    if (next_page !== null) await api.get('/v1/system/failedJobs', { query: { limit: 1, next_page } });
+    stripe.misbehave = () => null;
+    await later();
+    await eventually(customer, id, { external_status: 'FINALIZED' });
+    expect(await failed(id)).toEqual([]);
   });
 });
 

@@ -13,7 +13,22 @@ import { type Column, Table } from './table.tsx';
 type FailedJob = Schemas['FailedJob'];
 
 const COLUMNS: readonly Column<FailedJob>[] = [
-  { title: 'Job', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  {
+    title: 'Job',
+    cell: ({ kind, invoice_id, customer_id }) => {
+      const text = kind.replaceAll('_', ' ');
+      return invoice_id === null || customer_id === null ? (
+        text
+      ) : (
+        <Link
+          to="/invoices/$customerId/$invoiceId"
+          params={{ customerId: customer_id, invoiceId: invoice_id }}
+        >
+          {text} {invoice_id.slice(0, 8)}
+        </Link>
+      );
+    },
+  },
   {
     title: 'Customer',
     cell: ({ customer_id }) =>
@@ -28,7 +43,15 @@ const COLUMNS: readonly Column<FailedJob>[] = [
   { title: 'Due', cell: ({ due_at }) => <Time at={due_at} /> },
   { title: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
   { title: 'Reason', cell: ({ last_error }) => last_error },
-  { title: '', cell: ({ id }) => <TryAgain id={id} /> },
+  {
+    title: '',
+    cell: ({ id, kind, invoice_id }) =>
+      id !== null ? (
+        <TryAgain run={() => call('POST /v1/system/retryJob', { body: { id: numberOf(id) } })} />
+      ) : invoice_id !== null && kind === 'deliver_invoice' ? (
+        <TryAgain run={() => call('POST /v1/invoices/deliver', { body: { invoice_ids: [invoice_id] } })} />
+      ) : null,
+  },
 ];
 
 const REFRESH_MS = 5_000;
@@ -43,7 +66,12 @@ export function FailedJobs({ none }: { readonly none: string }) {
           <p className="good">✓ {none}</p>
         ) : (
           <>
-            <Table label="Failed jobs" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+            <Table
+              label="Failed jobs"
+              columns={COLUMNS}
+              rows={data}
+              keyOf={({ id, invoice_id }) => invoice_id ?? String(id)}
+            />
             {next_page === null ? null : <p className="soft">Only the first {data.length} are shown.</p>}
           </>
         )
@@ -52,11 +80,11 @@ export function FailedJobs({ none }: { readonly none: string }) {
   );
 }
 
-function TryAgain({ id }: { readonly id: FailedJob['id'] }) {
+function TryAgain({ run }: { readonly run: () => Promise<unknown> }) {
   const refusal = useWriteRefusal();
   const readAgain = useReadAgain();
   const retry = useMutation({
-    mutationFn: () => call('POST /v1/system/retryJob', { body: { id: numberOf(id) } }),
+    mutationFn: run,
     onSettled: readAgain,
   });
   if (retry.isError) return <Failure error={retry.error} />;

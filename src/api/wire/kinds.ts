@@ -19,6 +19,8 @@ import { within } from './record.ts';
 
 export const text = kind(z.string().min(1), z.string());
 export const anyText = kind(z.string(), z.string());
+/** A text that is shown elsewhere, with at most so many characters. */
+export const textUpTo = (max: number) => kind(z.string().max(max), z.string());
 export const truth = kind(z.boolean(), z.boolean());
 export const id = kind(uuid, uuid);
 export const instant = kind(timestamp, endTimestamp, formatInstant);

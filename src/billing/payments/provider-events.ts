@@ -8,8 +8,21 @@ import { invoicesOfObjects, noteProviderEvent } from '../../store/invoices/deliv
 import { askSoon } from '../../store/invoices/invoice-deliveries.ts';
 import type { RowContext } from '../billing-context.ts';
 
-/** The members that are read of an event of Stripe, whose signature is checked. */
-export const stripeEvent = z.object({
+/** An event that names its object only, as event destinations send it. That of a ping, too, is not ours. */
+const thinEvent = z
+  .object({
+    id: z.string(),
+    object: z.literal('v2.core.event'),
+    type: z.string(),
+    related_object: z.object({ id: z.string(), type: z.string() }).nullish(),
+  })
+  .transform(({ id, type, related_object: related }) => ({
+    id,
+    type,
+    data: { object: related === null || related === undefined ? {} : { id: related.id } },
+  }));
+
+const snapshotEvent = z.object({
   id: z.string(),
   type: z.string(),
   data: z.object({
@@ -23,6 +36,9 @@ export const stripeEvent = z.object({
     }),
   }),
 });
+
+/** The members that are read of an event of Stripe, whose signature is checked. */
+export const stripeEvent: z.ZodType<z.output<typeof snapshotEvent>> = z.union([thinEvent, snapshotEvent]);
 
 const INVOICE_ID = 'tallyhouse_invoice_id';
 

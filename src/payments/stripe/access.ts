@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Stripe from 'stripe';
 import { SECOND_MS } from '../../core/time.ts';
+import { createScopeKey } from '../../runtime/request-scope.ts';
 import { type Note, ProviderProblem } from '../provider.ts';
 import { createRateLimit, LIVE_RATES, OWN_LIMIT, type StripeRates, TEST_RATES } from './rate-limit.ts';
 
@@ -70,12 +71,13 @@ export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: Stripe
     const connected = await client;
     await limit.turn(endpoint, before);
     const options = endpoint.startsWith('POST') ? { idempotencyKey: randomUUID() } : {};
+    const sending = { isSent: false };
     try {
-      const result = await send(connected, options);
+      const result = await SENDING.run(sending, () => send(connected, options));
       counts.answered += 1;
       return result;
     } catch (error) {
-      const problem = problemOf(error, apiKey);
+      const problem = problemOf(error, apiKey, sending);
       counts[problem.kind === 'account' ? 'refused' : problem.kind] += 1;
       // A locked object is no reason for the others to wait.
       if (problem.kind === 'busy' && problem.code !== LOCKED) limit.rest(problem.retryAfterMs ?? REST_MS);
@@ -123,7 +125,15 @@ export function asOneWriter(access: StripeAccess, note: Note): StripeAccess {
 /** The client is loaded when it is needed: most services start without it. */
 async function connect(apiKey: string, baseUrl: string | undefined, timeout: number): Promise<Stripe> {
   const { default: Client } = await import('stripe');
+  const httpClient = Client.createNodeHttpClient();
+  const makeRequest = httpClient.makeRequest.bind(httpClient);
+  httpClient.makeRequest = (...request) => {
+    const sending = SENDING.get();
+    if (sending !== undefined) sending.isSent = true;
+    return makeRequest(...request);
+  };
   return new Client(apiKey, {
+    httpClient,
     apiVersion: API_VERSION,
     maxNetworkRetries: 0,
     timeout,
@@ -152,18 +162,20 @@ interface ClientError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Errors of the client and of the network have a type or a code. Others come from making the request: nothing was sent. */
-function isUnsent(error: unknown): boolean {
-  return error instanceof Error && !('type' in error) && !('code' in error);
+interface Sending {
+  /** Whether the request has gone to the network, so that Stripe may have executed it. */
+  isSent: boolean;
 }
 
-function problemOf(error: unknown, apiKey: string): ProviderProblem {
+const SENDING = createScopeKey<Sending>('request to Stripe');
+
+function problemOf(error: unknown, apiKey: string, { isSent }: Sending): ProviderProblem {
   if (error instanceof ProviderProblem) return error;
   const { message, statusCode, code = null, headers } = error as ClientError;
   // Whatever is between here and Stripe may repeat what it was sent.
   const text = `Stripe: ${message.replaceAll(apiKey, '…')}`;
-  if (statusCode === undefined)
-    return new ProviderProblem(isUnsent(error) ? 'refused' : 'unclear', text, { code });
+  // A request that throws before it is sent, such as for a text that cannot be encoded, does so in each attempt.
+  if (statusCode === undefined) return new ProviderProblem(isSent ? 'unclear' : 'refused', text, { code });
   if (statusCode === STATUS.tooMany) {
     const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
     const retryAfterMs = Number.isFinite(seconds) ? seconds * SECOND_MS : null;

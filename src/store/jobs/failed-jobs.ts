@@ -1,6 +1,5 @@
 /** Jobs that have failed and wait for another attempt, with the customer of the contract that they belong to. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
@@ -23,9 +22,9 @@ export interface FailedJob {
 /** In the order in which they were queued. */
 export async function listFailedJobs(
   db: Database | Transaction,
-  { after, limit }: PageRequest<{ readonly id: number }>,
-): Promise<Page<FailedJob, { readonly id: number }>> {
-  const rows = await db
+  { afterId, limit }: { readonly afterId: number | null; readonly limit: number },
+): Promise<FailedJob[]> {
+  return await db
     .select({
       id: jobs.id,
       kind: jobs.kind,
@@ -38,10 +37,9 @@ export async function listFailedJobs(
     })
     .from(jobs)
     .leftJoin(contracts, eq(sql`${contracts.id}::text`, jobs.subject))
-    .where(and(gt(jobs.attempts, 0), after === null ? undefined : gt(jobs.id, after.id)))
+    .where(and(gt(jobs.attempts, 0), afterId === null ? undefined : gt(jobs.id, afterId)))
     .orderBy(asc(jobs.id))
-    .limit(limit + 1);
-  return cutPage(rows, limit, ({ id }) => ({ id }));
+    .limit(limit);
 }
 
 /** Has a failed job tried again at once. Returns whether there is such a job. */

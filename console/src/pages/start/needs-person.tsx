@@ -6,7 +6,7 @@ import { call, callAll } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import { intervalOf, monthAfter, monthOf, monthText } from '../../format/time.ts';
 import { countText, deliveryCountText } from '../../format/words.ts';
-import { FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
+import { FAILED_DELIVERIES, REFUND_DUE } from '../../parts/deliveries.tsx';
 import { readLateInvoices } from '../../parts/late-usage.ts';
 import { Section } from '../../parts/page.tsx';
 import { Failure } from '../../parts/states.tsx';
@@ -29,7 +29,15 @@ interface Look {
 }
 
 export function NeedsPerson() {
-  const looks = [useDamage(), useJobs(), ...useWarnings(), useLateUsage(), useDeliveries(), useWebhooks()];
+  const looks = [
+    useDamage(),
+    useJobs(),
+    ...useWarnings(),
+    useLateUsage(),
+    useDeliveries(),
+    useFailingDeliveries(),
+    useWebhooks(),
+  ];
   const matters = looks.flatMap((look) => look.matters);
   const failed = looks.filter(({ query }) => query.isError);
   const isLooking = looks.some(({ query }) => query.isLoading);
@@ -171,8 +179,12 @@ function useDeliveries(): Look {
     staleTime: 60_000,
     queryFn: async ({ signal }) =>
       await Promise.all(
-        FAILED_DELIVERIES.map(async (status) => {
-          const query = { external_status: status, status: 'FINALIZED', limit: DELIVERIES_COUNTED };
+        [...FAILED_DELIVERIES, REFUND_DUE].map(async (status) => {
+          const of =
+            status === REFUND_DUE
+              ? { refund_due: 'true', status: 'VOID' }
+              : { external_status: status, status: 'FINALIZED' };
+          const query = { ...of, limit: DELIVERIES_COUNTED };
           const found = await call('GET /v1/invoices', { query }, signal);
           return { status, count: found.data.length, isMore: found.next_page !== null };
         }),
@@ -185,11 +197,36 @@ function useDeliveries(): Look {
       text: (
         <Link to="/system" search={{ view: 'deliveries', status }}>
           {isMore ? 'more than ' : ''}
-          {deliveryCountText(status, count)}
+          {status === REFUND_DUE
+            ? `${countText(count, 'voided invoice was paid', 'voided invoices were paid')}: a refund is due`
+            : deliveryCountText(status, count)}
         </Link>
       ),
     }));
   return { at: 'deliveries of invoices', query, matters };
+}
+
+/** Invoices whose delivery has been tried for more than an hour, by the reason. */
+function useFailingDeliveries(): Look {
+  const query = useApi('GET /v1/system/failedJobs', {}, { refetchInterval: REFRESH_MS });
+  const byReason = new Map<string, number>();
+  for (const { invoice_id, last_error } of query.data?.data ?? []) {
+    if (invoice_id === null) continue;
+    const reason = last_error ?? 'without a reason';
+    byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  }
+  const matters = [...byReason].map(([reason, count]) => ({
+    key: `failing ${reason}`,
+    text: (
+      <>
+        <Link to="/system">
+          {countText(count, 'invoice has', 'invoices have')} been tried for over an hour
+        </Link>
+        : {reason}
+      </>
+    ),
+  }));
+  return { at: 'deliveries that fail', query, matters };
 }
 
 /** Webhooks with messages that nobody has acknowledged. Only a token of scope write sees them. */

@@ -1,6 +1,7 @@
 /** The present work of the service: arriving events, jobs that wait or fail. */
 import { z } from 'zod';
 import { recentEvents } from '../../../billing/events/recent-events.ts';
+import { isUuid } from '../../../core/ids.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type FailedJob, listFailedJobs, queueFigures, retryJob } from '../../../jobs/queue-state.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -42,16 +43,24 @@ const status = z
 
 const failedJob = z
   .object({
-    id: count,
+    id: count.nullable().meta({ description: 'Null for the delivery of an invoice.' }),
     kind: z.string(),
+    invoice_id: uuid.nullable().meta({ description: 'The invoice that is delivered; null for a job.' }),
     contract_id: uuid.nullable(),
     customer_id: uuid.nullable(),
     due_at: timestamp,
     attempts: count,
-    retry_at: timestamp.meta({ description: 'Of the next attempt, in real time.' }),
+    retry_at: timestamp.meta({
+      description: 'Of the next attempt, in real time; of a delivery by the clock of the service.',
+    }),
     last_error: z.string().nullable(),
   })
   .meta({ id: 'FailedJob' });
+
+const failedPosition = z.union([
+  z.object({ invoiceId: z.string().refine(isUuid) }),
+  z.object({ id: z.int() }),
+]);
 
 const tags = ['Service'];
 
@@ -97,9 +106,12 @@ function failedJobsRoute(deps: RouteContext): RouteDefinition {
     path: '/v1/system/failedJobs',
     operationId: 'listFailedJobs',
     summary: 'List jobs that have failed and wait for another attempt',
+    description:
+      'First the deliveries of invoices to billing providers that have been tried for more than an hour ' +
+      '(`POST /v1/invoices/deliver` tries one again at once), then jobs.',
     tags,
     scope: 'read',
-    query: pageQuery(z.object({ id: z.int() })),
+    query: pageQuery(failedPosition),
     response: pageOf(failedJob),
     handler: async ({ query }) => pageToWire(await listFailedJobs(deps, pageRequest(query)), toWire),
   });
@@ -128,6 +140,7 @@ function toWire(job: FailedJob): z.input<typeof failedJob> {
   return {
     id: job.id,
     kind: job.kind,
+    invoice_id: job.invoiceId,
     contract_id: job.contractId,
     customer_id: job.customerId,
     due_at: formatInstant(job.runAt),

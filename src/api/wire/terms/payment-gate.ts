@@ -1,8 +1,31 @@
 /** Payment gates: whether a commit must be paid before its balance can be used. */
+import { z } from 'zod';
 import { PAYMENT_GATE_TYPES, STRIPE_PAYMENT_TYPES, TAX_TYPES } from '../../../core/terms/payment-gate.ts';
-import { described, optional } from '../description.ts';
-import { anyText, exact, oneOf, textMap, truth } from '../kinds.ts';
+import { described, kind, optional } from '../description.ts';
+import { exact, oneOf, textUpTo, truth } from '../kinds.ts';
 import { record } from '../record.ts';
+
+/** Of Stripe. Ours lead a payment back to this service: the invoice, its customer, contract and commit, and what it replaces. */
+const METADATA_MAX = { keys: 50, ours: 9, key: 40, value: 500 };
+const TAX_NAME_MAX = 200;
+
+const { keys, ours } = METADATA_MAX;
+const metadata = kind(
+  z
+    .record(
+      z
+        .string()
+        .min(1)
+        .max(METADATA_MAX.key)
+        .regex(/^[^[\]]*$/, 'must not contain square brackets'),
+      z.string().max(METADATA_MAX.value),
+    )
+    .refine(
+      (map) => Object.keys(map).length <= keys - ours,
+      `must have at most ${keys - ours} keys: Stripe takes ${keys}, of which ${ours} are ours`,
+    ),
+  z.record(z.string(), z.string()),
+);
 
 export const paymentGate = record(
   {
@@ -13,7 +36,7 @@ export const paymentGate = record(
       optional(
         record({
           paymentType: oneOf(STRIPE_PAYMENT_TYPES),
-          invoiceMetadata: optional(textMap),
+          invoiceMetadata: optional(metadata),
           onSessionPayment: optional(truth),
         }),
       ),
@@ -21,7 +44,10 @@ export const paymentGate = record(
     precalculatedTax: described(
       'With tax_type PRECALCULATED only.',
       optional(
-        record({ amount: exact({ min: '0' }), name: optional(anyText) }, { place: 'precalculatedTax' }),
+        record(
+          { amount: exact({ min: '0' }), name: optional(textUpTo(TAX_NAME_MAX)) },
+          { place: 'precalculatedTax' },
+        ),
       ),
     ),
   },

@@ -5,8 +5,10 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import type { KeysetPosition } from '../../../core/paging.ts';
+import { HOUR_MS } from '../../../core/time.ts';
 import { runningPostgres } from '../../../embedded/postgres.ts';
 import { createDatabase, type Database } from '../../../store/base/database.ts';
+import { listFailingDeliveries } from '../../../store/invoices/failing-deliveries.ts';
 import { listFailedJobs } from '../../../store/jobs/failed-jobs.ts';
 import { listEndpoints, type WebhookEndpoint } from '../../../store/messages/webhook-endpoints.ts';
 import { findPendingMigrations } from '../../../store/migrations/migrate.ts';
@@ -83,15 +85,29 @@ async function checkMigrations(db: Database): Promise<readonly Finding[]> {
 }
 
 async function checkJobs(db: Database): Promise<readonly Finding[]> {
-  const { rows, next } = await listFailedJobs(db, { after: null, limit: NAMED_MAX });
+  const page = { afterId: null, limit: NAMED_MAX + 1 };
+  const jobs = await listFailedJobs(db, page);
+  const deliveries = await listFailingDeliveries(db, { ...page, since: Date.now() - HOUR_MS });
+  const rows = [
+    ...deliveries.map((delivery) => ({
+      ...delivery,
+      id: delivery.invoiceId,
+      kind: 'the delivery of invoice',
+    })),
+    ...jobs,
+  ];
   if (rows.length === 0) return [fine('jobs', 'none is failing')];
-  const named = rows.map(({ id, kind, attempts, lastError }) =>
-    wrong(
-      'jobs',
-      `${kind} ${id} has failed ${attempts} times: ${(lastError ?? 'unknown').split('\n', 1).join('')}`,
-    ),
-  );
-  return next === null ? named : [...named, wrong('jobs', 'more are failing: GET /v1/system/failedJobs')];
+  const named = rows
+    .slice(0, NAMED_MAX)
+    .map(({ id, kind, attempts, lastError }) =>
+      wrong(
+        'jobs',
+        `${kind} ${id} has failed ${attempts} times: ${(lastError ?? 'unknown').split('\n', 1).join('')}`,
+      ),
+    );
+  return rows.length === named.length
+    ? named
+    : [...named, wrong('jobs', 'more are failing: GET /v1/system/failedJobs')];
 }
 
 /** Whether something takes connections where messages are sent; nothing is sent. */
