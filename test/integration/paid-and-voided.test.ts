@@ -177,7 +177,9 @@ test('what was paid for a consolidated invoice is collected again by neither its
   await stripe.deliver(hook, stripe.state.events.slice(-1));
   await eventually(parent.customerId, whole, { external_status: 'PAID' });
   await api.post('/v1/invoices/void', { id: whole });
-  await later();
+  await eventually(parent.customerId, whole, {
+    billing_provider_error: expect.stringContaining('is not voided'),
+  });
   await api.post('/v1/invoices/deliver', { invoice_ids: [part] });
   await eventually(parent.customerId, part, {
     external_status: 'INVALID_REQUEST_ERROR',

@@ -305,6 +305,9 @@ export class StandInState {
       );
     }
     invoice.status = 'void';
+    // The part of the balance that was applied to it is unapplied.
+    const { startingBalance, endingBalance } = invoice;
+    this.customer(invoice.customer).balance += startingBalance - (endingBalance ?? startingBalance);
     this.tell('invoice.voided', { id, object: 'invoice', metadata: invoice.metadata });
     return invoice;
   }
