@@ -13,6 +13,7 @@ import { connectPostgres, type PostgresConnection } from '../postgres-driver/con
 import { guardTransactions } from '../postgres-driver/guarded-transactions.ts';
 import { instantFromPostgres } from './columns.ts';
 import { isOfRequest, withUnits } from './request-unit.ts';
+import { statementSent } from './sent-together.ts';
 
 export type Database = PostgresJsDatabase;
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
@@ -53,9 +54,11 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
   const reader = clientOf(READ_CONNECTIONS_MAX);
   const identifier = clientOf(IDENTIFICATION_CONNECTIONS_MAX);
   // Statements of jobs have lists of any length, so their plans are not kept.
-  const db = withUnits(drizzle(guardTransactions(writer, { keepsStatements: isOfRequest })), {
-    reading: drizzle(guardTransactions(reader, { keepsStatements: () => true })),
-    identifying: drizzle(guardTransactions(identifier, { keepsStatements: () => true })),
+  const guarded = (client: typeof writer, keepsStatements: () => boolean) =>
+    drizzle(guardTransactions(client, { keepsStatements, onStatement: statementSent }));
+  const db = withUnits(guarded(writer, isOfRequest), {
+    reading: guarded(reader, () => true),
+    identifying: guarded(identifier, () => true),
   });
   return {
     db,

@@ -1,27 +1,60 @@
 /**
- * Enough for a function to reach its first statement, unless it waits for another answer before. They end before
- * anything is sent, so they cost no additional time.
+ * Parts of one transaction that do not wait for one another: each begins when the statement of the part before was sent,
+ * instead of when it was answered. PostgreSQL carries statements out in the order in which they are sent, so the order
+ * of locks is that of the parts.
  */
-const MICROTASKS = 10;
+import { createScopeKey } from '../../runtime/request-scope.ts';
+
+/** Called when a statement of the part is sent. */
+const part = createScopeKey<() => void>('part of a transaction');
+
+/** The connections of `database.ts` call this with each statement that they send. */
+export function statementSent(): void {
+  part.get()?.();
+}
 
 /**
- * Does work of one transaction whose parts do not wait for one another. They begin in the order given, each before the
- * next one, and their first statements are sent in one message: PostgreSQL carries them out in that order, so the order
- * of locks is the same as if each part was awaited. Rejects with the first refusal in the order given, whichever came
- * first.
+ * Begins the parts in the order given, each when the one before has sent its first statement or has ended, and answers
+ * what they answer. First statements that follow one another in one turn of the event loop leave in one message. Rejects
+ * with the first refusal in the order given, whichever part is refused first.
  */
 export async function sentTogether<Answers extends readonly unknown[]>(
-  ...work: { readonly [Place in keyof Answers]: () => PromiseLike<Answers[Place]> }
+  ...parts: { readonly [Place in keyof Answers]: () => PromiseLike<Answers[Place]> }
 ): Promise<Answers> {
   const begun: Promise<unknown>[] = [];
-  for (const begin of work) {
-    const one = Promise.resolve(begin());
-    // Statements after a refusal are not waited for, and their transaction is rolled back.
-    one.catch(() => undefined);
-    begun.push(one);
-    for (let turn = 0; turn < MICROTASKS; turn += 1) await undefined;
+  for (const begin of parts) {
+    const { answer, sentOrEnded } = beginPart(begin);
+    begun.push(answer);
+    await sentOrEnded;
   }
   const answers: unknown[] = [];
   for (const one of begun) answers.push(await one);
   return answers as unknown as Answers;
+}
+
+function beginPart(begin: () => PromiseLike<unknown>): {
+  readonly answer: Promise<unknown>;
+  readonly sentOrEnded: Promise<void>;
+} {
+  const outer = part.get();
+  let resolve = () => {};
+  const sentOrEnded = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  // A statement of an inner part is one of the outer part too.
+  const sent = () => {
+    resolve();
+    outer?.();
+  };
+  const run = async () => {
+    try {
+      return await begin();
+    } finally {
+      resolve();
+    }
+  };
+  const answer = part.run(sent, run);
+  // A refusal is read in order, above. Statements after it are not waited for: their transaction is rolled back.
+  answer.catch(() => undefined);
+  return { answer, sentOrEnded };
 }

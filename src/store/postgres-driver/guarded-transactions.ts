@@ -21,6 +21,8 @@ export interface GuardOptions {
    * transaction begins, and for each statement outside of one. Default: it keeps none.
    */
   readonly keepsStatements?: () => boolean;
+  /** Called with each statement that is handed to the driver, in a transaction or outside of one. */
+  readonly onStatement?: () => void;
 }
 
 /**
@@ -29,12 +31,12 @@ export interface GuardOptions {
  */
 export function guardTransactions(
   client: postgres.Sql,
-  { keepsStatements = () => false }: GuardOptions = {},
+  { keepsStatements = () => false, onStatement = () => {} }: GuardOptions = {},
 ): postgres.Sql {
   const texts = createKeptTexts();
   const begin: (work: Work) => Promise<unknown> = client.begin.bind(client);
   const guardedBegin = (work: Work) => {
-    const connection = watchConnection(keepsStatements() ? texts : null);
+    const connection = watchConnection(keepsStatements() ? texts : null, onStatement);
     const transaction = begin((sql) =>
       // Callers beside a failed statement may send further ones, in a transaction that is then somebody else's.
       guardedWork(work, sql, connection).finally(() =>
@@ -46,7 +48,7 @@ export function guardTransactions(
   };
   return Object.assign(client, {
     begin: guardedBegin,
-    unsafe: keptStatements(client, texts, keepsStatements),
+    unsafe: keptStatements(client, texts, { keepsStatements, onStatement }),
   });
 }
 
@@ -57,10 +59,11 @@ export function guardTransactions(
 function keptStatements(
   client: postgres.Sql,
   texts: KeptTexts,
-  keepsStatements: () => boolean,
+  { keepsStatements, onStatement }: Required<GuardOptions>,
 ): postgres.Sql['unsafe'] {
   const unsafe = client.unsafe.bind(client);
   return (text, parameters = [], options = {}) => {
+    onStatement();
     const prepare = keepsStatements() && texts.isKept(text, parameters.length);
     return unsafe(text, parameters, { ...options, prepare });
   };
@@ -78,13 +81,14 @@ async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedC
 interface WatchedConnection {
   /** Null: no statement is kept. */
   readonly texts: KeptTexts | null;
+  readonly onStatement: () => void;
   isLost(): boolean;
   lose(reason: unknown): void;
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
 }
 
-function watchConnection(texts: KeptTexts | null): WatchedConnection {
+function watchConnection(texts: KeptTexts | null, onStatement: () => void): WatchedConnection {
   let isLost = false;
   let reject: (reason: unknown) => void = () => undefined;
   const lost = new Promise<never>((_, refuse) => {
@@ -93,6 +97,7 @@ function watchConnection(texts: KeptTexts | null): WatchedConnection {
   lost.catch(() => undefined);
   return {
     texts,
+    onStatement,
     isLost: () => isLost,
     lose(reason) {
       isLost = true;
@@ -114,6 +119,7 @@ function guardedSql(sql: TransactionSql, connection: WatchedConnection): Transac
     // The driver sends it in the next microtask, so `values` is in time.
     const prepare = connection.texts?.isKept(text, parameters.length) ?? false;
     const query = sql.unsafe(text, parameters, { ...options, prepare });
+    connection.onStatement();
     const rows = answerOf(query, connection);
     return Object.assign(rows, {
       values: () => {
