@@ -40,7 +40,7 @@ export interface HoldsOptions {
   /** A token with the scope `ingest`. */
   readonly token: string;
   readonly whenAway: WhenAway;
-  /** How long an answer is waited for, in milliseconds; 1,000 unless given. */
+  /** How long an answer is waited for, in milliseconds; 5,000 unless given. A hold without an answer is asked for twice. */
   readonly timeoutMs?: number;
   /** How long a hold lasts when the program is killed in between, in seconds; 600 unless given. */
   readonly ttlSeconds?: number;
@@ -120,6 +120,20 @@ interface Slice {
   open: number;
 }
 
+interface TakenOfSlice {
+  readonly cost: bigint;
+  /** Gives back a part. */
+  end(back: bigint): void;
+}
+
+/** A hold, granted or perhaps granted, that nobody needs any more. */
+interface Unneeded {
+  /** By the clock of `performance`, like the others. A request without an answer may arrive until about then. */
+  readonly unknownUntil: number;
+  nextAt: number;
+  waitMs: number;
+}
+
 interface KeptAnswer {
   readonly checked: Checked;
   /** By the clock of `performance`. */
@@ -132,15 +146,25 @@ interface Answer {
   readonly ageMaxMs: number;
 }
 
+/** Nothing was done (`busy`), or there was no answer, so that it may have been done (`silent`). */
+type Away = 'busy' | 'silent';
+
 /** Stands for an amount until the request is text. */
 const AMOUNT = '@amount';
 const TTL_SECONDS = 600;
 const WAITING_MAX = 10_000;
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 5_000;
+/** A release of a hold that is not known is tried again for so long: its request may still be on its way. */
+const UNKNOWN_MS = 60_000;
+const RELEASE_WAIT_MS = 1_000;
+const RELEASE_WAIT_MAX_MS = 60_000;
+/** Holds that wait for their release. Beyond that the oldest ends by itself. */
+const UNNEEDED_MAX = 10_000;
 /** `POST /v1/ingest` takes no more at once. */
 const EVENTS_PER_REQUEST = 100;
 /** Answers to checks, each of which is kept for a second. */
 const KEPT_ANSWERS_MAX = 10_000;
+const NOTHING_STAYS = '; a hold that it has granted all the same is released when it answers again';
 const NOTHING_KNOWN = {
   unit_price: null,
   credit_type: null,
@@ -156,7 +180,10 @@ export class Holds {
   #waiting: PlannedEvent[] = [];
   #sentAtOnce = EVENTS_PER_REQUEST;
   readonly #slices = new Map<string, Slice>();
-  readonly #spentSlices: string[] = [];
+  /** By transaction id. */
+  readonly #unneeded = new Map<string, Unneeded>();
+  #releasing: Promise<void> | null = null;
+  #releaseTimer: unknown = null;
   #sending: Promise<void> | null = null;
   readonly #keeping = new Map<string, Promise<void>>();
   /** By question, those first that were asked first. */
@@ -187,23 +214,27 @@ export class Holds {
     return done.result;
   }
 
-  /** For work whose end is elsewhere than its beginning, such as a stream. */
+  /**
+   * For work whose end is elsewhere than its beginning, such as a stream. Without an answer the same hold is asked for a
+   * second time, under its transaction id; without that one either, `whenAway` decides, and a hold that was granted
+   * unseen is released as soon as the service answers, unless its event settles it.
+   */
   async reserve(planned: PlannedEvent): Promise<Permission> {
     const event = { ...planned, timestamp: planned.timestamp ?? new Date().toISOString() };
     const { customer_id, transaction_id, ...happening } = planned;
-    const hold = { customer_id, transaction_id, event: happening };
-    const answer = await this.#post('/v1/holds/reserve', { holds: [{ ...hold, ...this.#ttl() }] });
-    if (answer === null) return this.#withoutService(event);
-    const [granted] = dataOf(answer);
-    if (granted?.granted !== true) throw new NotGranted(granted ?? {});
+    // From now on it is needed again.
+    this.#unneeded.delete(transaction_id);
     await this.flush();
+    const hold = { customer_id, transaction_id, event: happening };
+    const body = { holds: [{ ...hold, ...this.#ttl() }] };
+    const answer = this.#waiting.length > 0 ? 'busy' : await this.#askTwice('/v1/holds/reserve', body);
+    if (isAway(answer)) return this.#withoutService(event, answer);
+    const [granted] = dataOf(answer.body);
+    if (granted?.granted !== true) throw new NotGranted(granted ?? {});
     await this.#keepSlice(customer_id);
     return {
       settle: (changed) => this.#settle(event, changed),
-      release: async () => {
-        // What is not released ends by itself.
-        await this.#post('/v1/holds/release', { holds: [{ transaction_id }] });
-      },
+      release: () => this.#giveUp(transaction_id),
     };
   }
 
@@ -221,8 +252,12 @@ export class Holds {
     return await asking;
   }
 
-  /** Sends the events that wait. Call it before the program ends; `waiting` says what is left. */
+  /**
+   * Sends the events that wait, and releases what nobody needs. Call it before the program ends; `waiting` says what is
+   * left.
+   */
   async flush(): Promise<void> {
+    await this.#releaseUnneeded();
     this.#sending ??= this.#sendWaiting().finally(() => {
       this.#sending = null;
     });
@@ -247,8 +282,8 @@ export class Holds {
     await this.flush();
     const begunAt = performance.now();
     const path = `/v1/customers/${encodeURIComponent(customer_id)}/check`;
-    const answer = this.#waiting.length > 0 ? null : await this.#request(path, asked);
-    if (answer === null) return this.#checkWithoutService({ customer_id, ...asked });
+    const answer = this.#waiting.length > 0 ? 'busy' : await this.#request(path, asked);
+    if (isAway(answer)) return this.#checkWithoutService({ customer_id, ...asked });
     const { data: checked } = answer.body as { readonly data: Checked };
     this.#keep(key, { checked, until: begunAt + answer.ageMaxMs });
     return checked;
@@ -283,22 +318,39 @@ export class Holds {
     this.#waiting.push(event);
   }
 
-  #withoutService(event: PlannedEvent): Permission {
-    const { whenAway, waitingMax = WAITING_MAX } = this.#options;
-    if (whenAway.policy === 'closed') throw new HoldsAway('the service does not answer');
-    if (this.#waiting.length >= waitingMax) throw new HoldsAway('too many events wait for the service');
-    const slice =
-      whenAway.policy === 'slice' ? this.#takeOfSlice(event, parts(whenAway.costOf(event))) : null;
+  #withoutService(event: PlannedEvent, away: Away): Permission {
+    // If the hold was granted, the event settles it, or it is released.
+    const forget = () => {
+      if (away === 'silent') this.#releaseLater(event.transaction_id);
+    };
+    let slice: TakenOfSlice | null;
+    try {
+      slice = this.#allowedWithoutService(event);
+    } catch (error) {
+      forget();
+      throw error;
+    }
     return {
       settle: async (changed = {}) => {
         this.#wait({ ...event, properties: { ...event.properties, ...changed } });
         slice?.end(0n);
       },
-      release: async () => slice?.end(slice.cost),
+      release: async () => {
+        slice?.end(slice.cost);
+        forget();
+      },
     };
   }
 
-  #takeOfSlice({ customer_id }: PlannedEvent, cost: bigint) {
+  /** Throws `HoldsAway`. Null: no slice is needed. */
+  #allowedWithoutService(event: PlannedEvent): TakenOfSlice | null {
+    const { whenAway, waitingMax = WAITING_MAX } = this.#options;
+    if (whenAway.policy === 'closed') throw new HoldsAway(`the service does not answer${NOTHING_STAYS}`);
+    if (this.#waiting.length >= waitingMax) throw new HoldsAway('too many events wait for the service');
+    return whenAway.policy === 'slice' ? this.#takeOfSlice(event, parts(whenAway.costOf(event))) : null;
+  }
+
+  #takeOfSlice({ customer_id }: PlannedEvent, cost: bigint): TakenOfSlice {
     const slice = this.#sliceFor(customer_id, cost);
     if (slice === null)
       throw new HoldsAway('the service does not answer, and what is held here does not suffice');
@@ -339,28 +391,86 @@ export class Holds {
     const isFresh = known !== undefined && known.expiresAt - Date.now() > ttl * 500;
     if (isFresh && known.left === whole) return;
     if (this.#waiting.length > 0 || (known?.open ?? 0) > 0) return;
-    if (known !== undefined) this.#spentSlices.push(known.transactionId);
     this.#slices.delete(customerId);
     // The old one first: what it held is needed for the new one.
-    await this.#releaseSpent();
+    if (known !== undefined) await this.#giveUp(known.transactionId);
     const transactionId = `slice-${globalThis.crypto.randomUUID()}`;
     const expiresAt = Date.now() + ttl * 1000;
     const slice = { amount: AMOUNT, credit_type_id: whenAway.credit_type_id, ttl_seconds: ttl };
     const holds = [{ customer_id: customerId, transaction_id: transactionId, ...slice }];
     // As text, with all its digits: a double would lose some.
     const text = JSON.stringify({ holds }).replace(JSON.stringify(AMOUNT), whenAway.slice);
-    const answer = await this.#post('/v1/holds/reserve', text);
-    if (answer === null || dataOf(answer)[0]?.granted !== true) return;
+    const answer = await this.#request('/v1/holds/reserve', text);
+    if (answer === 'silent') this.#releaseLater(transactionId);
+    if (isAway(answer) || dataOf(answer.body)[0]?.granted !== true) return;
     this.#slices.set(customerId, { transactionId, expiresAt, left: whole, open: 0 });
   }
 
-  async #releaseSpent(): Promise<void> {
-    const spent = this.#spentSlices.splice(0, EVENTS_PER_REQUEST);
-    if (spent.length === 0) return;
-    const answer = await this.#post('/v1/holds/release', {
-      holds: spent.map((transaction_id) => ({ transaction_id })),
+  /** Releases a hold now, or when the service answers again. */
+  async #giveUp(transactionId: string): Promise<void> {
+    this.#releaseLater(transactionId, 0);
+    await this.#releaseUnneeded();
+  }
+
+  /** `waitMs`: 0 for a hold that is known to be granted; the request of another may still be on its way. */
+  #releaseLater(transactionId: string, waitMs = RELEASE_WAIT_MS): void {
+    const now = performance.now();
+    const [oldest] = this.#unneeded.keys();
+    if (this.#unneeded.size >= UNNEEDED_MAX && oldest !== undefined) this.#unneeded.delete(oldest);
+    const unknownUntil = waitMs === 0 ? now : now + UNKNOWN_MS;
+    this.#unneeded.set(transactionId, { unknownUntil, nextAt: now, waitMs: RELEASE_WAIT_MS });
+    if (waitMs > 0) this.#releaseAfter(waitMs);
+  }
+
+  /** Those that are due, by one run at a time: who asks for a hold again waits until its release has ended. */
+  async #releaseUnneeded(): Promise<void> {
+    await this.#releasing;
+    this.#releasing ??= this.#releaseDue().finally(() => {
+      this.#releasing = null;
     });
-    if (answer === null) this.#spentSlices.push(...spent);
+    await this.#releasing;
+  }
+
+  async #releaseDue(): Promise<void> {
+    const begun = performance.now();
+    const due = [...this.#unneeded].filter(([, { nextAt }]) => nextAt <= begun);
+    for (let from = 0; from < due.length; from += EVENTS_PER_REQUEST) {
+      const some = due.slice(from, from + EVENTS_PER_REQUEST);
+      const holds = some.map(([transaction_id]) => ({ transaction_id }));
+      const answer = await this.#post('/v1/holds/release', { holds }).catch((error: unknown) => {
+        // Wrong for all of them: they end by themselves.
+        if (error instanceof Refused) return { data: [] };
+        throw error;
+      });
+      this.#released(some, answer);
+      if (answer === null) break;
+    }
+    const [next] = [...this.#unneeded.values()].map(({ nextAt }) => nextAt).sort((a, b) => a - b);
+    if (next !== undefined) this.#releaseAfter(Math.max(next - performance.now(), RELEASE_WAIT_MS));
+  }
+
+  #released(some: readonly (readonly [string, Unneeded])[], answer: unknown): void {
+    const now = performance.now();
+    const places = answer === null ? null : dataOf(answer);
+    for (const [index, [transactionId, one]] of some.entries()) {
+      const isTriedAgain = places === null || (places[index]?.error !== undefined && now < one.unknownUntil);
+      if (!isTriedAgain) {
+        if (this.#unneeded.get(transactionId) === one) this.#unneeded.delete(transactionId);
+        continue;
+      }
+      one.nextAt = now + one.waitMs;
+      one.waitMs = Math.min(one.waitMs * 2, RELEASE_WAIT_MAX_MS);
+    }
+  }
+
+  /** For a program that asks for nothing meanwhile. Keeps no program alive. */
+  #releaseAfter(waitMs: number): void {
+    if (this.#releaseTimer !== null) return;
+    this.#releaseTimer = setTimeout(() => {
+      this.#releaseTimer = null;
+      void this.#releaseUnneeded();
+    }, waitMs);
+    (this.#releaseTimer as { unref?(): void }).unref?.();
   }
 
   async #sendWaiting(): Promise<void> {
@@ -390,11 +500,20 @@ export class Holds {
   /** The body of the answer. Null: the service is away. */
   async #post(path: string, body: unknown): Promise<unknown> {
     const answer = await this.#request(path, body);
-    return answer === null ? null : answer.body;
+    return isAway(answer) ? null : answer.body;
   }
 
-  /** `body`: a value, or its JSON. Null: the service is away. An answer that refuses the request itself is an error of the program. */
-  async #request(path: string, body: unknown): Promise<Answer | null> {
+  /** For what has the same answer when it is asked again. */
+  async #askTwice(path: string, body: unknown): Promise<Answer | Away> {
+    const answer = await this.#request(path, body);
+    if (answer !== 'silent') return answer;
+    const second = await this.#request(path, body);
+    // The first may have been done all the same.
+    return second === 'busy' ? 'silent' : second;
+  }
+
+  /** `body`: a value, or its JSON. An answer that refuses the request itself is an error of the program. */
+  async #request(path: string, body: unknown): Promise<Answer | Away> {
     const { url, token, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#options;
     let answer: Response;
     let text: string;
@@ -408,11 +527,17 @@ export class Holds {
       text = await answer.text();
       if (answer.ok) return { body: text === '' ? {} : JSON.parse(text), ageMaxMs: ageMaxMsOf(answer) };
     } catch {
-      return null;
+      return 'silent';
     }
-    if (answer.status >= 500 || answer.status === 429) return null;
+    if (answer.status === 429 || answer.status === 503) return 'busy';
+    // A gateway says so, too, while the service behind it goes on.
+    if (answer.status >= 500) return 'silent';
     throw new Refused(`tallyhouse refuses ${path}: ${answer.status} ${text.slice(0, 500)}`);
   }
+}
+
+function isAway(answer: Answer | Away): answer is Away {
+  return typeof answer === 'string';
 }
 
 function ageMaxMsOf({ headers }: Response): number {

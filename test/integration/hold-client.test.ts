@@ -19,11 +19,20 @@ const { api } = service;
 const TIMESTAMP = '2026-11-10T12:10:00Z';
 const USD_CENTS = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
 
+interface Network {
+  isCut: boolean;
+  /** Checks that were sent. */
+  checks: number;
+  /** So many of the next requests arrive, and their answers do not. */
+  unseen: number;
+  /** Requests that are given up before they arrive; null: none is. */
+  late: (() => Promise<Response>)[] | null;
+}
+
 /** A customer of a hundred cents at a cent a token, and a client whose way to the service can be cut. */
 async function start(whenAway: WhenAway, waitingMax?: number) {
   const holder = await createHolder(api, 100);
-  /** `checks` counts those that were sent. */
-  const network = { isCut: false, checks: 0 };
+  const network: Network = { isCut: false, checks: 0, unseen: 0, late: null };
   const refused: PlannedEvent[] = [];
   const holds = new Holds({
     url: service.url,
@@ -35,6 +44,14 @@ async function start(whenAway: WhenAway, waitingMax?: number) {
     fetch: async (...args) => {
       if (String(args[0]).endsWith('/check')) network.checks += 1;
       if (network.isCut) throw new TypeError('fetch failed');
+      const { signal: _, ...unlimited } = args[1] ?? {};
+      const send = () => fetch(args[0], unlimited);
+      network.late?.push(send);
+      if (network.unseen > 0) await send();
+      if (network.late !== null || network.unseen > 0) {
+        network.unseen = Math.max(network.unseen - 1, 0);
+        throw new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+      }
       return await fetch(...args);
     },
   });
@@ -67,6 +84,70 @@ test('work that fails is not billed, and what it held is free again', async () =
   await expect(failing).rejects.toThrow('the model is overloaded');
   expect(await work(100)).toBe('done');
   expect(await left()).toBe(0);
+});
+
+test('a hold whose answer was lost is asked for again under its transaction id, and is the same hold', async () => {
+  const { network, customerId, work, left } = await start({ policy: 'closed' });
+  network.unseen = 1;
+  expect(await work(60, 50)).toBe('done');
+  expect(await left()).toBe(50);
+  const holds = await api.get('/v1/holds', { query: { customer_id: customerId } });
+  expect(holds.list('data')).toMatchObject([{ status: 'settled', amount: 60 }]);
+});
+
+test('a hold that was granted unseen is released when the service answers, and refuses nothing that follows', async () => {
+  const { network, holds, customerId, event, work, left } = await start({ policy: 'closed' });
+  const active = async () =>
+    (await api.get('/v1/holds', { query: { customer_id: customerId, status: 'active' } })).list('data');
+  network.unseen = 2;
+  await expect(work(100)).rejects.toThrow('a hold that it has granted all the same is released');
+  expect(await active()).toHaveLength(1);
+  expect(await work(100, 10)).toBe('done');
+  network.unseen = 2;
+  await expect(work(90)).rejects.toThrow(HoldsAway);
+  await holds.flush();
+  expect(await active()).toEqual([]);
+  // A program that asks for nothing else: its timer.
+  network.unseen = 2;
+  await expect(work(90)).rejects.toThrow(HoldsAway);
+  await until(active, (list) => list.length === 0);
+  // A release that is not answered.
+  const permission = await holds.reserve(event(90));
+  network.isCut = true;
+  await permission.release();
+  network.isCut = false;
+  await until(active, (list) => list.length === 0);
+  expect(await left()).toBe(90);
+});
+
+test('a hold that was granted unseen is taken up by the same transaction id, and by the event of work that is done without it', async () => {
+  const closed = await start({ policy: 'closed' });
+  const planned = closed.event(100);
+  const run = async () => ({ result: 'done', properties: { tokens: 30 } });
+  closed.network.unseen = 2;
+  await expect(closed.holds.hold(planned, run)).rejects.toThrow(HoldsAway);
+  expect(await closed.holds.hold(planned, run)).toBe('done');
+  expect(await closed.left()).toBe(70);
+  const open = await start({ policy: 'open' });
+  open.network.unseen = 2;
+  expect(await open.work(100, 20)).toBe('done');
+  expect(await open.work(80)).toBe('done');
+  expect(open.holds.waiting).toBe(0);
+  expect(await open.left()).toBe(0);
+});
+
+test('a hold whose request arrives after its release is released again', async () => {
+  const { network, holds, customerId, work } = await start({ policy: 'closed' });
+  const active = async () =>
+    (await api.get('/v1/holds', { query: { customer_id: customerId, status: 'active' } })).list('data');
+  network.late = [];
+  await expect(work(100)).rejects.toThrow(HoldsAway);
+  const [sendLate] = network.late;
+  network.late = null;
+  await holds.flush();
+  await sendLate?.();
+  expect(await active()).toHaveLength(1);
+  await until(active, (list) => list.length === 0);
 });
 
 test('closed: nothing is done while the service is away', async () => {
