@@ -15,12 +15,14 @@ import {
   repeatMeasures,
   retentionMeasures,
   spanMeasures,
+  unmatchedMeasures,
 } from '../api/http/service-measures.ts';
 import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import type { Holds } from '../billing/holds/holds.ts';
 import type { InvoiceAlarms } from '../billing/invoice-log/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { Clock } from '../core/clock.ts';
+import type { UnmatchedEventsCount } from '../jobs/count-unmatched-events.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import type { Evaluations } from '../jobs/evaluations/evaluations.ts';
 import type { EventRetentionWork } from '../jobs/event-retention.ts';
@@ -43,6 +45,7 @@ interface MeasuredParts {
   readonly evaluations: Evaluations;
   readonly invoiceLog: InvoiceLog;
   readonly retention: EventRetentionWork;
+  readonly unmatched: Pick<UnmatchedEventsCount, 'totals'>;
   readonly deliverer: Deliverer;
   readonly deliveries: Deliveries;
   readonly accounts: StripeAccounts;
@@ -66,6 +69,7 @@ export function serviceFigures(of: MeasuredParts): RegisterMeasures {
     invoiceLifeMeasures(registry, { life: () => of.invoiceLog.stats(), jobs: () => of.jobs.stats() });
     laneMeasures(registry, () => of.clickhouse.laneFigures());
     retentionMeasures(registry, () => of.retention.stats());
+    unmatchedMeasures(registry, () => of.unmatched.totals());
     webhookMeasures(registry, () => of.deliverer.stats());
     deliveryMeasures(registry, {
       stats: () => of.deliveries.stats(),

@@ -26,6 +26,8 @@ export interface TestServiceOptions {
   readonly invoiceLinesMax?: number;
   readonly subscriptionSeatsMax?: number;
   readonly eventRetentionMonths?: number;
+  /** How often the events of nobody are counted for `/metrics`. */
+  readonly unmatchedEveryMs?: number;
   readonly otlpCustomerAttributes?: readonly string[];
   readonly paymentProvider?: 'simulated' | 'stripe';
   /** Where the account of the environment is reached. */
@@ -107,6 +109,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       options.eventRetentionMonths === undefined
         ? undefined
         : { everyMs: 100, readEveryMs: 100, announcedMs: 300 },
+    unmatchedEveryMs: options.unmatchedEveryMs,
     deliveryHooks: options.deliveryHooks,
     log: options.log ?? pino({ level: 'warn' }),
     stores: {

@@ -1,6 +1,7 @@
 /** The Prometheus metrics of ingest, the repeat log and the jobs. */
 
 import type { Registry } from 'prom-client';
+import type { UnmatchedTotals } from '../../billing/events/unmatched-events.ts';
 import type { InvoiceAlarms } from '../../billing/invoice-log/invoice-alarms.ts';
 import { type InvoiceLogStats, unixSeconds } from '../../billing/invoice-log/invoice-log.ts';
 import { FINALIZATION_JOB } from '../../billing/invoice-queue/finalization.ts';
@@ -296,6 +297,20 @@ export function backupMeasures(
 }
 
 /** The events that retention has removed, and the work that it waits for. */
+/** What was sent for customers that nobody has. 0 until it is counted, a minute after the start. */
+export function unmatchedMeasures(registry: Registry, totals: () => UnmatchedTotals | null): void {
+  registerGauge(registry, {
+    name: 'tallyhouse_unmatched_customers',
+    help: 'Ids and aliases that events of the last 35 days were sent for and that no customer has.',
+    value: () => totals()?.customers ?? 0,
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_unmatched_events',
+    help: 'Stored events of the last 35 days that belong to nobody; GET /v1/events/unmatched lists them.',
+    value: () => totals()?.events ?? 0,
+  });
+}
+
 export function retentionMeasures(registry: Registry, stats: () => RetentionStats): void {
   registerGauge(registry, {
     name: 'tallyhouse_events_kept_from_timestamp_seconds',

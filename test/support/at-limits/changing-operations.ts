@@ -133,6 +133,11 @@ const OF_NAMES: readonly OperationAtLimit[] = [
 
 const OF_TOKENS: readonly OperationAtLimit[] = [
   {
+    operation: 'listUnmatchedEvents',
+    at: 'customers with events',
+    call: ({ get }) => get('/v1/events/unmatched?limit=100'),
+  },
+  {
     operation: 'listUnpricedTokens',
     at: 'models in use',
     call: ({ get }) => get('/v1/token-billing/unpriced?limit=100'),

@@ -2,7 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type FormEvent, useId } from 'react';
-import { call } from '../../api/client.ts';
+import { type AnswerOf, call } from '../../api/client.ts';
+import { useApi } from '../../api/queries.ts';
+import { countText } from '../../format/words.ts';
 import { CustomerField } from '../../parts/customer-field.tsx';
 import { CopyId, Time } from '../../parts/figures.tsx';
 import { Field, Filters, Page, Section } from '../../parts/page.tsx';
@@ -27,6 +29,7 @@ export function Events() {
         <ByFilters />
       </Section>
       {id === undefined ? null : <EventDetail id={id} />}
+      <Unmatched />
       <List />
     </Page>
   );
@@ -94,6 +97,33 @@ function ByFilters() {
         <input type="datetime-local" value={to ?? ''} onChange={({ target }) => set('to', target.value)} />
       </Field>
     </Filters>
+  );
+}
+
+type UnmatchedRow = AnswerOf<'GET /v1/events/unmatched'>['data'][number];
+
+const UNMATCHED_COLUMNS: readonly Column<UnmatchedRow>[] = [
+  { title: 'Customer as sent', cell: ({ customer_id }) => <span className="mono">{customer_id}</span> },
+  { title: 'Events', cell: ({ events }) => countText(Number(events), 'event', 'events') },
+  { title: 'First', cell: ({ first_timestamp }) => <Time at={first_timestamp} /> },
+  { title: 'Last', cell: ({ last_timestamp }) => <Time at={last_timestamp} /> },
+];
+
+/** Shown only if there are some: an alias is missing, or a sender is wrong. */
+function Unmatched() {
+  const { data } = useApi('GET /v1/events/unmatched', { query: { limit: '100' } }, { staleTime: 60_000 });
+  if (data === undefined || data.data.length === 0) return null;
+  return (
+    <Section title="Events that belong to no customer">
+      <p>Of the last 35 days. Nothing bills them until a customer has the id as an alias.</p>
+      <Table
+        label="Events that belong to no customer"
+        columns={UNMATCHED_COLUMNS}
+        rows={data.data}
+        keyOf={({ customer_id }) => customer_id}
+      />
+      {data.next_page === null ? null : <p>More follow: GET /v1/events/unmatched lists all of them.</p>}
+    </Section>
   );
 }
 

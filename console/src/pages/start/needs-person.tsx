@@ -15,6 +15,8 @@ import styles from './needs-person.module.css';
 
 const REFRESH_MS = 15_000;
 const WARNED_MAX = '100';
+const UNMATCHED_SHOWN = '100';
+const NAMES_SHOWN = 3;
 
 interface Matter {
   readonly key: string;
@@ -34,6 +36,7 @@ export function NeedsPerson() {
     useJobs(),
     ...useWarnings(),
     useLateUsage(),
+    useUnmatchedEvents(),
     useDeliveries(),
     useFailingDeliveries(),
     useWebhooks(),
@@ -168,6 +171,27 @@ function useLateUsage(): Look {
     </Link>
   );
   return { at: 'usage after invoices', query, matters: found === 0 ? [] : [{ key: 'late', text }] };
+}
+
+/** Usage that was sent for ids that no customer has. */
+function useUnmatchedEvents(): Look {
+  const query = useApi(
+    'GET /v1/events/unmatched',
+    { query: { limit: UNMATCHED_SHOWN } },
+    { staleTime: 5 * 60_000 },
+  );
+  const found = query.data?.data ?? [];
+  const events = found.reduce((all, one) => all + Number(one.events), 0);
+  const names = found.slice(0, NAMES_SHOWN).map(({ customer_id }) => customer_id);
+  const isMore = query.data?.next_page != null;
+  const text = (
+    <Link to="/events">
+      {isMore ? 'more than ' : ''}
+      {countText(events, 'event belongs', 'events belong')} to no customer: {names.join(', ')}
+      {found.length > names.length || isMore ? ', …' : ''}
+    </Link>
+  );
+  return { at: 'events of nobody', query, matters: found.length === 0 ? [] : [{ key: 'unmatched', text }] };
 }
 
 const DELIVERIES_COUNTED = '100';

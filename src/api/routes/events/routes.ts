@@ -1,10 +1,12 @@
-/** Event search: the accepted events of a transaction id, with their customer and metrics. */
+/** Events: those of a transaction id, with their customer and metrics, and those that belong to nobody. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../../billing/events/search-events.ts';
+import { listUnmatchedEvents, UNMATCHED_DAYS_MAX } from '../../../billing/events/unmatched-events.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
 
 /** The limit of ingest: no event has a longer id. */
@@ -59,6 +61,19 @@ const foundEvent = z
   })
   .meta({ id: 'FoundEvent' });
 
+const unmatchedEvents = z
+  .object({
+    customer_id: z
+      .string()
+      .meta({ description: 'As it was sent: no customer has this id or ingest alias now.' }),
+    events: z.number(),
+    first_timestamp: timestamp,
+    last_timestamp: timestamp,
+  })
+  .meta({ id: 'UnmatchedEvents' });
+
+const position = z.object({ prefix: z.string(), key: z.string() });
+
 export function eventRoutes(deps: BillingContext): RouteDefinition[] {
   return [
     route({
@@ -77,6 +92,36 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
       async handler({ body }) {
         const events = await searchEvents(deps, body.transactionIds);
         return events.map((event) => toWire(event, body.include_unmatched ?? false));
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/events/unmatched',
+      operationId: 'listUnmatchedEvents',
+      summary: 'List the events that belong to nobody, by the customer that was sent',
+      description:
+        'Nothing counts or bills them until a customer has this id or ingest alias; it then has them all, as long as ' +
+        'their period is open. A page may have few rows.',
+      tags: ['Usage'],
+      scope: 'read',
+      query: pageQuery(position).extend({
+        starting_on: timestamp
+          .optional()
+          .meta({ description: `Default: ${UNMATCHED_DAYS_MAX} days before \`ending_before\`.` }),
+        ending_before: timestamp.optional().meta({
+          description: `At most ${UNMATCHED_DAYS_MAX} days after \`starting_on\`. Default: now, or as late as that allows.`,
+        }),
+      }),
+      response: pageOf(unmatchedEvents),
+      errors: [400],
+      handler: async ({ query }) => {
+        const range = { start: query.starting_on ?? null, end: query.ending_before ?? null };
+        return pageToWire(await listUnmatchedEvents(deps, range, pageRequest(query)), (one) => ({
+          customer_id: one.customerRef,
+          events: one.events,
+          first_timestamp: formatInstant(one.first),
+          last_timestamp: formatInstant(one.last),
+        }));
       },
     }),
   ];

@@ -1,0 +1,90 @@
+/** Events that belong to nobody: no customer has their id or alias now (docs/events.md). */
+import { invalid } from '../../core/errors.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
+import { whileKept } from '../../metering/client/kept-events.ts';
+import { type UsedRef, type UsedRefPosition, usedRefs } from '../../metering/events/used-refs.ts';
+import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
+import type { BillingContext } from '../billing-context.ts';
+
+/** The longest range of one question, and what is looked at unless it is said. */
+export const UNMATCHED_DAYS_MAX = 35;
+const REFS_PER_READ = 5_000;
+/** The most names that one answer looks at. Each read counts the events of all names that follow. */
+const REFS_PER_ANSWER = 50_000;
+
+type Deps = Pick<BillingContext, 'db' | 'clickhouse' | 'clock'>;
+
+/**
+ * A page by name. It has few rows, or none, if 50,000 names with a customer were looked at before it was full. Null: the
+ * last 35 days. Refuses an empty range, a longer one, and one whose events retention has removed.
+ */
+export async function listUnmatchedEvents(
+  deps: Deps,
+  range: { readonly start: Instant | null; readonly end: Instant | null },
+  page: PageRequest<UsedRefPosition>,
+): Promise<Page<UsedRef, UsedRefPosition>> {
+  const end = range.end ?? (range.start === null ? deps.clock.now() + 1 : endAfter(range.start, deps));
+  const start = range.start ?? startBefore(end, deps);
+  if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
+  if (end - start > UNMATCHED_DAYS_MAX * DAY_MS) {
+    throw invalid(['endingBefore'], `must be at most ${UNMATCHED_DAYS_MAX} days after starting_on`);
+  }
+  const rows: UsedRef[] = [];
+  let next = page.after;
+  for (let looked = 0; looked < REFS_PER_ANSWER && rows.length <= page.limit; looked += REFS_PER_READ) {
+    const after = next;
+    const read = await whileKept(deps.clickhouse, start, () => readUnmatched(deps, { start, end }, after));
+    rows.push(...read.rows);
+    next = read.next;
+    if (next === null) break;
+  }
+  const cut = cutPage(rows, page.limit, ({ position }) => position);
+  return { rows: cut.rows, next: cut.next ?? next };
+}
+
+function startBefore(end: Instant, { clickhouse }: Deps): Instant {
+  return Math.max(end - UNMATCHED_DAYS_MAX * DAY_MS, clickhouse.keptFrom?.() ?? Number.NEGATIVE_INFINITY);
+}
+
+function endAfter(start: Instant, { clock }: Deps): Instant {
+  return Math.min(clock.now() + 1, start + UNMATCHED_DAYS_MAX * DAY_MS);
+}
+
+async function readUnmatched(
+  { db, clickhouse }: Deps,
+  range: Interval,
+  after: UsedRefPosition | null,
+): Promise<Page<UsedRef, UsedRefPosition>> {
+  const read = await usedRefs(clickhouse, range, { after, limit: REFS_PER_READ + 1 });
+  const { rows, next } = cutPage(read, REFS_PER_READ, ({ position }) => position);
+  const owners = await ownersOfRefs(
+    db,
+    rows.map(({ customerRef }) => customerRef),
+  );
+  return { rows: rows.filter(({ customerRef }) => !owners.has(customerRef)), next };
+}
+
+export interface UnmatchedTotals {
+  /** Ids and aliases that no customer has. */
+  readonly customers: number;
+  readonly events: number;
+}
+
+/** Of the last 35 days; at least so many, if more than 50,000 names have events. */
+export async function countUnmatchedEvents(deps: Deps): Promise<UnmatchedTotals> {
+  const end = deps.clock.now() + 1;
+  const range = { start: startBefore(end, deps), end };
+  let total: UnmatchedTotals = { customers: 0, events: 0 };
+  let next: UsedRefPosition | null = null;
+  for (let looked = 0; looked < REFS_PER_ANSWER; looked += REFS_PER_READ) {
+    const read: Page<UsedRef, UsedRefPosition> = await readUnmatched(deps, range, next);
+    total = {
+      customers: total.customers + read.rows.length,
+      events: read.rows.reduce((sum, { events }) => sum + events, total.events),
+    };
+    next = read.next;
+    if (next === null) break;
+  }
+  return total;
+}

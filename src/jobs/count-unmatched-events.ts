@@ -1,0 +1,46 @@
+/** Counts the events that belong to nobody, for `/metrics`. Every process does, so that each of them can be asked. */
+import type { Logger } from 'pino';
+import { countUnmatchedEvents, type UnmatchedTotals } from '../billing/events/unmatched-events.ts';
+import { MINUTE_MS } from '../core/time.ts';
+import { createPoll } from '../runtime/poll.ts';
+
+/** From the start, and between two counts. */
+const EVERY_MS = MINUTE_MS;
+/** A count of many events rests for this multiple of the time that it took. */
+const REST = 99;
+
+type Options = Parameters<typeof countUnmatchedEvents>[0] & {
+  readonly log: Logger;
+  /** While true, nothing is counted. */
+  isPaused(): boolean;
+  readonly everyMs?: number | undefined;
+};
+
+export interface UnmatchedEventsCount {
+  /** Of the last 35 days, as of the last count; null before the first one. */
+  totals(): UnmatchedTotals | null;
+  start(): void;
+  close(): Promise<void>;
+}
+
+export function createUnmatchedEventsCount({
+  log,
+  isPaused,
+  everyMs,
+  ...deps
+}: Options): UnmatchedEventsCount {
+  let totals: UnmatchedTotals | null = null;
+  let restUntil = 0;
+  const poll = createPoll({
+    intervalMs: everyMs ?? EVERY_MS,
+    async work() {
+      const begun = performance.now();
+      if (begun < restUntil || isPaused()) return;
+      totals = await countUnmatchedEvents(deps);
+      const ended = performance.now();
+      restUntil = ended + REST * (ended - begun);
+    },
+    onFailure: (err) => log.warn({ err }, 'events of nobody cannot be counted now: it is tried again'),
+  });
+  return { totals: () => totals, start: () => poll.start(), close: () => poll.close() };
+}
