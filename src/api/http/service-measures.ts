@@ -297,7 +297,7 @@ export function backupMeasures(
 }
 
 /** The events that retention has removed, and the work that it waits for. */
-/** What was sent for customers that nobody has. 0 until it is counted, a minute after the start. */
+/** Events of ids and aliases that no customer has. 0 until they are counted, a minute after the start. */
 export function unmatchedMeasures(registry: Registry, totals: () => UnmatchedTotals | null): void {
   registerGauge(registry, {
     name: 'tallyhouse_unmatched_customers',
