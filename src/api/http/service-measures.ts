@@ -296,7 +296,6 @@ export function backupMeasures(
   });
 }
 
-/** The events that retention has removed, and the work that it waits for. */
 /** Events of ids and aliases that no customer has. 0 until they are counted, a minute after the start. */
 export function unmatchedMeasures(registry: Registry, totals: () => UnmatchedTotals | null): void {
   registerGauge(registry, {
@@ -311,6 +310,7 @@ export function unmatchedMeasures(registry: Registry, totals: () => UnmatchedTot
   });
 }
 
+/** The events that retention has removed, and the work that it waits for. */
 export function retentionMeasures(registry: Registry, stats: () => RetentionStats): void {
   registerGauge(registry, {
     name: 'tallyhouse_events_kept_from_timestamp_seconds',
