@@ -17,7 +17,6 @@ import { type Config, ConfigError } from '../config.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
-import { createUnmatchedEventsCount } from '../jobs/count-unmatched-events.ts';
 import type { DeliveryHooks } from '../jobs/deliveries/deliveries.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
 import type { JobsContext } from '../jobs/jobs-context.ts';
@@ -113,9 +112,8 @@ export interface ApplicationParts {
   readonly backups?: Pick<Backups, 'figures'> | undefined;
   /** Closed while nothing may be changed. */
   readonly gate?: Pick<WriteGate, 'enter' | 'isClosed'> | undefined;
-  /** How often old events are looked for. */
+  /** How often old events are looked for, and those of nobody are counted. */
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
-  /** How often the events of nobody are counted. */
   readonly unmatchedEveryMs?: number | undefined;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
   firstToken(): Promise<{ readonly token: string }>;
@@ -197,12 +195,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     giveWay: rightOfWay.giveWay,
     isPaused,
   };
-  const work = createBackgroundWork(jobsContext);
+  const work = createBackgroundWork(jobsContext, given.unmatchedEveryMs);
   const { jobs, evaluations, telling } = work;
-  const unmatched = createUnmatchedEventsCount({
-    ...{ ...context, clickhouse: inLane(clickhouse, 'evaluation'), log, isPaused },
-    everyMs: given.unmatchedEveryMs,
-  });
   const deliveries = await createPayments(jobsContext, config, given.deliveryHooks);
   const deliverer = createDeliverer({ ...context, isPaused: isHeld });
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
@@ -339,8 +333,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       alarms,
       evaluations,
       invoiceLog,
-      retention,
-      unmatched,
+      ...{ retention, unmatched: work.unmatched },
       deliverer,
       deliveries,
       holds,
@@ -354,7 +347,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const consoleLink = newToken === null ? null : await sessions.newLink(newToken);
   const endJobs = async () => {
     holds.close();
-    await Promise.all([work.close(), retention.close(), unmatched.close(), deliveries.close()]);
+    await Promise.all([work.close(), retention.close(), deliveries.close()]);
   };
   const requests = createRunningRequests((request, bindings) => app.hono.fetch(request, bindings));
   work.start();
@@ -362,7 +355,6 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   deliverer.start();
   deliveries.start();
   retention.start();
-  unmatched.start();
   watch.start(index.build);
   return {
     fetch: requests.fetch,

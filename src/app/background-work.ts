@@ -1,4 +1,5 @@
 /** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
+import { createUnmatchedEventsCount, type UnmatchedEventsCount } from '../jobs/count-unmatched-events.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
@@ -22,13 +23,14 @@ interface BackgroundWork {
   readonly jobs: JobRunner;
   readonly evaluations: Evaluations;
   readonly telling: ScheduledTelling;
+  readonly unmatched: UnmatchedEventsCount;
   start(): void;
   /** Takes nothing further, and waits for the work in progress. */
   close(): Promise<void>;
 }
 
 /** None of it has started. */
-export function createBackgroundWork(context: JobsContext): BackgroundWork {
+export function createBackgroundWork(context: JobsContext, unmatchedEveryMs?: number): BackgroundWork {
   const inLaneOf = (lane: Parameters<typeof inLane>[1]) => ({
     ...context,
     clickhouse: inLane(context.clickhouse, lane),
@@ -47,9 +49,10 @@ export function createBackgroundWork(context: JobsContext): BackgroundWork {
   const evaluators = [alertEvaluator, thresholdEvaluator].map((of) => of(inLaneOf('evaluation')));
   const evaluations = createEvaluations(context, evaluators);
   const telling = createScheduledTelling(context);
-  const all = [jobs, evaluations, telling, createBalancePublishing(context)];
+  const unmatched = createUnmatchedEventsCount({ ...inLaneOf('evaluation'), everyMs: unmatchedEveryMs });
+  const all = [jobs, evaluations, telling, unmatched, createBalancePublishing(context)];
   return {
-    ...{ jobs, evaluations, telling },
+    ...{ jobs, evaluations, telling, unmatched },
     start() {
       for (const work of all) work.start();
     },
