@@ -293,7 +293,7 @@ describe('the files of known ids', () => {
     }));
     const body = Buffer.from(JSON.stringify(lines));
     validateEvents(body, { now: earlier, windowDays: Number.POSITIVE_INFINITY }, rows);
-    expect(await backfill.store(rows, earlier)).toEqual({ stored: 10, duplicates: 0 });
+    expect(await backfill.store(rows, earlier)).toMatchObject({ stored: 10, duplicates: 0 });
     await store.start();
     await expectKnown([...idsFrom(500, 10), ...ids]);
   });

@@ -92,6 +92,7 @@ async function load(
       onProgress: (lines, fraction) => bar.advance(lines, fraction),
     });
     bar.end();
+    for (const text of findingsText(loaded)) terminal.line(text);
     terminal.line(summary(loaded, source, (performance.now() - startedMs) / 1000, options));
     return loaded.skipped > 0 || loaded.isReported ? EXIT.completeWithSkipped : EXIT.complete;
   } finally {
@@ -136,6 +137,24 @@ function nextSignal(): AbortSignal {
 
 function fixedClock(at: number) {
   return { now: () => at };
+}
+
+/** Of rows that were taken, and are probably not meant so. */
+function findingsText({ unread, contradicting }: Loaded): string[] {
+  const has = (count: number, one: string, many: string) =>
+    `${formatCount(count)} ${count === 1 ? one : many}`;
+  return [
+    ...(unread.count === 0
+      ? []
+      : [
+          `${has(unread.count, 'value is a number that no metric reads', 'values are numbers that no metric reads')}, such as ${unread.example}: write 1234.5, without groups and with a point.`,
+        ]),
+    ...(contradicting.count === 0
+      ? []
+      : [
+          `${has(contradicting.count, 'row has', 'rows have')} the id of another event and other content, such as ${contradicting.example}: the first one counts.`,
+        ]),
+  ];
 }
 
 function summary(

@@ -7,6 +7,7 @@ import { messageOf } from '../../../core/failures.ts';
 import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
 import { BackfillFailure, EXIT, InputFailure } from './failure.ts';
 import type { InputFile } from './files/input-file.ts';
+import { findUnreadNumbers, together } from './findings.ts';
 import type { InvalidReport } from './invalid-report.ts';
 import type { ProgressFile, SavedProgress } from './progress-file.ts';
 import type { Line } from './rows/line.ts';
@@ -93,6 +94,8 @@ async function storeBatch(
     duplicates: progress.duplicates + outcome.duplicates,
     skipped: progress.skipped + batch.invalid.length,
     leftOut: progress.leftOut + batch.leftOut,
+    unread: together(progress.unread, findUnreadNumbers(batch.events)),
+    contradicting: together(progress.contradicting, outcome.contradicting),
     report,
   };
   await backfill.progressFile.save(reached);

@@ -5,6 +5,7 @@ import type { DoneFiles } from './done-files.ts';
 import { BackfillFailure, EXIT } from './failure.ts';
 import type { InputFile } from './files/input-file.ts';
 import type { Source } from './files/open-source.ts';
+import { type Finding, NOTHING_FOUND, together } from './findings.ts';
 import { type InvalidReport, openInvalidReport, type ReportPosition } from './invalid-report.ts';
 import { createProgressFile, NOTHING_DONE, type ProgressFile, type SavedProgress } from './progress-file.ts';
 import { type Reading, unitOf } from './rows/read-batches.ts';
@@ -35,6 +36,8 @@ export interface Loaded {
   readonly duplicates: number;
   readonly skipped: number;
   readonly leftOut: number;
+  readonly unread: Finding;
+  readonly contradicting: Finding;
   readonly files: number;
   /** There are lines in the report. They may be from the earlier run that this one continues. */
   readonly isReported: boolean;
@@ -44,6 +47,7 @@ export interface Loaded {
 
 export async function loadSource(load: Load): Promise<Loaded> {
   const total = { lines: 0, stored: 0, duplicates: 0, skipped: 0, leftOut: 0, files: 0, filesBefore: 0 };
+  const found = { unread: NOTHING_FOUND, contradicting: NOTHING_FOUND };
   const report = createOpenedReport(load);
   try {
     for (const [place, each] of load.source.files.entries()) {
@@ -70,9 +74,11 @@ export async function loadSource(load: Load): Promise<Loaded> {
       total.lines += done.line - from.line;
       for (const count of ['stored', 'duplicates', 'skipped', 'leftOut'] as const)
         total[count] += done[count];
+      for (const what of ['unread', 'contradicting'] as const)
+        found[what] = together(found[what], done[what]);
     }
     await load.doneFiles?.complete();
-    return { ...total, isReported: (report.position()?.bytes ?? 0) > 0 };
+    return { ...total, ...found, isReported: (report.position()?.bytes ?? 0) > 0 };
   } finally {
     await report.close();
   }

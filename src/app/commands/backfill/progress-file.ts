@@ -7,6 +7,9 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { StoredFile } from './files/input-file.ts';
+import { NOTHING_FOUND } from './findings.ts';
+
+const finding = z.object({ count: z.number(), example: z.string().nullable() }).default(NOTHING_FOUND);
 
 const savedProgress = z.object({
   version: z.literal(2),
@@ -20,6 +23,10 @@ const savedProgress = z.object({
   duplicates: z.number(),
   skipped: z.number(),
   leftOut: z.number(),
+  /** Values that are numbers to people and to no metric. */
+  unread: finding,
+  /** Rows that have the id of another event, and other content. */
+  contradicting: finding,
   /** The report of invalid lines up to here: after a crash, everything that follows this length is written again. */
   report: z.object({ path: z.string(), bytes: z.number().int().min(0) }).nullable(),
 });
@@ -27,7 +34,7 @@ const savedProgress = z.object({
 /** How far the file is loaded, and how many of its lines had which outcome. */
 export type SavedProgress = Pick<
   z.infer<typeof savedProgress>,
-  'offset' | 'line' | 'stored' | 'duplicates' | 'skipped' | 'leftOut' | 'report'
+  'offset' | 'line' | 'stored' | 'duplicates' | 'skipped' | 'leftOut' | 'unread' | 'contradicting' | 'report'
 >;
 
 export const NOTHING_DONE: SavedProgress = {
@@ -37,6 +44,8 @@ export const NOTHING_DONE: SavedProgress = {
   duplicates: 0,
   skipped: 0,
   leftOut: 0,
+  unread: NOTHING_FOUND,
+  contradicting: NOTHING_FOUND,
   report: null,
 };
 

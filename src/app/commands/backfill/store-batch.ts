@@ -16,10 +16,14 @@ import type { EventRows } from '../../../metering/ingest/event-rows.ts';
 import { readStoredIdFilter, type StoredIdFilter } from '../../../metering/ingest/stored-id-filter.ts';
 import { findStoredIds } from '../../../metering/ingest/stored-ids.ts';
 import { HASH_WORDS } from '../../../metering/ingest/transaction-hash.ts';
+import { findContradictions } from './contradictions.ts';
+import type { Finding } from './findings.ts';
 
 interface BatchOutcome {
   readonly stored: number;
   readonly duplicates: number;
+  /** Of the duplicates, those with other content than the event that counts. */
+  readonly contradicting: Finding;
 }
 
 export interface BatchStore {
@@ -58,6 +62,8 @@ export function createBatchStore(
   return {
     async store(events, now) {
       const fresh = await newEvents(lookups, events, recent);
+      const repeated = placesBeside(events, fresh);
+      const contradicting = await findContradictions(clickhouse, events, { fresh, repeated });
       for (const index of fresh.values()) lookups.add(events, index);
       for (const group of byMonths(events, [...fresh.values()])) {
         await clickhouse.insertRows({
@@ -67,7 +73,7 @@ export function createBatchStore(
       }
       recent.push(new Set(fresh.keys()));
       if (recent.length > BATCHES_REMEMBERED) recent.shift();
-      return { stored: fresh.size, duplicates: events.count - fresh.size };
+      return { stored: fresh.size, duplicates: repeated.length, contradicting };
     },
   };
 }
@@ -86,6 +92,11 @@ async function newEvents(
   }
   for (const id of await lookups.find(events, [...candidates.values()])) candidates.delete(id);
   return candidates;
+}
+
+function placesBeside({ count }: EventRows, fresh: ReadonlyMap<string, number>): number[] {
+  const places = new Set(fresh.values());
+  return Array.from({ length: count }, (_, index) => index).filter((index) => !places.has(index));
 }
 
 interface Lookups {
