@@ -1,4 +1,4 @@
-/** What a backfill says at its end of rows that it has taken, and of rows that it has left out. */
+/** Rows that a backfill has taken, or left out, and that it says something of at its end. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

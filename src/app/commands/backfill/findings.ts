@@ -1,4 +1,4 @@
-/** What a backfill says at its end of rows that it has taken and that are probably not meant so. */
+/** Findings that a backfill says at its end: rows that it has taken and that are probably not meant so. */
 import type { EventRows } from '../../../metering/ingest/event-rows.ts';
 
 export interface Finding {

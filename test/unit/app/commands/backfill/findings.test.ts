@@ -1,4 +1,4 @@
-/** What a backfill says of values that it takes as texts. */
+/** Values that a backfill takes as texts, and says at its end that no metric reads them as numbers. */
 import { expect, it } from 'vitest';
 import { findUnreadNumbers } from '../../../../../src/app/commands/backfill/findings.ts';
 import { EventRows } from '../../../../../src/metering/ingest/event-rows.ts';
