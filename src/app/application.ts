@@ -43,6 +43,7 @@ import type { Database } from '../store/base/database.ts';
 import type { Listen } from '../store/base/notifications.ts';
 import { findSlashesApartFrom } from '../store/events/cloud-event-identities.ts';
 import { findResponseIdsFrom } from '../store/events/span-identities.ts';
+import { databaseIdentity } from '../store/service/database-identity.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
 import type { Backups } from './backups/backups.ts';
@@ -188,6 +189,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     upcoming: upcomingCommits,
   };
   const { windowDays, alarms, invoiceLog, accounts } = context;
+  const dataId = await databaseIdentity(stores.db);
   const rightOfWay = createRightOfWay();
   const jobsContext: JobsContext = {
     ...context,
@@ -323,7 +325,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     admitEvents,
     ingestSpans: spans.ingest,
     ingestCloudEvents,
-    readiness: () => readiness({ stores, watch, index, room }),
+    readiness: async () => ({ ...(await readiness({ stores, watch, index, room })), dataId }),
     shortage: room.shortage,
     measures: serviceFigures({
       ingest,

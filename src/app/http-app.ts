@@ -2,6 +2,7 @@
  * Puts the HTTP application together from its parts. Creating it does no I/O; the caller has already wired the use
  * cases to their stores.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -30,10 +31,17 @@ import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { memoryOfProcess } from '../core/process-memory.ts';
 import type { Tracer } from '../core/tracing.ts';
 
+const GUIDE = join(PACKAGE_ROOT, 'guide/site');
+
 /** A hundred events of 20 KB, or the rates of a large price book. A larger body is refused while it is read. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Of all bodies together, from their arrival to the answer: 4,000 requests with a hundred ordinary events. */
 const BODIES_LIMIT_BYTES = Math.min(128 * 1024 * 1024, memoryOfProcess() / 8);
+
+/** Whether the guide is built: a package has it, a checkout after `npm run guide`. */
+export function hasGuide(): boolean {
+  return existsSync(join(GUIDE, 'index.html'));
+}
 
 export interface AppParts {
   readonly version: string;
@@ -120,7 +128,7 @@ export function createApp(deps: AppParts): App {
   const files = consoleFiles(join(PACKAGE_ROOT, 'dist/console'));
   registerConsole(hono, exchange, files);
   registerReference(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'dist/reference')));
-  registerGuide(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'guide/site')));
+  registerGuide(hono, exchange, consoleFiles(GUIDE));
   if (deps.dashboards !== undefined) registerDashboards(hono, exchange, files, deps.dashboards);
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

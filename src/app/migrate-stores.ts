@@ -3,6 +3,7 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { applyFiles, findMissingTables, findPendingFiles } from '../metering/schema/schema.ts';
 import { readSchemaFiles } from '../metering/schema/schema-files.ts';
+import type { Database } from '../store/base/database.ts';
 import { applyMigrations, findPendingMigrations, withMigrationLock } from '../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../store/postgres-driver/connect-postgres.ts';
 
@@ -21,7 +22,7 @@ export interface StoresToMigrate {
  * Throws a `MigrationError` for the operator.
  */
 export async function migrateStores({ postgres, clickhouse, cluster, log }: StoresToMigrate): Promise<void> {
-  await withMigrationLock(postgres, async (db) => {
+  const migrate = async (db: Database) => {
     const files = await readSchemaFiles();
     const newFiles = await findPendingFiles(clickhouse, cluster, files);
     const missing = await findMissingTables(clickhouse, files, newFiles);
@@ -32,5 +33,6 @@ export async function migrateStores({ postgres, clickhouse, cluster, log }: Stor
     if (pendingFiles.length > 0) await clickhouse.startMerges?.();
     await applyMigrations(db, await findPendingMigrations(db));
     await applyFiles(clickhouse, cluster, files, pendingFiles);
-  });
+  };
+  await withMigrationLock(postgres, migrate, { say: (line) => log?.warn(line) });
 }

@@ -10,6 +10,7 @@ import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import { requireNotMoved } from '../embedded/move-record.ts';
 import type { Logger } from '../log.ts';
+import { toldWait } from '../runtime/told-wait.ts';
 import type { Application } from './application.ts';
 import { openBackupChannel } from './backups/backup-channel.ts';
 import { type Backups, createBackups } from './backups/backups.ts';
@@ -58,9 +59,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
   };
   try {
     const backups = await createBackups({ config, log, env: processEnvironment() });
-    const directory = await takeDataDirectory(config.dataDir);
+    const step = toldTo(log);
+    const directory = await step('the lock of DATA_DIR', () => takeDataDirectory(config.dataDir));
     undo.push(() => directory.release());
-    await requireHere(config);
+    await step('the record of a move', () => requireHere(config));
     const { tracer, close: closeTracing } = await startTracing(config.tracesEndpoint, log);
     undo.push(closeTracing);
     const [stores, { createApplication }] = await Promise.all([
@@ -70,12 +72,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ]);
     const closeStores = undoLater(() => stores.close());
     const gate = createWriteGate();
-    const application = await createApplication({
-      ...{ config, log, tracer, stores, gate },
-      backups: config.backupDir === undefined ? undefined : backups,
-      firstToken: () => firstToken(config.dataDir),
-      replaceFirstToken: (isFormer, text) => replaceFirstToken(config, log, isFormer, text),
-    });
+    const application = await step('answers of the stores, which have started', () =>
+      createApplication({
+        ...{ config, log, tracer, stores, gate, ...firstTokenIn(config, log) },
+        backups: config.backupDir === undefined ? undefined : backups,
+      }),
+    );
     const closeApplication = undoLater(() => application.close());
     const endBackups = undoLater(await allowBackups(config, backups, { stores, application, log }));
     const place = createPlace({
@@ -84,7 +86,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     });
     undo.push(await allowMove(config, { stores, application, log, gate, place }));
     const { server, lowLimit } = await createServer(place, application, log);
-    await listen(server, config);
+    await step(`PORT ${config.port} of HOST ${config.host}`, () => listen(server, config));
     const { requestsEnded, endJobs } = application;
     const { cancelQueries } = stores.clickhouse;
     undo.push(() => drain({ server, waitMs: DRAIN_WAIT_MS, requestsEnded, endJobs, cancelQueries }));
@@ -101,6 +103,19 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await unwind();
     throw error;
   }
+}
+
+function toldTo(log: Logger) {
+  return <Result>(what: string, work: () => Promise<Result>) =>
+    toldWait({ what, say: (line) => log.warn(line) }, work);
+}
+
+function firstTokenIn(config: Pick<Config, 'dataDir'>, log: Logger) {
+  return {
+    firstToken: () => firstToken(config.dataDir),
+    replaceFirstToken: (isFormer: (text: string) => boolean, text: string) =>
+      replaceFirstToken(config, log, isFormer, text),
+  };
 }
 
 interface CreatedServer {

@@ -15,6 +15,7 @@ import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
 import { withHeldMerges } from '../metering/client/held-merges.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
+import { toldWait } from '../runtime/told-wait.ts';
 import { createDatabase, type DatabasePool } from '../store/base/database.ts';
 import { type Listen, listenTo } from '../store/base/notifications.ts';
 import { findEventLogRecord, recordEventLog } from '../store/events/event-log.ts';
@@ -57,9 +58,13 @@ export interface StoresOptions {
 /** Starts both at the same time; when something fails what is open is closed again before this throws. */
 export async function startStores(config: StoresConfig, options: StoresOptions = {}): Promise<Stores> {
   const { log, holdMerges = false } = options;
+  const say = (line: string) => log?.warn(line);
+  const { databaseUrl, clickhouseUrl } = config;
+  const postgresql = databaseUrl === undefined ? 'the embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL';
+  const analytic = clickhouseUrl === undefined ? 'the embedded ClickHouse' : 'ClickHouse of CLICKHOUSE_URL';
   const [relational, columnar] = await Promise.allSettled([
-    openPostgres(config, log),
-    openClickHouse(config, holdMerges, log),
+    toldWait({ what: postgresql, say }, () => openPostgres(config, log)),
+    toldWait({ what: analytic, say }, () => openClickHouse(config, holdMerges, log)),
   ]);
   if (relational.status === 'rejected' || columnar.status === 'rejected') {
     if (relational.status === 'fulfilled') await relational.value.close();
@@ -74,13 +79,17 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
   let events: LoggedClickHouse | undefined;
   try {
     const stores = { postgres: connection, clickhouse, cluster: config.clickhouseCluster, log };
-    await withDefinitions(config, () => migrateStores(stores));
-    if (config.clickhouseUrl === undefined) {
+    await toldWait({ what: 'the migrations of both stores', say }, () =>
+      withDefinitions(config, () => migrateStores(stores)),
+    );
+    if (clickhouseUrl === undefined) {
       const records = {
         read: () => findEventLogRecord(pool.db),
         write: (record: RecordedPosition) => recordEventLog(pool.db, record, Date.now()),
       };
-      events = await withEventLog(clickhouse, config.dataDir, { ...options, records });
+      events = await toldWait({ what: 'the log of events', say }, () =>
+        withEventLog(clickhouse, config.dataDir, { ...options, records }),
+      );
     }
   } catch (error) {
     await close();

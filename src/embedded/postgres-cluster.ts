@@ -8,6 +8,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, realpath, rename, rm, symlink } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { MINUTE_MS } from '../core/time.ts';
 import { SOCKET_PATH_BYTES_MAX } from './local-socket.ts';
 import { type Account, canReach } from './postgres-account.ts';
 import { EmbeddedPostgresError, type PostgresBinaries, SHARED_STATE_DIRECTORY } from './postgres-binaries.ts';
@@ -47,6 +48,9 @@ function unreachableDirectory(directory: string): EmbeddedPostgresError {
   );
 }
 
+/** On a very busy machine it takes a minute. */
+const CREATION_LIMIT_MS = 10 * MINUTE_MS;
+
 /** Creates the cluster aside and renames it, so that an interrupted creation is simply done again. */
 export async function ensureCluster(
   binaries: PostgresBinaries,
@@ -75,11 +79,14 @@ export async function ensureCluster(
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: home,
     env: POSTGRES_ENVIRONMENT,
+    timeout: CREATION_LIMIT_MS,
+    killSignal: 'SIGKILL',
     ...account,
   });
   const lastLines = collectLastLines(child);
-  const [code] = await once(child, 'close').catch((error: Error) => [error.message]);
-  if (code !== 0) throw new EmbeddedPostgresError(`initdb failed in ${home} (${code}): ${lastLines.text()}`);
+  const [code, signal] = await once(child, 'close').catch((error: Error) => [error.message]);
+  if (code !== 0)
+    throw new EmbeddedPostgresError(`initdb failed in ${home} (${code ?? signal}): ${lastLines.text()}`);
   await rename(unfinished, dataDir);
 }
 

@@ -37,6 +37,7 @@ describe('without a service', () => {
     expect([code, out.split('\n').at(-2)]).toEqual([0, 'Nothing is wrong.']);
     for (const check of ['Node', 'memory', 'settings', 'disk', 'port', 'PostgreSQL', 'ClickHouse'])
       expect(out).toMatch(new RegExp(`^✓ ${check} `, 'm'));
+    expect(out).toMatch(/^! backup +none is known/m);
   });
 
   it('the doctor without a service names settings that cannot be used or are misspelt', async () => {

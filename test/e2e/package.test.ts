@@ -119,6 +119,7 @@ describe('the installed package', () => {
     service = runCommand(bin, ['start'], env, directory);
     await service.said('API reference');
     const url = /ready at (\S+)/.exec(service.stdout())?.[1] ?? '';
+    expect(service.stdout()).toContain(`  Guide          ${url}/guide\n`);
     for (const path of ['/readyz', '/console', '/guide', '/docs', '/openapi.json']) {
       expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
     }

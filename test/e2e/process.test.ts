@@ -36,6 +36,11 @@ async function ready(program: Program): Promise<string> {
   return url;
 }
 
+/** Of a page of the service, without the text that says how to build the guide. */
+async function isGuide(url: string): Promise<boolean> {
+  return !(await (await fetch(`${url}/guide`)).text()).includes('is not built');
+}
+
 const tokenIn = (output: string) => /API token\s+(\S+)/.exec(output)?.[1];
 
 async function listCustomers(url: string, token: string | undefined) {
@@ -84,6 +89,8 @@ describe('the process', () => {
     // Load balancers keep an idle connection for 60 s.
     expect(health.headers.get('keep-alive')).toBe('timeout=75');
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    // The address of the guide is printed only if there is one.
+    expect(first.stdout().includes(`Guide          ${url}/guide`)).toBe(await isGuide(url));
     const token = tokenIn(first.stdout());
     expect(token).toBe((await readFile(join(dataDir, 'api-token'), 'utf8')).trim());
     expect(await createCustomer(url, token, 'Kept')).toBe(200);

@@ -268,6 +268,61 @@ describe('lists', () => {
     expect(await idsOf('/v1/contracts/list')).toEqual([first, second, last]);
   });
 
+  test('contracts with equal starts come in the order of their creation in v1, and in the reverse one in v2, while the clock stands still', async () => {
+    const customer = await createdId(api, '/v1/customers', { name: 'Equal starts' });
+    const made: string[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      made.push(await createdId(api, CONTRACTS, { customer_id: customer, starting_at: START }));
+    }
+    const idsOf = async (path: string) =>
+      (await api.post(path, { customer_id: customer })).list('data').map((one) => (one as Body).id);
+    expect(await idsOf('/v1/contracts/list')).toEqual(made);
+    expect(await idsOf('/v2/contracts/list')).toEqual(made.toReversed());
+  });
+
+  test('the settings of a customer for deliveries are read back as they were set', async () => {
+    const id = await createdId(api, '/v1/customers', { name: 'Delivered' });
+    const shown = async () => {
+      const { body } = await api.get(`/v1/customers/${id}`);
+      const { data } = body as { data: Record<string, unknown> };
+      const listed = (await api.get(`/v1/customers?customer_ids=${id}`)).at('data[0]');
+      expect(listed).toEqual(data);
+      return [data.current_billable_status, data.customer_config];
+    };
+    const config = { crm_account_id: null, salesforce_account_id: null };
+    expect(await shown()).toEqual([
+      { value: 'billable', effective_at: null },
+      { ...config, leave_stripe_invoices_in_draft: null },
+    ]);
+    await api.post('/v1/customers/setBillableStatus', { customer_id: id, billable_status: 'unbillable' });
+    await api.post(`/v1/customers/${id}/updateConfig`, { leave_stripe_invoices_in_draft: true });
+    expect(await shown()).toEqual([
+      { value: 'unbillable', effective_at: null },
+      { ...config, leave_stripe_invoices_in_draft: true },
+    ]);
+  });
+
+  test('what is archived a second time is refused as already archived', async () => {
+    const customer = await createdId(api, '/v1/customers', { name: 'Archived' });
+    const contract_id = await createdId(api, CONTRACTS, { customer_id: customer, starting_at: START });
+    const product_id = await createdId(api, PRODUCTS, { name: 'Archived', type: 'FIXED' });
+    const package_id = await createdId(api, PACKAGES, { name: 'Archived' });
+    for (const [path, body] of [
+      ['/v1/contracts/archive', { customer_id: customer, contract_id, void_invoices: false }],
+      ['/v1/contract-pricing/products/archive', { product_id }],
+      ['/v1/packages/archive', { package_id }],
+      ['/v1/customers/archive', { id: customer }],
+    ] as const) {
+      await api.post(path, body);
+      const again = await api.send('POST', path, body);
+      expect([path, again.status, again.text('message')]).toEqual([
+        path,
+        400,
+        expect.stringContaining('already archived'),
+      ]);
+    }
+  });
+
   test('contracts of a customer come all at once', async () => {
     for (let index = 0; index < 26; index += 1) await createdId(api, CONTRACTS, contract());
     const answer = await api.post('/v2/contracts/list', { customer_id });

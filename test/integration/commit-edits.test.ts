@@ -182,7 +182,7 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
       { type: 'PREPAID_COMMIT_SEGMENT_START', amount: 50 },
       { type: 'PREPAID_COMMIT_CANCELED', amount: -50 },
     ]);
-    const archived = [400, `commit_id: commit ${id} is archived already`];
+    const archived = [400, `commit_id: commit ${id} is already archived`];
     expect(await refusalOf(ARCHIVE_COMMIT, { commit_id: id })).toEqual(archived);
     expect(await refusalOf(EDIT_COMMIT, { commit_id: id, name: 'x' })).toEqual([
       400,
@@ -235,10 +235,9 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
       400,
       expect.stringContaining('access_ending_before: must not be after 2026-12-01T00:00:00.000Z'),
     ]);
-    expect(await refusalOf(SHORTEN_COMMIT, { ...shorten, access_ending_before: day(1) })).toEqual([
-      400,
-      'access_ending_before: must be after access starts',
-    ]);
+    expect(
+      await refusalOf(SHORTEN_COMMIT, { ...shorten, access_ending_before: '2025-12-01T00:00:00Z' }),
+    ).toEqual([400, 'access_ending_before: must be after access starts']);
     expect(
       await refusalOf(SHORTEN_COMMIT, { ...shorten, access_ending_before: '2026-05-01T00:30:00Z' }),
     ).toEqual([400, expect.stringContaining('access_ending_before')]);
@@ -255,6 +254,19 @@ describe.each(OWNERS)('a commit of a %s', (owner) => {
       { timestamp: day(3) },
     ]);
   });
+});
+
+test.each(OWNERS)('a prepaid commit of a %s is archived where it is to end at its start', async (owner) => {
+  const id = await make(owner, 'commit', { access_schedule: { schedule_items: [segment(100, 1, 12)] } });
+  await api.post(SHORTEN_COMMIT, { customer_id: customer, commit_id: id, access_ending_before: day(1) });
+  const commit = await shown(id);
+  expect(commit.at('data[0].archived_at')).toEqual(expect.any(String));
+  expect(commit.at('data[0].balance')).toBe(0);
+  const again = { commit_id: id, access_ending_before: day(1) };
+  expect(await refusalOf(SHORTEN_COMMIT, again)).toEqual([
+    400,
+    `commit_id: commit ${id} is already archived`,
+  ]);
 });
 
 describe.each(OWNERS)('a credit of a %s', (owner) => {

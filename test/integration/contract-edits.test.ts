@@ -324,7 +324,7 @@ describe('removals', () => {
     expect(after.at('data.spend_trackers')).toBeUndefined();
     expect((await history(contract))[0]).toMatchObject(removals);
     expect(await refused(contract, { archive_commits: removals.archive_commits })).toBe(
-      `archive_commits[0].id: commit ${removals.archive_commits[0]?.id} is archived already`,
+      `archive_commits[0].id: commit ${removals.archive_commits[0]?.id} is already archived`,
     );
     expect(
       await refused(contract, {

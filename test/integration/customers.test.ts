@@ -266,6 +266,7 @@ describe('changing a customer', () => {
     expect(detail.at('data.customer_config')).toEqual({
       crm_account_id: account,
       salesforce_account_id: account,
+      leave_stripe_invoices_in_draft: null,
     });
     await api.post(`/v1/customers/${id}/updateConfig`, { crm_account_id: null });
     expect((await api.get(`/v1/customers/${id}`)).at('data.customer_config.crm_account_id')).toBeNull();

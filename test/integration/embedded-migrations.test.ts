@@ -8,7 +8,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { describe, expect, test } from 'vitest';
 import { MigrationError, pendingMigrations } from '../../src/core/migrations.ts';
 import { createDatabase } from '../../src/store/base/database.ts';
-import { migrateDatabase } from '../../src/store/migrations/migrate.ts';
+import { migrateDatabase, withMigrationLock } from '../../src/store/migrations/migrate.ts';
 import {
   connectPostgres,
   type PostgresConnection,
@@ -30,6 +30,39 @@ describe('the migrations', () => {
     await migrateDatabase(connection);
     expect(await pool.db.execute(tables)).toEqual(before);
     await pool.close();
+  });
+
+  test('the migrations that wait for another process say which connection they wait for, and run when it has ended', async () => {
+    const connection = await createEmptyDatabase();
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let hasLock = () => {};
+    const locked = new Promise<void>((resolve) => {
+      hasLock = resolve;
+    });
+    const other = withMigrationLock(connection, async () => {
+      hasLock();
+      await ended;
+    });
+    await locked;
+    const lines: string[] = [];
+    const say = (line: string) => {
+      lines.push(line);
+      if (lines.length === 2) end();
+    };
+    const limit = await withMigrationLock(
+      connection,
+      async (db) => (await db.execute(sql`show lock_timeout`))[0]?.lock_timeout,
+      { say, everyMs: 50 },
+    );
+    await other;
+    expect(limit).toBe('0');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(
+      /^the start waits for the lock of migrations, which the connection of tallyhouse migrate from this machine \(pid \d+ of PostgreSQL\) has$/,
+    );
   });
 
   test('migrations leave no trace when one of them fails, name it, and continue when the cause is gone', async () => {

@@ -2,8 +2,10 @@
  * The figures that the service reports of itself: events ingested, jobs that fail, and the amounts of invoices by day.
  */
 import Big from 'big.js';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { databaseIdentity } from '../../src/store/service/database-identity.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { createTestDatabase } from '../support/stores.ts';
 
 let service: TestService;
 let customer = '';
@@ -87,6 +89,17 @@ it('the revenue by day is the sum of drafts and invoices, to the last digit', as
     400,
     'ending_before: must be at most 31 days after starting_on',
   ]);
+});
+
+it('readiness says which database the service has: the same for every connection, another one for another database', async () => {
+  const other = await createTestDatabase();
+  onTestFinished(() => other.close());
+  const shown = (await service.api.get('/readyz')).text('data_id');
+  expect(shown).toMatch(/^[0-9a-f]{16}$/);
+  expect(await databaseIdentity(service.db)).toBe(shown);
+  const others = await databaseIdentity(other.db);
+  expect(others).toMatch(/^[0-9a-f]{16}$/);
+  expect(others).not.toBe(shown);
 });
 
 it('the service lists jobs that have failed with their reason, and tries one again at once', async () => {

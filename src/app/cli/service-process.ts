@@ -12,6 +12,7 @@ import { DataDirectoryError } from '../../embedded/data-directory.ts';
 import { EventLogError } from '../../embedded/event-log/files.ts';
 import { EmbeddedPostgresError } from '../../embedded/postgres-binaries.ts';
 import { createLogger, type Logger } from '../../log.ts';
+import { hasGuide } from '../http-app.ts';
 import { misspeltLine, misspeltSettings } from '../misspelt-settings.ts';
 import { type Service, startService } from '../service.ts';
 import { StoreFailure } from '../store-failure.ts';
@@ -109,7 +110,7 @@ function announce(service: Service, config: Config): void {
   lines.push(`  Console        ${service.consoleLink ?? `${service.url}/console`}`);
   if (service.consoleLink !== null) lines.push('  (signs in once, on this machine, within an hour)');
   lines.push(...service.notes.map((note) => `  Note: ${note}`));
-  lines.push(`  Guide          ${service.url}/guide`);
+  if (hasGuide()) lines.push(`  Guide          ${service.url}/guide`);
   lines.push(`  API reference  ${service.url}/docs`);
   if (service.newToken !== null) {
     lines.push(

@@ -13,13 +13,13 @@ export interface EarlierEnds {
 
 /**
  * Segments are cut at the new end or removed, and invoice items from it on are removed. Null if that changes nothing.
- * A credit that is to end where it starts is archived: nothing of it is left.
+ * What is to end where it starts is archived: nothing of it is left.
  * Refuses (`invalid`) postpaid commits, a later end of access, and an end before all access.
  */
 export function shortened(commit: Commit, ends: EarlierEnds): CommitChange | null {
-  if (commit.type === 'CREDIT' && ends.accessEndingBefore === firstStart(commit)) return 'ARCHIVE';
   if (commit.type === 'POSTPAID')
     throw invalid(['id'], 'is a POSTPAID commit, whose end is changed by an edit');
+  if (ends.accessEndingBefore === firstStart(commit)) return 'ARCHIVE';
   const accessSchedule = earlierAccess(commit, ends.accessEndingBefore);
   const invoiceSchedule = earlierInvoices(commit, ends.invoicesEndingBefore);
   if (accessSchedule === null && invoiceSchedule === null) return null;

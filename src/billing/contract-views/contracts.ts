@@ -66,7 +66,9 @@ export async function listContracts(
     ...(coveringDate === null ? {} : { coveringDate }),
   });
   const inOrder = input.isNewestFirst
-    ? contracts.toSorted((a, b) => b.startingAt - a.startingAt || b.createdAt - a.createdAt)
+    ? contracts.toSorted(
+        (a, b) => b.startingAt - a.startingAt || b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1),
+      )
     : contracts;
   return contractViews(deps, inOrder, deps.clock.now(), input);
 }

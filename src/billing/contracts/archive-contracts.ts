@@ -15,7 +15,6 @@ import {
   changeContract,
   changeLockedContracts,
 } from './change-contract.ts';
-import { requireNotArchived } from './contract-changes.ts';
 import { lockRenewedBy, reopenRenewed } from './reopen-renewed.ts';
 import type { ChangeOrigin, ContractChange } from './settle-contract.ts';
 
@@ -32,7 +31,8 @@ export async function archiveContract(deps: BillingContext, input: ArchiveContra
   const voided = await deps.db.transaction(async (tx) => {
     const renewed = await lockRenewedBy(tx, contractId);
     await changeContract(tx, deps, input, { now, changedBy }, (full) => {
-      requireNotArchived(full);
+      if (full.contract.archivedAt !== null)
+        throw new Refusal('invalid', `contract ${contractId} is already archived`);
       return archival(full, now);
     });
     const invoices = voidInvoices ? await voidInvoicesOfContract(tx, contractId, now) : [];

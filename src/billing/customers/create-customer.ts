@@ -1,7 +1,7 @@
 /** Creates a customer with its ingest aliases and billing configurations, all or nothing. */
 import { newId } from '../../core/ids.ts';
 import { sentTogether } from '../../store/base/sent-together.ts';
-import { type Customer, insertCustomer } from '../../store/customers/customers.ts';
+import { type Customer, insertCustomer, NEW_CUSTOMER } from '../../store/customers/customers.ts';
 import {
   addBillingConfigurations,
   type BillingConfigurationInput,
@@ -49,5 +49,5 @@ export async function createCustomer(
     await addBillingConfigurations(tx, deps, head.id, input.billingConfigurations, pathOf);
     await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: [] }]);
   });
-  return { ...head, ingestAliases, archivedAt: null, customFields };
+  return { ...head, ...NEW_CUSTOMER, ingestAliases, customFields };
 }

@@ -70,7 +70,7 @@ export async function listPackages(
 export async function archivePackage(deps: RowContext, id: string): Promise<void> {
   if (await deps.db.transaction((tx) => setArchived(tx, id, deps.clock.now()))) return;
   if ((await findPackage(deps.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
-  throw invalid(['packageId'], `package ${id} is archived already`);
+  throw invalid(['packageId'], `package ${id} is already archived`);
 }
 
 /** Refuses an unknown package (`PackageNotFound`) and two conditions at once (`invalid`). */

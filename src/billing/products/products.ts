@@ -149,11 +149,13 @@ async function checkFilters(
 
 /**
  * Withdraws a product permanently: rate cards that have it continue, it gets no new rates. Refuses an
- * unknown product (`not_found`) and one that is archived already (`invalid`).
+ * unknown product (`not_found`) and one that is already archived (`invalid`).
  */
 export async function archiveProduct(deps: RowContext, id: string): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const product = await requireActiveProduct(tx, id);
+    const product = await lockProduct(tx, id);
+    if (product === null) throw notFound('product', id);
+    if (product.archivedAt !== null) throw invalid(['productId'], `product ${id} is already archived`);
     await archiveStoredProduct(tx, product.id, deps.clock.now());
   });
 }

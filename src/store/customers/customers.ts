@@ -20,12 +20,23 @@ export interface Customer {
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly archivedAt: Instant | null;
+  /** Whether its invoices are delivered to a billing provider. */
+  readonly billableStatus: BillableStatus;
+  /** Whether Stripe's invoices stay drafts; null: as the service has it for all. */
+  readonly leaveInvoicesInDraft: boolean | null;
 }
+
+/** What is decided of every customer when it is created. */
+export const NEW_CUSTOMER = {
+  archivedAt: null,
+  billableStatus: 'billable',
+  leaveInvoicesInDraft: null,
+} as const;
 
 /** Stores a customer without aliases; `claimAliases` adds them. */
 export async function insertCustomer(
   tx: Transaction,
-  customer: Omit<Customer, 'ingestAliases' | 'archivedAt'>,
+  customer: Omit<Customer, 'ingestAliases' | keyof typeof NEW_CUSTOMER>,
 ): Promise<void> {
   await addCustomer(tx, customer);
 }

@@ -11,9 +11,11 @@ import { DrizzleQueryError, sql } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { z } from 'zod';
+import { codeOf } from '../../core/failures.ts';
 import { failureReason, type Migration, MigrationError, pendingMigrations } from '../../core/migrations.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { formatInstant } from '../../core/time.ts';
+import { TOLD_AFTER_MS } from '../../runtime/told-wait.ts';
 import type { Database } from '../base/database.ts';
 import { LOCKS } from '../base/lock-numbers.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
@@ -30,6 +32,7 @@ const STORE = 'PostgreSQL';
 export async function withMigrationLock<Result>(
   connection: PostgresConnection,
   work: (db: Database) => Promise<Result>,
+  told: LockWait = { say: () => undefined },
 ): Promise<Result> {
   const client = connectPostgres(connection, {
     max: 1,
@@ -37,12 +40,50 @@ export async function withMigrationLock<Result>(
   });
   const db = drizzle(client);
   try {
-    // It goes with the connection.
-    await db.execute(sql`select pg_advisory_lock(${LOCKS.migration})`);
+    await takeLock(db, told);
     return await work(db);
   } finally {
     await client.end({ timeout: 5 });
   }
+}
+
+/** How a wait for the lock is told. It has no end: migrations of a large database may take hours. */
+export interface LockWait {
+  say(line: string): void;
+  /** From one line to the next: 10 s unless given. */
+  readonly everyMs?: number | undefined;
+}
+
+/** The lock goes with the connection. */
+async function takeLock(db: Database, { say, everyMs = TOLD_AFTER_MS }: LockWait): Promise<void> {
+  await db.execute(sql.raw(`set lock_timeout = ${Math.ceil(everyMs)}`));
+  for (;;) {
+    try {
+      await db.execute(sql`select pg_advisory_lock(${LOCKS.migration})`);
+      break;
+    } catch (error) {
+      if (codeOf(error instanceof DrizzleQueryError ? error.cause : error) !== LOCK_NOT_AVAILABLE)
+        throw error;
+      say(`the start waits for the lock of migrations, which ${await holderOfLock(db)} has`);
+    }
+  }
+  await db.execute(sql`set lock_timeout = 0`);
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+const holderRow = z.object({ pid: z.number(), program: z.string().nullable(), host: z.string().nullable() });
+
+/** The connection that has the lock, for the operator. */
+async function holderOfLock(db: Database): Promise<string> {
+  const [row] = await db.execute(sql`
+    select l.pid, a.application_name as program, host(a.client_addr) as host
+    from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'advisory' and l.granted and l.database = a.datid
+      and ((l.classid::bigint << 32) | l.objid::bigint) = ${LOCKS.migration}`);
+  if (row === undefined) return 'another connection';
+  const { pid, program, host } = holderRow.parse(row);
+  return `the connection of ${program || 'a program'} from ${host ?? 'this machine'} (pid ${pid} of PostgreSQL)`;
 }
 
 /** Brings the database up to date under the lock. */

@@ -9,6 +9,7 @@ import { createCustomer } from '../../../billing/customers/create-customer.ts';
 import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { eraseCustomer } from '../../../billing/erasure/erase-customer.ts';
+import { BILLABLE_STATUSES } from '../../../core/billing-providers.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { Customer } from '../../../store/customers/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -44,7 +45,17 @@ const customerDetail = customer
     customer_config: z.object({
       crm_account_id: z.string().nullable(),
       salesforce_account_id: z.string().nullable().meta({ description: 'The same as crm_account_id.' }),
+      leave_stripe_invoices_in_draft: z.boolean().nullable().meta({
+        description: 'Whether its invoices stay drafts at Stripe; null: as the service has it for all.',
+      }),
     }),
+    current_billable_status: z
+      .object({ value: z.enum(BILLABLE_STATUSES), effective_at: timestamp.nullable() })
+      .meta({
+        description:
+          'Whether invoices that are issued from now on are delivered to a billing provider (`setBillableStatus`). ' +
+          'Since when is not kept: `effective_at` is null.',
+      }),
     created_at: timestamp,
     updated_at: timestamp,
     archived_at: timestamp.nullable(),
@@ -302,7 +313,12 @@ function toWire(from: WithCustomFields<Customer>) {
 function detailToWire(from: WithCustomFields<Customer>) {
   return {
     ...toWire(from),
-    customer_config: { crm_account_id: from.crmAccountId, salesforce_account_id: from.crmAccountId },
+    customer_config: {
+      crm_account_id: from.crmAccountId,
+      salesforce_account_id: from.crmAccountId,
+      leave_stripe_invoices_in_draft: from.leaveInvoicesInDraft,
+    },
+    current_billable_status: { value: from.billableStatus, effective_at: null },
     created_at: formatInstant(from.createdAt),
     updated_at: formatInstant(from.updatedAt),
     archived_at: from.archivedAt === null ? null : formatInstant(from.archivedAt),

@@ -15,6 +15,8 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, boolean>>;
   /** The faults and their remedies, a line each. */
   readonly problems?: readonly string[];
+  /** Of the database (`store/service/database-identity.ts`); null: not known. */
+  readonly dataId?: string | null;
 }
 
 export interface ServiceParts {
@@ -70,10 +72,25 @@ function readinessRoute(deps: ServiceParts): RouteDefinition {
     scope: 'public',
     errors: [503],
     errorBody: notReady,
-    response: z.object({ status: z.literal('ready'), checks }).meta({ id: 'Readiness' }),
+    response: z
+      .object({
+        status: z.literal('ready'),
+        checks,
+        data_id: z.string().optional().meta({
+          description: 'Which database it has: `tallyhouse doctor` compares it with that of its settings.',
+        }),
+      })
+      .meta({ id: 'Readiness' }),
     async handler() {
       const readiness = await deps.readiness();
-      if (readiness.ready) return { status: 'ready' as const, checks: { ...readiness.checks } };
+      const { dataId } = readiness;
+      if (readiness.ready) {
+        return {
+          status: 'ready' as const,
+          checks: { ...readiness.checks },
+          ...(dataId == null ? {} : { data_id: dataId }),
+        };
+      }
       const missing = Object.keys(readiness.checks).filter((name) => readiness.checks[name] === false);
       throw new Refusal(
         'unavailable',

@@ -5,14 +5,19 @@ import { formatInstant, type Instant } from '../../../core/time.ts';
 import { openPlace } from '../backup/open-place.ts';
 import { lastBackup } from '../backup/repository.ts';
 import { CommandFailure } from '../command-failure.ts';
-import { type Finding, fine, wrong } from './finding.ts';
+import { type Finding, fine, unknown, wrong } from './finding.ts';
 
 export async function checkBackups(
   { backupDir, backupSchedule }: Pick<Config, 'backupDir' | 'backupSchedule'>,
   now: Instant,
 ): Promise<readonly Finding[]> {
   if (backupDir === undefined)
-    return [fine('backup', 'BACKUP_DIR is not set, so it is not known when the last one was created')];
+    return [
+      unknown(
+        'backup',
+        'none is known: BACKUP_DIR is not set, so only you know when the last one was created',
+      ),
+    ];
   const last = await foundIn(backupDir);
   if (last instanceof CommandFailure) return [wrong('backup', `BACKUP_DIR: ${last.message}`)];
   if (last === null) {

@@ -4,14 +4,14 @@ import { type Config, ConfigError, type Environment, loadConfig } from '../../..
 import { memoryOfProcess } from '../../../core/process-memory.ts';
 import { misspeltLine, misspeltSettings } from '../../misspelt-settings.ts';
 import { EXIT } from '../command-failure.ts';
-import { createTerminal } from '../terminal/terminal.ts';
+import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { checkBackups } from './backups.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
 import { checkDisk, checkMemory, checkNode } from './machine.ts';
 import { checkMove } from './move.ts';
 import { checkPort } from './port.ts';
-import { checkPostgres } from './postgresql.ts';
+import { checkPostgres, dataIdOf } from './postgresql.ts';
 
 export interface DoctorOptions {
   /** One JSON document instead of lines. */
@@ -24,17 +24,25 @@ export async function doctorCommand({ json }: DoctorOptions, env: Environment): 
   const terminal = createTerminal(process.stdout);
   const bad = findings.filter(({ isFine }) => !isFine).length;
   if (json) {
-    const shown = findings.map(({ check, isFine, message }) => ({ check, ok: isFine, message }));
+    const shown = findings.map(({ check, isFine, isUnknown, message }) => ({
+      ...{ check, ok: isFine, message },
+      ...(isUnknown === true ? { unknown: true } : {}),
+    }));
     terminal.line(JSON.stringify({ ok: bad === 0, findings: shown }, null, 2));
   } else {
-    for (const { check, isFine, message } of findings) {
-      terminal.line(`${isFine ? terminal.green('✓') : terminal.red('✗')} ${check.padEnd(WIDTH)} ${message}`);
+    for (const finding of findings) {
+      terminal.line(`${markOf(finding, terminal)} ${finding.check.padEnd(WIDTH)} ${finding.message}`);
     }
     terminal.line(
       bad === 0 ? 'Nothing is wrong.' : `${bad} ${bad === 1 ? 'thing is' : 'things are'} wrong. ${REMEDIES}`,
     );
   }
   return bad === 0 ? EXIT.done : EXIT.failed;
+}
+
+function markOf({ isFine, isUnknown }: Finding, terminal: Terminal): string {
+  if (!isFine) return terminal.red('✗');
+  return isUnknown === true ? terminal.yellow('!') : terminal.green('✓');
 }
 
 /** A service that does not start has no guide. */
@@ -51,7 +59,7 @@ async function examine(env: Environment): Promise<readonly Finding[]> {
     looked('disk', () => checkDisk(config.dataDir)),
     looked('backup', () => checkBackups(config, Date.now())),
     looked('move', () => checkMove(config)),
-    looked('port', () => checkPort(config)),
+    looked('port', () => checkPort(config, () => dataIdOf(config))),
     looked('PostgreSQL', () => checkPostgres(config)),
     looked('ClickHouse', () => checkClickHouse(config)),
   ]);

@@ -4,12 +4,19 @@ export interface Finding {
   /** The subject of the check: one or two words. */
   readonly check: string;
   readonly isFine: boolean;
+  /** Nothing is known to be wrong, and it cannot be known. */
+  readonly isUnknown?: boolean;
   /** The state that was found, or the problem and its remedy, in one sentence. */
   readonly message: string;
 }
 
 export function fine(check: string, message: string): Finding {
   return { check, isFine: true, message };
+}
+
+/** What a check could not find out by the settings: no failure, and for somebody to look at. */
+export function unknown(check: string, message: string): Finding {
+  return { check, isFine: true, isUnknown: true, message };
 }
 
 export function wrong(check: string, message: string): Finding {

@@ -4,15 +4,22 @@ import { z } from 'zod';
 import type { Config } from '../../../config.ts';
 import { type Finding, fine, wrong } from './finding.ts';
 
+/** The identity of data; null: it cannot be read. Embedded stores run with their service only. */
+export type DataId = string | 'not running' | null;
+
 const ANSWER_MS_MAX = 5_000;
 
 /** Of a service that is ready, and of one that is not, which says what is missing. */
 const readiness = z.union([
-  z.object({ status: z.literal('ready'), checks: z.object({}) }),
+  z.object({ status: z.literal('ready'), checks: z.object({}), data_id: z.string().optional() }),
   z.object({ message: z.string().startsWith('Not ready: ') }),
 ]);
 
-export async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<readonly Finding[]> {
+/** `ownDataId` reads which data the settings name (`dataIdOf`). */
+export async function checkPort(
+  { host, port, dataDir, databaseUrl }: Pick<Config, 'host' | 'port' | 'dataDir' | 'databaseUrl'>,
+  ownDataId: () => Promise<DataId>,
+): Promise<readonly Finding[]> {
   const refused = await listenCode(host, port);
   if (refused === null) return [fine('port', `PORT ${port} of HOST ${host} is free: no service runs there`)];
   if (refused !== 'EADDRINUSE')
@@ -21,8 +28,20 @@ export async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): 
   const answer = await readinessOf(url);
   if (answer === null)
     return [wrong('port', `PORT ${port} of HOST ${host} is used by another program: set PORT`)];
-  if ('status' in answer) return [fine('service', `it is ready at ${url}`)];
-  return [wrong('service', answer.message)];
+  if ('message' in answer) return [wrong('service', answer.message)];
+  if (answer.data_id === undefined || !isOther(answer.data_id, await ownDataId()))
+    return [fine('service', `it is ready at ${url}`)];
+  const here = databaseUrl === undefined ? `DATA_DIR ${dataDir}` : 'DATABASE_URL';
+  return [
+    wrong(
+      'service',
+      `the service at ${url} has other data than ${here}: set PORT, or ${here.split(' ')[0]}, as it has`,
+    ),
+  ];
+}
+
+function isOther(dataId: string, own: DataId): boolean {
+  return own === 'not running' || (own !== null && own !== dataId);
 }
 
 /** Null where it can listen there. */

@@ -13,9 +13,11 @@ import { listFailedJobs } from '../../../store/jobs/failed-jobs.ts';
 import { listEndpoints, type WebhookEndpoint } from '../../../store/messages/webhook-endpoints.ts';
 import { findPendingMigrations } from '../../../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
+import { databaseIdentity } from '../../../store/service/database-identity.ts';
 import { reached } from '../../store-failure.ts';
 import { checkClock } from './clock.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
+import type { DataId } from './port.ts';
 
 const VERSION_MIN = 15;
 /** Of jobs and of webhooks. */
@@ -23,13 +25,29 @@ const NAMED_MAX = 10;
 const ENDPOINTS_MAX = 100;
 const CONNECT_MS_MAX = 3_000;
 
+type Place = Pick<Config, 'dataDir' | 'databaseUrl'>;
+
+/** Null: it is the embedded one, and does not run. */
+async function connectionTo({ databaseUrl: url, dataDir }: Place): Promise<PostgresConnection | null> {
+  return url === undefined ? await runningPostgres(join(dataDir, 'postgres')) : { url };
+}
+
+/** Which data the settings name. */
+export async function dataIdOf(config: Place): Promise<DataId> {
+  const connection = await connectionTo(config);
+  if (connection === null) return 'not running';
+  const pool = createDatabase(connection);
+  try {
+    return await databaseIdentity(pool.db);
+  } finally {
+    await pool.close();
+  }
+}
+
 /** An embedded one runs with the service only. */
-export async function checkPostgres(
-  config: Pick<Config, 'dataDir' | 'databaseUrl'>,
-): Promise<readonly Finding[]> {
-  const { databaseUrl: url, dataDir } = config;
-  const connection: PostgresConnection | null =
-    url === undefined ? await runningPostgres(join(dataDir, 'postgres')) : { url };
+export async function checkPostgres(config: Place): Promise<readonly Finding[]> {
+  const { databaseUrl: url } = config;
+  const connection = await connectionTo(config);
   if (connection === null) return [fine('PostgreSQL', 'the embedded one starts with the service')];
   const pool = createDatabase(connection);
   try {

@@ -21,6 +21,7 @@ export interface Terminal {
   bold(text: string): string;
   dim(text: string): string;
   green(text: string): string;
+  yellow(text: string): string;
   red(text: string): string;
 }
 
@@ -30,7 +31,7 @@ export function createTerminal(output: Output): Terminal {
   const interactive = output.isTTY === true;
   const colours = interactive && output.hasColors?.() === true;
   // The colours of this output are known, so Node need not look at the process's own.
-  const styled = (style: 'bold' | 'dim' | 'green' | 'red') => (text: string) =>
+  const styled = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow') => (text: string) =>
     colours ? styleText(style, text, { validateStream: false }) : text;
   const bold = styled('bold');
   return {
@@ -48,6 +49,7 @@ export function createTerminal(output: Output): Terminal {
     bold,
     dim: styled('dim'),
     green: styled('green'),
+    yellow: styled('yellow'),
     red: styled('red'),
   };
 }

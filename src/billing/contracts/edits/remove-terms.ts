@@ -40,7 +40,7 @@ function requireActive(
     const path = ['removals', list, index, 'id'];
     const term = terms.find((one) => one.id === id);
     if (term === undefined) throw invalid(path, `the contract has no ${what} ${id}`);
-    if (term.archivedAt !== null || wanted.has(id)) throw invalid(path, `${what} ${id} is archived already`);
+    if (term.archivedAt !== null || wanted.has(id)) throw invalid(path, `${what} ${id} is already archived`);
     wanted.add(id);
   }
   return wanted;

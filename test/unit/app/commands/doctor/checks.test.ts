@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkBackups } from '../../../../../src/app/commands/doctor/backups.ts';
 import { checkClock } from '../../../../../src/app/commands/doctor/clock.ts';
 import { looked } from '../../../../../src/app/commands/doctor/finding.ts';
 import { checkDisk, checkMemory, checkNode } from '../../../../../src/app/commands/doctor/machine.ts';
@@ -62,18 +63,21 @@ describe('the doctor', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-    return { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+    const { port } = server.address() as AddressInfo;
+    return { host: '127.0.0.1', port, dataDir: '.data', databaseUrl: undefined };
   }
 
+  const sameData = async () => null;
+
   it('the doctor tells a service that is ready from one that is not, and from another program', async () => {
-    expect(await checkPort(await listening({ status: 'ready', checks: {} }, 200))).toEqual([
+    expect(await checkPort(await listening({ status: 'ready', checks: {} }, 200), sameData)).toEqual([
       expect.objectContaining({ check: 'service', isFine: true }),
     ]);
     const message = 'Not ready: data. usage_events/x is missing';
-    expect(await checkPort(await listening({ message }, 503))).toEqual([
+    expect(await checkPort(await listening({ message }, 503), sameData)).toEqual([
       { check: 'service', isFine: false, message },
     ]);
-    expect(await checkPort(await listening({ hello: 'world' }, 200))).toEqual([
+    expect(await checkPort(await listening({ hello: 'world' }, 200), sameData)).toEqual([
       expect.objectContaining({
         check: 'port',
         isFine: false,
@@ -82,11 +86,39 @@ describe('the doctor', () => {
     ]);
   });
 
+  it.each([
+    ['a', undefined, true],
+    [null, undefined, true],
+    ['b', undefined, false],
+    ['not running', undefined, false],
+    ['b', 'postgres://me:s3cret@db/x', false],
+  ])(
+    'the doctor says when the service at the port has data a, and the settings name %j',
+    async (own, databaseUrl, isFine) => {
+      const there = await listening({ status: 'ready', checks: {}, data_id: 'a' }, 200);
+      const [found, ...others] = await checkPort({ ...there, databaseUrl }, async () => own);
+      expect(others).toEqual([]);
+      expect(found).toMatchObject({ check: 'service', isFine });
+      if (isFine) return;
+      const place = databaseUrl === undefined ? 'DATA_DIR .data' : 'DATABASE_URL';
+      expect(found?.message).toContain(`has other data than ${place}: set PORT`);
+      expect(found?.message).not.toContain('s3cret');
+    },
+  );
+
+  it('the doctor marks a backup that nobody knows of as unknown, not as fine', async () => {
+    expect(await checkBackups({ backupDir: undefined, backupSchedule: undefined }, 0)).toEqual([
+      expect.objectContaining({ check: 'backup', isFine: true, isUnknown: true }),
+    ]);
+  });
+
+  const place = { dataDir: '.data', databaseUrl: undefined };
+
   it('the doctor says whether the port is free, and whether the address is of this machine', async () => {
-    expect(await checkPort({ host: '127.0.0.1', port: 0 })).toEqual([
+    expect(await checkPort({ ...place, host: '127.0.0.1', port: 0 }, sameData)).toEqual([
       expect.objectContaining({ isFine: true }),
     ]);
-    expect(await checkPort({ host: '192.0.2.1', port: 0 })).toEqual([
+    expect(await checkPort({ ...place, host: '192.0.2.1', port: 0 }, sameData)).toEqual([
       expect.objectContaining({
         check: 'port',
         isFine: false,

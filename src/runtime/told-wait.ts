@@ -1,0 +1,36 @@
+/** Waits of a start that may have no end: when one takes long, the operator reads what it is for. */
+import { SECOND_MS } from '../core/time.ts';
+
+export interface ToldWait {
+  /** Continues the sentence `the start waits for …`. */
+  readonly what: string;
+  say(line: string): void;
+  /** From the beginning to the first line: 10 s unless given. */
+  readonly afterMs?: number | undefined;
+}
+
+export const TOLD_AFTER_MS = 10 * SECOND_MS;
+/** From a line to the next one. */
+const TOLD_EVERY_MS = 60 * SECOND_MS;
+
+/** The result of `work`. A line after 10 s and then every minute names it until it ends. */
+export async function toldWait<Result>(
+  { what, say, afterMs = TOLD_AFTER_MS }: ToldWait,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const since = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const sayIn = (ms: number) => {
+    timer = setTimeout(() => {
+      say(`the start waits for ${what}, for ${Math.round((performance.now() - since) / SECOND_MS)} s now`);
+      sayIn(TOLD_EVERY_MS);
+    }, ms);
+    timer.unref();
+  };
+  sayIn(afterMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
