@@ -10,7 +10,7 @@ import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import { requireNotMoved } from '../embedded/move-record.ts';
 import type { Logger } from '../log.ts';
-import { toldWait } from '../runtime/told-wait.ts';
+import { reportedWait } from '../runtime/reported-wait.ts';
 import type { Application } from './application.ts';
 import { openBackupChannel } from './backups/backup-channel.ts';
 import { type Backups, createBackups } from './backups/backups.ts';
@@ -59,7 +59,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   };
   try {
     const backups = await createBackups({ config, log, env: processEnvironment() });
-    const step = toldTo(log);
+    const step = reportedTo(log);
     const directory = await step('the lock of DATA_DIR', () => takeDataDirectory(config.dataDir));
     undo.push(() => directory.release());
     await step('the record of a move', () => requireHere(config));
@@ -105,9 +105,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 }
 
-function toldTo(log: Logger) {
+function reportedTo(log: Logger) {
   return <Result>(what: string, work: () => Promise<Result>) =>
-    toldWait({ what, say: (line) => log.warn(line) }, work);
+    reportedWait({ what, say: (line) => log.warn(line) }, work);
 }
 
 function firstTokenIn(config: Pick<Config, 'dataDir'>, log: Logger) {

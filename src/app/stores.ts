@@ -15,7 +15,7 @@ import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
 import { withHeldMerges } from '../metering/client/held-merges.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
-import { toldWait } from '../runtime/told-wait.ts';
+import { reportedWait } from '../runtime/reported-wait.ts';
 import { createDatabase, type DatabasePool } from '../store/base/database.ts';
 import { type Listen, listenTo } from '../store/base/notifications.ts';
 import { findEventLogRecord, recordEventLog } from '../store/events/event-log.ts';
@@ -63,8 +63,8 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
   const postgresql = databaseUrl === undefined ? 'the embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL';
   const analytic = clickhouseUrl === undefined ? 'the embedded ClickHouse' : 'ClickHouse of CLICKHOUSE_URL';
   const [relational, columnar] = await Promise.allSettled([
-    toldWait({ what: postgresql, say }, () => openPostgres(config, log)),
-    toldWait({ what: analytic, say }, () => openClickHouse(config, holdMerges, log)),
+    reportedWait({ what: postgresql, say }, () => openPostgres(config, log)),
+    reportedWait({ what: analytic, say }, () => openClickHouse(config, holdMerges, log)),
   ]);
   if (relational.status === 'rejected' || columnar.status === 'rejected') {
     if (relational.status === 'fulfilled') await relational.value.close();
@@ -79,7 +79,7 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
   let events: LoggedClickHouse | undefined;
   try {
     const stores = { postgres: connection, clickhouse, cluster: config.clickhouseCluster, log };
-    await toldWait({ what: 'the migrations of both stores', say }, () =>
+    await reportedWait({ what: 'the migrations of both stores', say }, () =>
       withDefinitions(config, () => migrateStores(stores)),
     );
     if (clickhouseUrl === undefined) {
@@ -87,7 +87,7 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
         read: () => findEventLogRecord(pool.db),
         write: (record: RecordedPosition) => recordEventLog(pool.db, record, Date.now()),
       };
-      events = await toldWait({ what: 'the log of events', say }, () =>
+      events = await reportedWait({ what: 'the log of events', say }, () =>
         withEventLog(clickhouse, config.dataDir, { ...options, records }),
       );
     }

@@ -26,7 +26,7 @@ export interface Customer {
   readonly leaveInvoicesInDraft: boolean | null;
 }
 
-/** What is decided of every customer when it is created. */
+/** The state of a customer that has just been created. */
 export const NEW_CUSTOMER = {
   archivedAt: null,
   billableStatus: 'billable',

@@ -15,7 +15,7 @@ import { codeOf } from '../../core/failures.ts';
 import { failureReason, type Migration, MigrationError, pendingMigrations } from '../../core/migrations.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { formatInstant } from '../../core/time.ts';
-import { TOLD_AFTER_MS } from '../../runtime/told-wait.ts';
+import { REPORTED_AFTER_MS } from '../../runtime/reported-wait.ts';
 import type { Database } from '../base/database.ts';
 import { LOCKS } from '../base/lock-numbers.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
@@ -47,7 +47,7 @@ export async function withMigrationLock<Result>(
   }
 }
 
-/** How a wait for the lock is told. It has no end: migrations of a large database may take hours. */
+/** How a wait for the lock is reported. It has no end: migrations of a large database may take hours. */
 export interface LockWait {
   say(line: string): void;
   /** From one line to the next: 10 s unless given. */
@@ -55,7 +55,7 @@ export interface LockWait {
 }
 
 /** The lock goes with the connection. */
-async function takeLock(db: Database, { say, everyMs = TOLD_AFTER_MS }: LockWait): Promise<void> {
+async function takeLock(db: Database, { say, everyMs = REPORTED_AFTER_MS }: LockWait): Promise<void> {
   await db.execute(sql.raw(`set lock_timeout = ${Math.ceil(everyMs)}`));
   for (;;) {
     try {

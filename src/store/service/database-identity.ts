@@ -7,7 +7,7 @@ import type { Database } from '../base/database.ts';
 const identityRow = z.object({ cluster: z.string(), database: z.string() });
 const CHARACTERS = 16;
 
-/** Null: the server does not say. The name of the cluster that the server has given itself is not told. */
+/** Null: the server does not say. The identifier of the cluster itself stays here. */
 export async function databaseIdentity(db: Database): Promise<string | null> {
   try {
     const [row] = await db.execute(

@@ -14,7 +14,7 @@ export function fine(check: string, message: string): Finding {
   return { check, isFine: true, message };
 }
 
-/** What a check could not find out by the settings: no failure, and for somebody to look at. */
+/** A thing that the settings do not let a check find out: no failure, and for somebody to look at. */
 export function unknown(check: string, message: string): Finding {
   return { check, isFine: true, isUnknown: true, message };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { toldWait } from '../../../src/runtime/told-wait.ts';
+import { reportedWait } from '../../../src/runtime/reported-wait.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -8,14 +8,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('a wait is told after 10 s and then every minute, and not when it has ended', async () => {
+it('a wait is reported after 10 s and then every minute, and not when it has ended', async () => {
   const lines: string[] = [];
   let end = (_result: string) => {};
   const work = () =>
     new Promise<string>((resolve) => {
       end = resolve;
     });
-  const result = toldWait({ what: 'the store', say: (line) => lines.push(line) }, work);
+  const result = reportedWait({ what: 'the store', say: (line) => lines.push(line) }, work);
   await vi.advanceTimersByTimeAsync(9_999);
   expect(lines).toEqual([]);
   await vi.advanceTimersByTimeAsync(60_001);
@@ -29,12 +29,12 @@ it('a wait is told after 10 s and then every minute, and not when it has ended',
   expect(lines).toHaveLength(2);
 });
 
-it('a wait that fails is told no more, and its caller gets the failure', async () => {
+it('a wait that fails is reported no more, and its caller gets the failure', async () => {
   const lines: string[] = [];
   const failing = async () => {
     throw new Error('gone');
   };
-  await expect(toldWait({ what: 'the store', say: (line) => lines.push(line) }, failing)).rejects.toThrow(
+  await expect(reportedWait({ what: 'the store', say: (line) => lines.push(line) }, failing)).rejects.toThrow(
     'gone',
   );
   await vi.advanceTimersByTimeAsync(60_000);

@@ -1,7 +1,7 @@
 /** Waits of a start that may have no end: when one takes long, the operator reads what it is for. */
 import { SECOND_MS } from '../core/time.ts';
 
-export interface ToldWait {
+export interface ReportedWait {
   /** Continues the sentence `the start waits for …`. */
   readonly what: string;
   say(line: string): void;
@@ -9,13 +9,13 @@ export interface ToldWait {
   readonly afterMs?: number | undefined;
 }
 
-export const TOLD_AFTER_MS = 10 * SECOND_MS;
+export const REPORTED_AFTER_MS = 10 * SECOND_MS;
 /** From a line to the next one. */
-const TOLD_EVERY_MS = 60 * SECOND_MS;
+const REPORTED_EVERY_MS = 60 * SECOND_MS;
 
 /** The result of `work`. A line after 10 s and then every minute names it until it ends. */
-export async function toldWait<Result>(
-  { what, say, afterMs = TOLD_AFTER_MS }: ToldWait,
+export async function reportedWait<Result>(
+  { what, say, afterMs = REPORTED_AFTER_MS }: ReportedWait,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const since = performance.now();
@@ -23,7 +23,7 @@ export async function toldWait<Result>(
   const sayIn = (ms: number) => {
     timer = setTimeout(() => {
       say(`the start waits for ${what}, for ${Math.round((performance.now() - since) / SECOND_MS)} s now`);
-      sayIn(TOLD_EVERY_MS);
+      sayIn(REPORTED_EVERY_MS);
     }, ms);
     timer.unref();
   };
