@@ -43,7 +43,6 @@ import type { Database } from '../store/base/database.ts';
 import type { Listen } from '../store/base/notifications.ts';
 import { findSlashesApartFrom } from '../store/events/cloud-event-identities.ts';
 import { findResponseIdsFrom } from '../store/events/span-identities.ts';
-import { databaseIdentity } from '../store/service/database-identity.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
 import type { Backups } from './backups/backups.ts';
@@ -57,7 +56,7 @@ import type { WriteGate } from './move/write-gate.ts';
 import { createOlderIds } from './older-ids.ts';
 import { createPartsWatch } from './parts-watch.ts';
 import { createPayments, type PaymentsConfig } from './payments.ts';
-import { type Pings, readiness } from './readiness.ts';
+import { identifiedReadiness, type Pings } from './readiness.ts';
 import { everyRoute } from './routes.ts';
 import { createRunningRequests } from './running-requests.ts';
 import { serviceFigures } from './service-figures.ts';
@@ -189,7 +188,6 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     upcoming: upcomingCommits,
   };
   const { windowDays, alarms, invoiceLog, accounts } = context;
-  const dataId = await databaseIdentity(stores.db);
   const rightOfWay = createRightOfWay();
   const jobsContext: JobsContext = {
     ...context,
@@ -325,7 +323,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     admitEvents,
     ingestSpans: spans.ingest,
     ingestCloudEvents,
-    readiness: async () => ({ ...(await readiness({ stores, watch, index, room })), dataId }),
+    readiness: await identifiedReadiness({ stores, watch, index, room }),
     shortage: room.shortage,
     measures: serviceFigures({
       ingest,

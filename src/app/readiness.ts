@@ -2,6 +2,8 @@
 import type { Readiness } from '../api/routes/service/routes.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { within } from '../runtime/time-limit.ts';
+import type { Database } from '../store/base/database.ts';
+import { databaseIdentity } from '../store/service/database-identity.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { PartsWatch } from './parts-watch.ts';
 
@@ -40,6 +42,14 @@ export async function readiness({ stores, watch, index, room }: Checked): Promis
     ...(shortage === null ? [] : [shortage]),
   ];
   return { ready: Object.values(checks).every((isFine) => isFine), checks, problems };
+}
+
+/** The same with which database it is, which is read once. */
+export async function identifiedReadiness(
+  checked: Checked & { readonly stores: { readonly db: Database } },
+): Promise<() => Promise<Readiness>> {
+  const dataId = await databaseIdentity(checked.stores.db);
+  return async () => ({ ...(await readiness(checked)), dataId });
 }
 
 /** Of the stored data. */
