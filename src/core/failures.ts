@@ -69,8 +69,8 @@ function withoutValues(message: string): string {
   return message.replace(/["'].*/s, '…');
 }
 
-/** Codes of the operating system and of the PostgreSQL driver for a connection that cannot be used. */
-const LOST_CONNECTION = new Set([
+/** Codes of the operating system and of the PostgreSQL driver for a connection, or a disk, that cannot be used. */
+const CANNOT_BE_USED = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -85,6 +85,9 @@ const LOST_CONNECTION = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
   'CONNECTION_ENDED',
+  // The service itself writes files for queries, for example of rows that it sends along.
+  'ENOSPC',
+  'EDQUOT',
 ]);
 
 /**
@@ -113,7 +116,7 @@ export function isStoreUnavailable(error: unknown): boolean {
     if (NO_DESCRIPTORS.test(`${code} ${at.message}`)) return true;
     if (code === undefined) continue;
     const isOfPostgres = textOf(at, 'severity') !== undefined;
-    if (isOfPostgres ? POSTGRES_UNAVAILABLE.test(code) : LOST_CONNECTION.has(code)) return true;
+    if (isOfPostgres ? POSTGRES_UNAVAILABLE.test(code) : CANNOT_BE_USED.has(code)) return true;
     if (textOf(at, 'type') !== undefined && CLICKHOUSE_UNAVAILABLE.test(code)) return true;
   }
   return false;

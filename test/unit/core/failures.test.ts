@@ -64,6 +64,7 @@ describe('isStoreUnavailable', () => {
     ['a server that is stopped', failedQuery(postgresError('57P01'))],
     ['a server that starts', postgresError('57P03')],
     ['a full disk', postgresError('53100')],
+    ['a disk that is full for the service itself', systemError('ENOSPC')],
     ['too many connections', postgresError('53300')],
     ['a deadlock', failedQuery(postgresError('40P01'))],
     ['a snapshot that was overtaken', failedQuery(postgresError('40001'))],
