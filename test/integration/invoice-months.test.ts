@@ -13,7 +13,7 @@ import { completion, createScenarioCatalogue, type ScenarioCatalogue } from '../
 const NOW = '2026-12-20T00:00:00Z';
 const service = await serviceForFile({ sandboxNow: NOW });
 const { api } = service;
-const MONTHS = monthsOfYears(2025, 2028);
+const MONTHS = monthsOfYears(2026, 2028);
 const PAGE = 7;
 
 interface Listed {
@@ -203,6 +203,43 @@ describe('a scheduled invoice of the first at midnight', () => {
       ]).toEqual([]);
     },
   );
+});
+
+test('a scheduled invoice whose issue date was moved is in the month of its issue, in lists, revenue and reconciliation, as a draft and when it is issued', async () => {
+  const customer_id = await createdId(api, '/v1/customers', { name: 'Moved' });
+  await createdId(api, '/v1/contracts/create', {
+    ...{ customer_id, starting_at: '2026-01-15T00:00:00Z' },
+    scheduled_charges: [
+      {
+        product_id: fee,
+        schedule: { schedule_items: [{ timestamp: '2026-12-22T00:00:00Z', amount: 10 }] },
+      },
+    ],
+  });
+  const [draft] = await list({ customer_id, status: 'DRAFT' });
+  await api.post('/v1/contracts/updateInvoiceIssueDate', {
+    invoice_id: draft?.id,
+    issued_at: '2027-01-01T00:00:00Z',
+  });
+  const found = async (month: string, starting_on: string, ending_before: string) => {
+    const range = { starting_on, ending_before };
+    const listed = await both({ customer_id, month });
+    const revenue = await api.get('/v1/revenue', { query: { customer_id, ...range } });
+    const reconciled = await api.post('/v1/invoices/reconcile', { customer_id, ...range });
+    const days = revenue
+      .list('data[0].days')
+      .map((day) => (day as { start_timestamp: string }).start_timestamp);
+    return { listed: listed.length, days, reconciled: reconciled.list('data').length };
+  };
+  const expectMoved = async () => {
+    const december = await found('2026-12', '2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z');
+    expect(december).toEqual({ listed: 0, days: [], reconciled: 0 });
+    const january = await found('2027-01', '2027-01-01T00:00:00Z', '2027-02-01T00:00:00Z');
+    expect(january).toEqual({ listed: 1, days: ['2027-01-01T00:00:00.000Z'], reconciled: 1 });
+  };
+  await expectMoved();
+  await service.moveClock('2027-01-02T00:00:00Z');
+  await expectMoved();
 });
 
 test.each(['2026-13', '2026', 'november', '2300-01', '1969-12'])(

@@ -9,7 +9,11 @@ import { cutPage, type PageRequest } from '../../core/paging.ts';
 import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import { DAY_MS, floorToDay, floorToHour, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
 import { type WindowSize, windowsDownFrom, windowsFrom } from '../../rating/invoices/breakdown.ts';
-import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoices/invoice-lists.ts';
+import {
+  type InvoicePageRequest,
+  listInvoiceHeadsOverlapping,
+  type ScheduledDate,
+} from '../../store/invoices/invoice-lists.ts';
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices/invoices.ts';
 import { withLines } from '../../store/invoices/whole-invoices.ts';
 import type { SnapshotContext } from '../billing-context.ts';
@@ -28,6 +32,8 @@ export interface BreakdownFilter {
   readonly status?: InvoiceStatus | undefined;
   /** Without a status: whether voided invoices are left out. */
   readonly withoutVoid?: boolean;
+  /** The date in whose window a SCHEDULED invoice is; `schedule` by default. */
+  readonly scheduledBy?: ScheduledDate;
   readonly creditTypeId?: string | undefined;
 }
 
@@ -116,7 +122,7 @@ async function findSources(
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<Source[]> {
-  const { customerId, status, creditTypeId, withoutVoid = false } = filter;
+  const { customerId, status, creditTypeId, withoutVoid = false, scheduledBy = 'schedule' } = filter;
   const [drafts, heads] = await Promise.all([
     status === undefined || status === 'DRAFT' ? draftPlaces(deps, { customerId, creditTypeId }) : [],
     status === 'DRAFT'
@@ -125,7 +131,7 @@ async function findSources(
           deps.db,
           { customerId, status, creditTypeId },
           rangeFrom(filter.range, page),
-          { order: page.order, limit: Math.max(ISSUED_MAX, page.limit + 1) },
+          { order: page.order, limit: Math.max(ISSUED_MAX, page.limit + 1), scheduledBy },
         ),
   ]);
   const shown = heads.filter((head) => !(withoutVoid && status === undefined && head.status === 'VOID'));
@@ -142,7 +148,7 @@ function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Int
 
 /** A SCHEDULED invoice has one window: that which contains its date. */
 function windowsOf(source: Source, filter: BreakdownFilter, { after, order }: BreakdownPageRequest) {
-  const { period, date } = timeOfSource(source);
+  const { period, date } = timeOfSource(source, filter);
   const { size, range } = filter;
   if (date !== null) return [windowAt(date, size)];
   if (size === 'none') return [period];
@@ -152,14 +158,19 @@ function windowsOf(source: Source, filter: BreakdownFilter, { after, order }: Br
 }
 
 /** `date`: of a SCHEDULED invoice, else null. */
-function timeOfSource(source: Source): { readonly period: Interval; readonly date: Instant | null } {
+function timeOfSource(
+  source: Source,
+  { scheduledBy }: BreakdownFilter,
+): { readonly period: Interval; readonly date: Instant | null } {
+  const isByIssue = scheduledBy === 'issue';
   if ('head' in source) {
-    const { type, period } = source.head;
-    return { period, date: type === 'SCHEDULED' ? period.start : null };
+    const { type, period, issuedAt } = source.head;
+    return { period, date: type === 'SCHEDULED' ? (isByIssue ? issuedAt : period.start) : null };
   }
   const { draft } = source;
   if (draft.kind === 'usage') return { period: draft.target.period, date: null };
-  return { period: { start: draft.target.at, end: draft.target.at }, date: draft.target.at };
+  const { at } = draft.target;
+  return { period: { start: at, end: at }, date: isByIssue ? draft.issuedAt : at };
 }
 
 function windowAt(at: Instant, size: BreakdownSize): Interval {

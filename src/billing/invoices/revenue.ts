@@ -19,7 +19,8 @@ const WINDOWS_MAX = 2_000;
 
 /**
  * The days of `range` on which something is billed, by currency. Unlike costs these are the totals of the invoices:
- * without what commits and credits pay, and with what a postpaid commit covers. Refuses more than 2,000 windows
+ * without what commits and credits pay, and with what a postpaid commit covers; a SCHEDULED invoice is on the day of its
+ * issue, as in its month. Refuses more than 2,000 windows
  * (`too_large`).
  */
 export async function listRevenue(
@@ -29,7 +30,7 @@ export async function listRevenue(
 ): Promise<DayRevenue[]> {
   const { rows, next } = await listBreakdowns(
     deps,
-    { customerId, range, size: 'day', withoutVoid: true },
+    { customerId, range, size: 'day', withoutVoid: true, scheduledBy: 'issue' },
     { after: null, limit: WINDOWS_MAX, order: 'ascending' },
   );
   if (next !== null)

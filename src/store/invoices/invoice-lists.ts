@@ -1,5 +1,5 @@
 /** Issued invoices in order, page by page, without their lines. */
-import { and, asc, desc, eq, gt, gte, lt, ne, not, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, ne, not, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { ExternalStatus } from '../../core/external-invoice.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { InvoiceTimeFilter } from '../../core/invoice-month.ts';
@@ -47,6 +47,9 @@ export async function listInvoiceHeads(
   return rows.map(invoiceFromRow);
 }
 
+/** Where a SCHEDULED invoice stands in time: on the date of its schedule, or on that of its issue, which may be moved. */
+export type ScheduledDate = 'schedule' | 'issue';
+
 /**
  * The issued invoices whose period shares time with `range`, or whose date lies in it, without their lines: the `limit` earliest
  * ones, or the latest for descending order. Consolidated ones only where the filter asks for their type: they repeat
@@ -56,12 +59,10 @@ export async function listInvoiceHeadsOverlapping(
   db: Database | Transaction,
   filter: InvoiceFilter,
   range: Interval,
-  page: Omit<InvoicePageRequest, 'after'>,
+  page: Omit<InvoicePageRequest, 'after'> & { readonly scheduledBy?: ScheduledDate },
 ): Promise<IssuedHead[]> {
-  const order =
-    page.order === 'ascending'
-      ? [asc(invoices.periodStart), asc(invoices.id)]
-      : [desc(invoices.periodEnd), desc(invoices.id)];
+  const [start, end] = timesBy(page.scheduledBy ?? 'schedule');
+  const order = page.order === 'ascending' ? [asc(start), asc(invoices.id)] : [desc(end), desc(invoices.id)];
   const rows = await db
     .select()
     .from(invoices)
@@ -69,16 +70,23 @@ export async function listInvoiceHeadsOverlapping(
       and(
         ...headConditions(filter),
         filter.type === undefined ? ne(invoices.type, 'USAGE_CONSOLIDATED') : undefined,
-        lt(invoices.periodStart, range.end),
+        lt(start, sql.param(range.end, invoices.periodStart)),
         or(
-          gt(invoices.periodEnd, range.start),
-          and(eq(invoices.type, 'SCHEDULED'), gte(invoices.periodStart, range.start)),
+          gt(end, sql.param(range.start, invoices.periodEnd)),
+          and(eq(invoices.type, 'SCHEDULED'), gte(start, sql.param(range.start, invoices.periodStart))),
         ),
       ),
     )
     .orderBy(...order)
     .limit(page.limit);
   return rows.map(invoiceFromRow);
+}
+
+function timesBy(scheduledBy: ScheduledDate): readonly [start: SQLWrapper, end: SQLWrapper] {
+  const { type, periodStart, periodEnd, issuedAt } = invoices;
+  if (scheduledBy === 'schedule') return [periodStart, periodEnd];
+  const by = (time: SQLWrapper) => sql`case when ${type} = 'SCHEDULED' then ${issuedAt} else ${time} end`;
+  return [by(periodStart), by(periodEnd)];
 }
 
 function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL | undefined {

@@ -34,7 +34,7 @@ export function revenueRoute(deps: BillingContext): RouteDefinition {
     summary: 'List what invoices bill day by day, of all customers',
     description:
       'The totals of the daily breakdowns of all drafts and finalized invoices, for a page of the customers that are ' +
-      `not archived, or for one. At most ${DAYS_MAX} days. Drafts are computed while it is read.`,
+      `not archived, or for one. A scheduled invoice is on the day of its issue. At most ${DAYS_MAX} days. Drafts are computed while it is read.`,
     tags: ['Invoices'],
     scope: 'read',
     query: pageQuery(keysetPosition, 25).extend({

@@ -114,7 +114,7 @@ async function reconcileCustomer(
   const { heads, places, plan, consolidated } = await inSnapshot(deps.db, async (db) => {
     const all = await draftPlaces({ ...deps, db }, { customerId });
     const open = all.filter((place) => isIn(place, range));
-    const page = { order: 'ascending', limit: INVOICES_MAX } as const;
+    const page = { order: 'ascending', limit: INVOICES_MAX, scheduledBy: 'issue' } as const;
     return {
       places: open,
       plan: await planInvoices(
