@@ -154,7 +154,7 @@ describe('the months of random contracts', () => {
         const months = monthsOfYears(2026, 2026).flatMap((month) => byMonth.get(month) ?? []);
         expect(totalOf(months)).toBe(totalOf(year));
       }),
-      { numRuns: 2, endOnFailure: true },
+      { numRuns: 1, endOnFailure: true },
     );
   });
 
@@ -219,7 +219,7 @@ test('a scheduled invoice whose issue date was moved is in the month of its issu
   const [draft] = await list({ customer_id, status: 'DRAFT' });
   await api.post('/v1/contracts/updateInvoiceIssueDate', {
     invoice_id: draft?.id,
-    issued_at: '2027-01-01T00:00:00Z',
+    issue_date: '2027-01-01T00:00:00Z',
   });
   const found = async (month: string, starting_on: string, ending_before: string) => {
     const range = { starting_on, ending_before };

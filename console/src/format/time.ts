@@ -78,6 +78,18 @@ export function monthAfter(month: string, months: number): string {
   return at.toISOString().slice(0, 7);
 }
 
+/**
+ * The month of an invoice, as the filter `month` of the API has it: the one in which its billing period ends, where an end
+ * at midnight of the first belongs to the month before; without a period that of its issue.
+ */
+export function monthOfInvoice(invoice: {
+  readonly end_timestamp?: string | undefined;
+  readonly issued_at: string;
+}): string {
+  const { end_timestamp: end, issued_at: issued } = invoice;
+  return monthOf(end === undefined ? issued : Date.parse(end) - 1);
+}
+
 export interface Interval {
   readonly starting_on: string;
   readonly ending_before: string;

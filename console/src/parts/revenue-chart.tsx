@@ -1,5 +1,5 @@
 /** Two months of what is billed by day, one over the other. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import Big from 'big.js';
 import { useMemo } from 'react';
 import { sum } from '../api/exact.ts';
@@ -28,6 +28,13 @@ export function RevenueCharts(props: RevenueProps) {
       {units.map((unit) => (
         <Currency key={unit.id} {...props} unit={unit} />
       ))}
+      <p className="soft small">
+        Amounts stand on the day of their use, also those of invoices by week or quarter.{' '}
+        <Link to="/month-end" search={{ month: props.month }}>
+          Month end
+        </Link>{' '}
+        has each invoice as a whole, in the month in which its period ends.
+      </p>
     </>
   );
 }

@@ -14,8 +14,9 @@ export function MonthDeliveries({ invoices }: { readonly invoices: readonly Invo
     if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
   }
   if (counts.size === 0) return null;
-  const failed = invoices.filter(({ external_invoice: external }) =>
-    (FAILED_DELIVERIES as readonly string[]).includes(external?.external_status ?? ''),
+  const failed = invoices.filter(
+    ({ external_invoice: external, status }) =>
+      status !== 'VOID' && (FAILED_DELIVERIES as readonly string[]).includes(external?.external_status ?? ''),
   );
   return (
     <Section

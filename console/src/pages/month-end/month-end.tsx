@@ -17,7 +17,7 @@ import { Empty, Failure, Loading, Progress } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { useSession } from '../../session/session.ts';
 import { compareUsage, isMissing } from './missing-usage.ts';
-import { type Month, type MonthRow, readMonth } from './month.ts';
+import { type Month, type MonthRow, monthToOpen, readMonth } from './month.ts';
 import { MonthDeliveries } from './month-deliveries.tsx';
 import { type Beside, columnsFor, differenceOf, exported, unitsOf } from './month-table.tsx';
 import { Reconcile } from './reconcile.tsx';
@@ -28,7 +28,28 @@ const HOUR_MS = 3_600_000;
 export function MonthEnd() {
   const { now } = useSession();
   const { month: asked } = route.useSearch();
-  const month = isMonth(asked) ? asked : monthAfter(monthOf(now), -1);
+  const running = monthOf(now);
+  const opened = useQuery({
+    enabled: !isMonth(asked),
+    queryKey: ['month to open', running],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => monthToOpen(running, signal),
+  });
+  const month = isMonth(asked) ? asked : opened.data;
+  if (month !== undefined) return <OneMonth month={month} />;
+  return (
+    <Page title="Month end">
+      {opened.isError ? (
+        <Failure error={opened.error} again={() => void opened.refetch()} />
+      ) : (
+        <Loading what="the last month" />
+      )}
+    </Page>
+  );
+}
+
+function OneMonth({ month }: { readonly month: string }) {
+  const { now } = useSession();
   const [read, setRead] = useState(0);
   const query = useQuery({
     queryKey: ['month', month],
@@ -124,14 +145,16 @@ const FILTERS = {
   warnings: ({ warnings }: MonthRow) => warnings.length > 0,
   changed: ({ total, before }: MonthRow) =>
     before !== null && total.minus(before).abs().times(5).gt(before.abs()),
-  missing: ({ customerId }: MonthRow, { usage }: Beside) =>
-    isMissing(usage.get(customerId) ?? { now: 0, before: 0 }),
+  missing: ({ customerId, part }: MonthRow, { usage }: Beside) =>
+    part === 'counted' && isMissing(usage.get(customerId) ?? { now: 0, before: 0 }),
   late: ({ id }: MonthRow, { late }: Beside) => late.has(id),
-  undelivered: ({ delivery }: MonthRow) => (FAILED_DELIVERIES as readonly string[]).includes(delivery ?? ''),
+  undelivered: ({ delivery, status }: MonthRow) =>
+    status !== 'VOID' && (FAILED_DELIVERIES as readonly string[]).includes(delivery ?? ''),
+  void: ({ status }: MonthRow) => status === 'VOID',
 } as const satisfies Readonly<Record<string, (row: MonthRow, beside: Beside) => boolean>>;
 
 const SORTS = {
-  '': (a: MonthRow, b: MonthRow) => b.total.cmp(a.total),
+  '': (a: MonthRow, b: MonthRow) => b.total.cmp(a.total) || b.amount.cmp(a.amount),
   change: (a: MonthRow, b: MonthRow) => differenceOf(b).abs().cmp(differenceOf(a).abs()),
   customer: (a: MonthRow, b: MonthRow) => a.customer.localeCompare(b.customer),
 } as const;
@@ -196,7 +219,7 @@ function Alone({ rows, former }: { readonly rows: readonly MonthRow[]; readonly 
   return (
     <p className="soft small">
       {countText(alone.length, 'invoice')} of the month before {alone.length === 1 ? 'stands' : 'stand'}{' '}
-      beside no row, as scheduled ones and those of ended contracts do:{' '}
+      beside no row, as scheduled ones and those of ended contracts and longer periods do:{' '}
       {units.map((unit) => (
         <span key={unit.id}>
           <Money
@@ -226,6 +249,7 @@ function Shown() {
           <option value="missing">with usage missing</option>
           <option value="late">with late usage</option>
           <option value="undelivered">whose delivery has failed</option>
+          <option value="void">void</option>
         </select>
       </Field>
       <Field label="Customer or number">
@@ -258,14 +282,15 @@ function Totals(props: {
   const { rows, former } = props;
   const { usage, late, state, isRunning } = props.beside;
   const monthBefore = monthAfter(props.month, -1);
-  const issued = rows.filter(({ status }) => status !== 'DRAFT').length;
+  const valid = rows.filter(({ status }) => status !== 'VOID').length;
+  const issued = rows.filter(({ status }) => status === 'FINALIZED').length;
   const warned = rows.filter(({ warnings }) => warnings.length > 0).length;
   const missing = [...usage.values()].filter(isMissing).length;
   return (
     <Facts>
-      {unitsOf(rows).map(({ unit, rows: own }) => {
+      {unitsOf([...rows, ...former.map(({ credit_type }) => ({ unit: credit_type }))]).map(({ unit }) => {
         const [total, before] = [
-          sum(own.map((row) => row.total)),
+          sum(rows.filter((row) => row.unit.id === unit.id).map((row) => row.total)),
           sum(former.filter(({ credit_type }) => credit_type.id === unit.id).map((each) => each.total)),
         ];
         const change = growthText(total, before);
@@ -289,10 +314,15 @@ function Totals(props: {
       })}
       <Fact
         label="Issued"
-        note={<progress aria-label="Progress of the run" value={issued} max={Math.max(1, rows.length)} />}
+        note={<progress aria-label="Progress of the run" value={issued} max={Math.max(1, valid)} />}
       >
-        {issued.toLocaleString('en-US')} of {rows.length.toLocaleString('en-US')}
+        {issued.toLocaleString('en-US')} of {valid.toLocaleString('en-US')}
       </Fact>
+      {valid === rows.length ? null : (
+        <Fact label="Void" note="in no sum">
+          {(rows.length - valid).toLocaleString('en-US')}
+        </Fact>
+      )}
       <Fact label="With warnings">{warned === 0 ? '0' : <span className="warn">{warned}</span>}</Fact>
       <Fact label="Usage missing" note="less than half of the same days before">
         <Count of={missing} state={state} />

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type Big from 'big.js';
 import { sum } from '../../api/exact.ts';
 import { currencyOf, growthText, inUnits } from '../../format/money.ts';
+import { intervalOf, monthOf, periodText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
 import { DeliveryState } from '../../parts/deliveries.tsx';
 import { csvOf } from '../../parts/download.tsx';
@@ -27,8 +28,8 @@ export function differenceOf({ total, before }: MonthRow): Big {
   return before === null ? total : total.minus(before);
 }
 
-export function unitsOf(rows: readonly MonthRow[]) {
-  const byUnit = new Map<string, { unit: MonthRow['unit']; rows: MonthRow[] }>();
+export function unitsOf<Row extends Pick<MonthRow, 'unit'>>(rows: readonly Row[]) {
+  const byUnit = new Map<string, { unit: MonthRow['unit']; rows: Row[] }>();
   for (const row of rows) {
     const known = byUnit.get(row.unit.id) ?? { unit: row.unit, rows: [] };
     byUnit.set(row.unit.id, known);
@@ -57,18 +58,24 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
     },
     {
       title: 'Invoice',
-      cell: ({ id, customerId, number, status, type }) => (
-        <Link to="/invoices/$customerId/$invoiceId" params={{ customerId, invoiceId: id }}>
-          {number ?? (status === 'DRAFT' ? 'Draft' : id.slice(0, 8))}
-          {type === 'SCHEDULED' ? ', scheduled' : ''}
-        </Link>
+      cell: (row) => (
+        <>
+          <Link
+            to="/invoices/$customerId/$invoiceId"
+            params={{ customerId: row.customerId, invoiceId: row.id }}
+          >
+            {row.number ?? (row.status === 'DRAFT' ? 'Draft' : row.id.slice(0, 8))}
+            {KINDS[row.type] ?? ''}
+          </Link>
+          <Period row={row} />
+        </>
       ),
     },
     { title: 'State', cell: ({ status }) => <Status state={status} /> },
     {
       title: 'Amount',
       kind: 'number',
-      cell: ({ total: amount, unit }) => <Money amount={amount} unit={unit} />,
+      cell: (row) => <Amount row={row} />,
       foot: total((row) => row.total),
     },
     {
@@ -82,7 +89,7 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
       kind: 'number',
       cell: (row) =>
         row.before === null ? (
-          <span className="soft">new</span>
+          <span className="soft nowrap">{alone(row)}</span>
         ) : (
           <Difference amount={differenceOf(row)} unit={row.unit} />
         ),
@@ -92,12 +99,55 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
   ];
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  SCHEDULED: ', scheduled',
+  USAGE_CONSOLIDATED: ', consolidated',
+};
+
+/** The billing period, when it is no calendar month: a quarter, a week, a month from the 15th. */
+function Period({ row: { period } }: { readonly row: MonthRow }) {
+  if (period === undefined) return null;
+  const { starting_on, ending_before } = intervalOf(monthOf(period.start));
+  const isWhole =
+    Date.parse(period.start) === Date.parse(starting_on) &&
+    Date.parse(period.end) === Date.parse(ending_before);
+  return isWhole ? null : <div className="soft small nowrap">{periodText(period.start, period.end)}</div>;
+}
+
+/** An amount that is in no sum says why. */
+function Amount({ row: { part, amount, unit } }: { readonly row: MonthRow }) {
+  if (part === 'counted') return <Money amount={amount} unit={unit} />;
+  return (
+    <span
+      className="soft"
+      title={
+        part === 'void'
+          ? 'Void: it is in no sum'
+          : 'It repeats other invoices of the month, and is in no sum beside them'
+      }
+    >
+      {part}: <Money amount={amount} unit={unit} />
+    </span>
+  );
+}
+
+const MONTH_DAYS_MAX = 31;
+const DAY_MS = 86_400_000;
+
+/** Why nothing stands beside a row. */
+function alone({ part, type, period, isFurther }: MonthRow): string {
+  if (part !== 'counted') return '';
+  if (type === 'SCHEDULED') return 'one-off';
+  if (isFurther) return 'one more';
+  const days = period === undefined ? 0 : (Date.parse(period.end) - Date.parse(period.start)) / DAY_MS;
+  return days > MONTH_DAYS_MAX ? 'not monthly' : 'new';
+}
+
 const PERCENT: Column<MonthRow> = {
   title: '%',
   kind: 'number',
-  cell: ({ total, before }) => (
-    <span className="nowrap">{before === null ? '' : growthText(total, before)}</span>
-  ),
+  cell: ({ total, before }) =>
+    before === null ? '' : <span className="nowrap">{growthText(total, before)}</span>,
 };
 
 function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Column<MonthRow>[] {
@@ -109,8 +159,8 @@ function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Colu
     {
       title: 'Events',
       kind: 'number',
-      cell: ({ customerId, type }) =>
-        type === 'SCHEDULED' ? '' : <UsageChange compared={usage.get(customerId)} />,
+      cell: ({ customerId, type, part }) =>
+        type === 'SCHEDULED' || part !== 'counted' ? '' : <UsageChange compared={usage.get(customerId)} />,
     },
     {
       title: 'Warnings',
@@ -191,7 +241,7 @@ function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
   );
 }
 
-/** The amounts of a row, in the order of the columns of the file. */
+/** The amounts of a row, in the order of the columns of the file; an amount that is in no sum is in the last one alone. */
 const AMOUNTS: Readonly<Record<string, (row: MonthRow) => Big | null | undefined>> = {
   total: ({ total }) => total,
   before: ({ before }) => before,
@@ -200,6 +250,7 @@ const AMOUNTS: Readonly<Record<string, (row: MonthRow) => Big | null | undefined
   volume: ({ reasons }) => reasons?.volume,
   mix: ({ reasons }) => reasons?.mix,
   terms: ({ reasons }) => reasons?.terms,
+  not_counted: ({ part, amount }) => (part === 'counted' ? null : amount),
 };
 
 const figure = (value: Big | null | undefined) => ({ number: value?.toFixed() ?? '' });
@@ -210,7 +261,8 @@ export function exported(rows: readonly MonthRow[], { usage, late }: Beside): Bl
   const header = [
     ...['customer', 'customer_id', 'invoice_id', 'invoice_number', 'status', 'currency_code'],
     ...amounts.map((name) => `${name}_amount`),
-    ...['events', 'events_before', 'warnings', 'late_usage', 'delivery', 'unit', ...amounts],
+    ...['events', 'events_before', 'warnings', 'late_usage', 'delivery'],
+    ...['type', 'start_timestamp', 'end_timestamp', 'unit', ...amounts],
   ];
   return csvOf(
     header,
@@ -223,7 +275,8 @@ export function exported(rows: readonly MonthRow[], { usage, late }: Beside): Bl
         ...[row.customer, row.customerId, row.id, row.number ?? '', row.status, currency?.code ?? ''],
         ...shown.map(figure),
         ...[{ number: String(compared?.now ?? '') }, { number: String(compared?.before ?? '') }],
-        ...[row.warnings.join(' | '), late.has(row.id) ? 'yes' : '', row.delivery ?? '', row.unit.name],
+        ...[row.warnings.join(' | '), late.has(row.id) ? 'yes' : '', row.delivery ?? ''],
+        ...[row.type, row.period?.start ?? '', row.period?.end ?? '', row.unit.name],
         ...exact.map(figure),
       ];
     }),

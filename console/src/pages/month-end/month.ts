@@ -2,13 +2,19 @@
  * The rows of month end: one for each invoice of the month, with its change and the points that a person has to check.
  */
 import Big from 'big.js';
-import { callAll } from '../../api/client.ts';
+import { call, callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import type { CreditType } from '../../format/money.ts';
-import { type Interval, intervalOf, monthAfter } from '../../format/time.ts';
+import { monthAfter } from '../../format/time.ts';
 import { changeOf, type Reasons } from '../invoice/change.ts';
 
 type Invoice = Schemas['Invoice'];
+
+/**
+ * Whether the amount of an invoice is in the sums: that of a voided one is not, nor that of a consolidated one, which
+ * repeats other invoices of the month.
+ */
+type Part = 'counted' | 'void' | 'repeated';
 
 export interface MonthRow {
   readonly id: string;
@@ -18,12 +24,20 @@ export interface MonthRow {
   readonly status: string;
   readonly type: string;
   readonly number: string | undefined;
+  /** Undefined for a scheduled invoice. */
+  readonly period: { readonly start: string; readonly end: string } | undefined;
   readonly unit: CreditType;
+  readonly part: Part;
+  /** Of the invoice, also when it is in no sum. */
+  readonly amount: Big;
+  /** In the sums: zero when the invoice is in none. */
   readonly total: Big;
-  /** Null where the contract had no invoice in the month before. */
+  /** Null: no invoice of the month before stands beside it. */
   readonly before: Big | null;
   /** The id of that invoice. */
   readonly beforeId: string | null;
+  /** Whether the contract had fewer invoices in the month before, all of which stand beside other rows. */
+  readonly isFurther: boolean;
   readonly reasons: Reasons | null;
   readonly warnings: readonly string[];
   readonly delivery: string | undefined;
@@ -31,10 +45,43 @@ export interface MonthRow {
 
 export interface Month {
   readonly rows: readonly MonthRow[];
-  /** The issued invoices. */
+  /** The invoices that are no drafts. */
   readonly issued: readonly Invoice[];
-  /** The issued invoices of the month before. */
+  /** The invoices that the sum of the month before has. */
   readonly former: readonly Invoice[];
+}
+
+/** More pages without a draft are not read to learn whether a month has one. */
+const EMPTY_PAGES_MAX = 30;
+
+/**
+ * The month that is opened: the last one, else the one that is running, else the next one, in which the period of a
+ * draft may end. The last one when all are empty.
+ */
+export async function monthToOpen(running: string, signal: AbortSignal): Promise<string> {
+  const last = monthAfter(running, -1);
+  for (const month of [last, running, monthAfter(running, 1)]) {
+    if ((await hasAny({ month }, signal)) || (await hasAny({ month, status: 'DRAFT' }, signal))) return month;
+  }
+  return last;
+}
+
+async function hasAny(
+  filter: { readonly month: string; readonly status?: 'DRAFT' },
+  signal: AbortSignal,
+): Promise<boolean> {
+  let next: { next_page?: string } = {};
+  for (let page = 0; page < EMPTY_PAGES_MAX; page++) {
+    const { data, next_page } = await call(
+      'GET /v1/invoices',
+      { query: { ...filter, ...next, limit: '1' } },
+      signal,
+    );
+    if (data.length > 0) return true;
+    if (next_page === null) return false;
+    next = { next_page };
+  }
+  return true;
 }
 
 /** Reads all invoices of the month, and those of the month before, which are compared with them. */
@@ -42,40 +89,70 @@ export async function readMonth(
   month: string,
   options: { readonly signal: AbortSignal; onProgress(invoices: number): void },
 ): Promise<Month> {
-  const [interval, former] = [intervalOf(month), intervalOf(monthAfter(month, -1))];
   const counts = new Map<string, number>();
-  const read = (status: string, of: Interval) =>
+  const read = (query: { readonly month: string; readonly status?: 'DRAFT' }) =>
     callAll(
       'GET /v1/invoices',
-      { query: { ...of, status, limit: '100' } },
+      { query: { ...query, limit: '100' } },
       {
         signal: options.signal,
         onPage(items) {
-          counts.set(`${status} ${of.starting_on}`, items);
+          counts.set(JSON.stringify(query), items);
           options.onProgress([...counts.values()].reduce((all, each) => all + each, 0));
         },
       },
     );
-  const [issued, drafts, before] = await Promise.all([
-    read('FINALIZED', interval),
-    read('DRAFT', interval),
-    read('FINALIZED', former),
+  const before = monthAfter(month, -1);
+  const [issued, drafts, formerIssued, formerDrafts] = await Promise.all([
+    read({ month }),
+    read({ month, status: 'DRAFT' }),
+    read({ month: before }),
+    read({ month: before, status: 'DRAFT' }),
   ]);
-  const earlier = new Map(before.filter(isCompared).map((invoice) => [comparedKey(invoice), invoice]));
-  const rows = [...drafts, ...issued].map((invoice) => rowOf(invoice, earlier.get(comparedKey(invoice))));
-  return { rows, issued, former: before };
+  const former = [...formerIssued, ...formerDrafts].filter((invoice) => partOf(invoice) === 'counted');
+  return { rows: rowsOf([...drafts, ...issued], former), issued, former };
 }
 
-function isCompared({ type }: Invoice): boolean {
-  return type !== 'SCHEDULED';
+function partOf({ status, type }: Pick<Invoice, 'status' | 'type'>): Part {
+  if (status === 'VOID') return 'void';
+  return type === 'USAGE_CONSOLIDATED' ? 'repeated' : 'counted';
 }
 
-function comparedKey({ contract_id, type }: Invoice): string {
-  return `${contract_id} ${type}`;
+/** A row for each invoice. An invoice of the month before stands beside one of them at most. */
+export function rowsOf(invoices: readonly Invoice[], former: readonly Invoice[]): MonthRow[] {
+  const earlier = byContract(former);
+  const pairs = new Map<string, Invoice | undefined>();
+  for (const [key, own] of byContract(invoices.filter((invoice) => partOf(invoice) === 'counted'))) {
+    own.forEach((invoice, at) => void pairs.set(invoice.id, earlier.get(key)?.[at]));
+  }
+  return invoices.map((invoice) => {
+    const isFurther = pairs.has(invoice.id) && earlier.has(contractKey(invoice));
+    return rowOf(invoice, pairs.get(invoice.id), isFurther);
+  });
 }
 
-function rowOf(invoice: Invoice, earlier: Invoice | undefined): MonthRow {
-  const compared = isCompared(invoice) ? earlier : undefined;
+/** Usage invoices by contract and currency, in the order of their periods: the first one of each month is compared. */
+function byContract(invoices: readonly Invoice[]): Map<string, Invoice[]> {
+  const all = new Map<string, Invoice[]>();
+  for (const invoice of invoices) {
+    if (invoice.type === 'SCHEDULED') continue;
+    const own = all.get(contractKey(invoice)) ?? [];
+    all.set(contractKey(invoice), own);
+    own.push(invoice);
+  }
+  const orderOf = ({ end_timestamp = '', start_timestamp = '', id }: Invoice) =>
+    `${end_timestamp} ${start_timestamp} ${id}`;
+  for (const own of all.values()) own.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  return all;
+}
+
+function contractKey({ contract_id, credit_type }: Invoice): string {
+  return `${contract_id} ${credit_type.id}`;
+}
+
+function rowOf(invoice: Invoice, earlier: Invoice | undefined, isFurther: boolean): MonthRow {
+  const { start_timestamp: start, end_timestamp: end } = invoice;
+  const [part, amount] = [partOf(invoice), new Big(invoice.total)];
   return {
     id: invoice.id,
     customerId: invoice.customer_id,
@@ -84,12 +161,16 @@ function rowOf(invoice: Invoice, earlier: Invoice | undefined): MonthRow {
     status: invoice.status,
     type: invoice.type,
     number: invoice.invoice_number,
+    period: start === undefined || end === undefined ? undefined : { start, end },
     unit: invoice.credit_type,
-    total: new Big(invoice.total),
-    before: compared === undefined ? null : new Big(compared.total),
-    beforeId: compared?.id ?? null,
-    reasons: compared === undefined ? null : changeOf(invoice, compared),
-    warnings: invoice.warnings.map(({ message }) => message),
+    part,
+    amount,
+    total: part === 'counted' ? amount : new Big(0),
+    before: earlier === undefined ? null : new Big(earlier.total),
+    beforeId: earlier?.id ?? null,
+    isFurther: isFurther && earlier === undefined,
+    reasons: earlier === undefined ? null : changeOf(invoice, earlier),
+    warnings: part === 'counted' ? invoice.warnings.map(({ message }) => message) : [],
     delivery: deliveryOf(invoice),
   };
 }

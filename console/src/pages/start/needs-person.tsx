@@ -3,8 +3,9 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
-import { intervalOf, monthAfter, monthOf, monthText } from '../../format/time.ts';
+import { intervalOf, monthAfter, monthOf, monthOfInvoice, monthText } from '../../format/time.ts';
 import { countText, deliveryCountText } from '../../format/words.ts';
 import { FAILED_DELIVERIES, REFUND_DUE } from '../../parts/deliveries.tsx';
 import { readLateInvoices } from '../../parts/late-usage.ts';
@@ -99,16 +100,30 @@ function useJobs(): Look {
   return { at: 'jobs', query, matters };
 }
 
-/** Usage that no invoice bills: drafts and issued invoices of the present and the last month with warnings. */
+/** Counts by the month of the invoices, the first month first. A consolidated invoice repeats what others warn of. */
+function countByMonth(invoices: readonly Schemas['Invoice'][]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const invoice of invoices) {
+    if (invoice.type === 'USAGE_CONSOLIDATED') continue;
+    const month = monthOfInvoice(invoice);
+    counts.set(month, (counts.get(month) ?? 0) + 1);
+  }
+  return [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Usage that no invoice bills: drafts, and issued invoices of the present and the last month, with warnings. */
 function useWarnings(): Look[] {
   const { now } = useSession();
   const month = monthOf(now);
-  const issued = useApi('GET /v1/invoices', {
-    query: {
-      has_warnings: 'true',
-      limit: WARNED_MAX,
-      starting_on: `${monthAfter(month, -1)}-01T00:00:00Z`,
-      status: 'FINALIZED',
+  const months = [monthAfter(month, -1), month];
+  const issued = useQuery({
+    queryKey: ['warned invoices', month],
+    queryFn: async ({ signal }) => {
+      const pages = months.map((of) => {
+        const query = { has_warnings: 'true', limit: WARNED_MAX, month: of, status: 'FINALIZED' };
+        return call('GET /v1/invoices', { query }, signal);
+      });
+      return (await Promise.all(pages)).flatMap(({ data }) => data);
     },
   });
   const drafts = useQuery({
@@ -121,42 +136,28 @@ function useWarnings(): Look[] {
         { signal },
       ),
   });
-  const matter = (key: string, count: number, of: string, text: string): Matter[] =>
-    count === 0
-      ? []
-      : [
-          {
-            key,
-            text: (
-              <Link to="/month-end" search={{ month: of, show: 'warnings' }}>
-                {countText(count, `${text} has`, `${text}s have`)} warnings: usage is not billed
-              </Link>
-            ),
-          },
-        ];
-  const former = monthAfter(month, -1);
-  const warned = issued.data?.data.length ?? 0;
+  const matters = (key: string, warned: readonly Schemas['Invoice'][], one: string): Matter[] =>
+    countByMonth(warned).map(([of, count]) => ({
+      key: `${key} ${of}`,
+      text: (
+        <Link to="/month-end" search={{ month: of, show: 'warnings' }}>
+          {countText(count, `${one} of ${monthText(of)} has`, `${one}s of ${monthText(of)} have`)} warnings:
+          usage is not billed
+        </Link>
+      ),
+    }));
   return [
-    {
-      at: 'warnings of drafts',
-      query: drafts,
-      matters: matter('drafts', drafts.data?.length ?? 0, month, 'draft'),
-    },
-    {
-      at: 'warnings of invoices',
-      query: issued,
-      matters: matter('issued', warned, former, `invoice since ${monthText(former)}`),
-    },
+    { at: 'warnings of drafts', query: drafts, matters: matters('drafts', drafts.data ?? [], 'draft') },
+    { at: 'warnings of invoices', query: issued, matters: matters('issued', issued.data ?? [], 'invoice') },
   ];
 }
 
-/** Usage of the last two months that came after its invoice. */
+/** Usage of the invoices of the last two months that came after its invoice. */
 function useLateUsage(): Look {
   const { now } = useSession();
   const month = monthOf(now);
-  const former = monthAfter(month, -1);
   const interval = {
-    starting_on: intervalOf(former).starting_on,
+    starting_on: intervalOf(monthAfter(month, -1)).starting_on,
     ending_before: intervalOf(month).ending_before,
   };
   const query = useQuery({
@@ -164,13 +165,17 @@ function useLateUsage(): Look {
     staleTime: 60_000,
     queryFn: ({ signal }) => readLateInvoices(interval, signal),
   });
-  const found = query.data?.length ?? 0;
-  const text = (
-    <Link to="/month-end" search={{ month: former, show: 'late' }}>
-      {countText(found, 'invoice misses', 'invoices miss')} usage that came after it was issued
-    </Link>
-  );
-  return { at: 'usage after invoices', query, matters: found === 0 ? [] : [{ key: 'late', text }] };
+  const found = query.data ?? [];
+  const matters = [...new Set(found.map((invoice) => invoice.month))].sort().map((of) => ({
+    key: `late ${of}`,
+    text: (
+      <Link to="/month-end" search={{ month: of, show: 'late' }}>
+        {countText(found.filter((invoice) => invoice.month === of).length, 'invoice misses', 'invoices miss')}{' '}
+        usage that came after it was issued
+      </Link>
+    ),
+  }));
+  return { at: 'usage after invoices', query, matters };
 }
 
 /** Usage that was sent for ids that no customer has. */
