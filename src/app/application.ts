@@ -15,7 +15,6 @@ import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts'
 import { createHolds } from '../billing/holds/holds.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { NO_SELLER } from '../core/seller.ts';
-import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import type { DeliveryHooks } from '../jobs/deliveries/deliveries.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
@@ -32,7 +31,6 @@ import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest } from '../metering/ingest/ingest.ts';
 import { createOlderCloudEventIds } from '../metering/ingest/older-cloud-event-ids.ts';
 import { createCloudEventReader, type EventReader } from '../metering/ingest/validate-events.ts';
-import { createSpanIngest } from '../metering/otlp/ingest-spans.ts';
 import { closeReportReader } from '../metering/sql/reports/run-report.ts';
 import { closeMetricReader } from '../metering/sql/run/sql-metric.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
@@ -42,7 +40,6 @@ import { TOKENS_CHANNEL } from '../store/access/tokens.ts';
 import type { Database } from '../store/base/database.ts';
 import type { Listen } from '../store/base/notifications.ts';
 import { findSlashesApartFrom } from '../store/events/cloud-event-identities.ts';
-import { findResponseIdsFrom } from '../store/events/span-identities.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
 import type { Backups } from './backups/backups.ts';
@@ -60,6 +57,7 @@ import { identifiedReadiness, type Pings } from './readiness.ts';
 import { everyRoute } from './routes.ts';
 import { createRunningRequests } from './running-requests.ts';
 import { serviceFigures } from './service-figures.ts';
+import { createServiceSpans } from './span-ingest.ts';
 import { fillTokenCatalogue } from './token-catalogue.ts';
 
 export interface ApplicationParts {
@@ -145,7 +143,6 @@ export interface Application {
 const TAIL_INTERVAL_MS = 1_000;
 
 /** Resolves when requests can be answered: the index of known events is built, jobs are running. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the composition: each part is created once, after its input.
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the composition: each part is created once, after its input.
 export async function createApplication(given: ApplicationParts): Promise<Application> {
   const { config, log, tracer = NO_TRACER } = given;
@@ -250,15 +247,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     const older = await olderCloudEventIds(body);
     return await ingestEvents(body, older.size === 0 ? cloudEvents : createCloudEventReader(identity, older));
   };
-  const spans = createSpanIngest({
-    ingestEvents,
-    rules: {
-      customerAttributes: config.otlpCustomerAttributes ?? [SPAN_CUSTOMER_ATTRIBUTE],
-      cachedBeside: config.otlpCachedBesideInput ?? [],
-      responseIdsFrom: await findResponseIdsFrom(stores.db),
-    },
-    onWarning: (span, warned) => log.warn({ ...span, warned }, 'a span was taken with a warning'),
-  });
+  const spans = await createServiceSpans({ config, db: stores.db, clickhouse, log, ingest, ingestEvents });
   const newToken = await ensureFirstToken({
     db: stores.db,
     clock,

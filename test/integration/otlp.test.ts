@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { importPrices } from '../../src/billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../../src/billing/token-billing/price-files.ts';
+import { createStoredCalls } from '../../src/metering/otlp/stored-calls.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { linesOf } from '../support/draft-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -201,6 +202,52 @@ test('the spans of a call by an SDK, a gateway and a retry are one line, over ei
     ['acme/large input tokens', '0.02', '300', '6'],
     ['acme/large output tokens', '0.02', '1200', '24'],
   ]);
+});
+
+test('the spans of a trace that come in several requests are one call, and another process finds them stored', async () => {
+  const { alias, customerId } = await newCustomer();
+  const tokens = { input_tokens: 10_000, 'cache_read.input_tokens': 4_000, output_tokens: 10_000 };
+  const outer = modelCall(AT, {
+    customer: alias,
+    tokens,
+    attributes: [['gen_ai.response.id', { string: `msg_of_${alias}_with_a_long_id` }]],
+  });
+  const answer = `chatcmpl-of-${alias}-with-a-long-id`;
+  const inner = {
+    ...modelCall(AT, {
+      customer: alias,
+      tokens,
+      attributes: [['gen_ai.response.id', { string: answer }]],
+    }),
+    traceId: outer.traceId,
+    parentSpanId: outer.spanId,
+  };
+  const other = modelCall(AT, { customer: alias, tokens: { output_tokens: 1 } });
+  for (const span of [inner, outer, inner, other]) expect((await exportJson([span])).body).toEqual({});
+  expect(await linesOf(api, customerId)).toEqual([
+    ['acme/large input tokens', '0.006', '300', '1.8'],
+    ['acme/large cached input tokens', '0.004', '30', '0.12'],
+    ['acme/large output tokens', '0.010001', '1200', '12.0012'],
+  ]);
+
+  const id = `genai:${answer}`;
+  const stored = createStoredCalls({
+    clickhouse: service.clickhouse,
+    storedAmong: async (ids) => new Set(ids),
+  });
+  const at = Date.parse(AT);
+  const traceId = Buffer.from(outer.traceId).toString('hex');
+  const sought = { traceIds: [traceId], customers: ['nobody', alias], from: at - 5_000, to: at };
+  const call = {
+    ...{ transactionId: id, customer: alias, endedAt: at, traceId },
+    spanId: Buffer.from(inner.spanId).toString('hex'),
+    parentSpanId: Buffer.from(outer.spanId).toString('hex'),
+    ...{ input: 10_000n, uncached: 6_000n, output: 10_000n },
+  };
+  expect(await stored.inTraces(sought)).toEqual([call]);
+  expect(await stored.inTraces({ ...sought, customers: ['nobody'] })).toEqual([]);
+  expect(await stored.inTraces({ ...sought, from: at + 120_000, to: at + 180_000 })).toEqual([]);
+  expect(await stored.byId([id, 'genai:nobody'])).toEqual([call]);
 });
 
 test('spans beyond the limits of events are refused with the reason of ingestion, without the others', async () => {

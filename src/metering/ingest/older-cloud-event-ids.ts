@@ -12,7 +12,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import { type CloudEventIdentity, hasSlash, olderCloudEventId } from './cloud-events.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { isObject } from './property-text.ts';
-import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
+import { firstHashWord, SEARCHED_BY_HASH } from './transaction-hash-search.ts';
 
 /** Processes of the earlier version may still store events beside this one. */
 const BESIDE_OLDER_VERSION_MS = HOUR_MS;
@@ -76,12 +76,6 @@ const FOUND_SQL = `
   WHERE has({ids:Array(String)}, transaction_id)
     AND ingested_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`;
 
-/** The projection by hash is searched whatever the size of the table. */
-const SETTINGS = {
-  min_table_rows_to_use_projection_index: 0,
-  max_projection_rows_to_use_projection_index: 1_000_000_000,
-};
-
 async function findAcceptedBefore(
   clickhouse: ClickHouse,
   ids: readonly string[],
@@ -90,14 +84,8 @@ async function findAcceptedBefore(
   const rows = await clickhouse.query({
     sql: FOUND_SQL,
     params: { ids, hashes: ids.map(firstHashWord), before },
-    settings: SETTINGS,
+    settings: SEARCHED_BY_HASH,
     schema: z.object({ transaction_id: z.string() }),
   });
   return new Set(rows.map(({ transaction_id }) => transaction_id));
-}
-
-function firstHashWord(id: string): number {
-  const words = new Uint32Array(HASH_WORDS);
-  hashTransactionId(id, words);
-  return words[0] ?? 0;
 }

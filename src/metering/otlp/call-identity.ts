@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { Instant } from '../../core/time.ts';
 import { TRANSACTION_ID_CHARACTERS_MAX } from '../ingest/event-limits.ts';
+import { ANSWER_PREFIX } from './counted-call.ts';
 import { RESPONSE_ID, textOf } from './gen-ai.ts';
 import type { Attributes, Span } from './span.ts';
 import { Unbillable } from './unbillable.ts';
@@ -19,7 +20,7 @@ const RESPONSE_ID_CHARACTERS_MIN = 20;
 const ATTEMPT = /:attempt-\d+$/;
 
 /** The id of the answer that distinguishes a call from others; null where the span has none. */
-export function responseIdOf(attributes: Attributes): string | null {
+function responseIdOf(attributes: Attributes): string | null {
   const id = textOf(attributes, RESPONSE_ID).replace(ATTEMPT, '');
   // Half of a pair counts as a character here, which ingestion refuses.
   return id.length >= RESPONSE_ID_CHARACTERS_MIN ? id : null;
@@ -30,8 +31,6 @@ export function isAttempt({ name, attributes }: Span): boolean {
   return /^provider attempt \d/i.test(name) || ATTEMPT.test(textOf(attributes, RESPONSE_ID));
 }
 
-const PREFIX = 'genai:';
-
 /**
  * The id of the event. Spans that ended before `responseIdsFrom` are known by trace and span: they may have been stored
  * by a version that did not read the id of the answer, and must not count again when they are sent again.
@@ -41,13 +40,13 @@ export function callId(span: Span, endedAt: Instant, responseIdsFrom: Instant): 
   // A span without valid ids is broken, whatever its answer is.
   const spanId = `${idOf(span.traceId, 'trace id', TRACE_ID)}:${idOf(span.spanId, 'span id', SPAN_ID)}`;
   if (responseId === null) return spanId;
-  const id = `${PREFIX}${responseId}`;
+  const id = `${ANSWER_PREFIX}${responseId}`;
   if (id.length <= TRANSACTION_ID_CHARACTERS_MAX) return id;
-  return `${PREFIX}${createHash('sha256').update(responseId).digest('hex')}`;
+  return `${ANSWER_PREFIX}${createHash('sha256').update(responseId).digest('hex')}`;
 }
 
 const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/;
-const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
+export const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
 
 function idOf(id: string, what: string, form: RegExp): string {
   if (!form.test(id)) throw new Unbillable(`has no valid ${what}`);

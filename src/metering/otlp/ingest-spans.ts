@@ -8,11 +8,19 @@
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
 import { EVENTS_PER_REQUEST_MAX } from '../ingest/event-limits.ts';
+import { createCountOnce } from './count-once.ts';
 import { readJsonSpans } from './read-json.ts';
 import { readProtobufSpans } from './read-protobuf.ts';
-import { restatedCalls } from './restated-calls.ts';
 import type { Span } from './span.ts';
-import { IGNORED, type SpanEvent, type SpanRules, spanOutcome, wantedAttributes } from './span-event.ts';
+import {
+  IGNORED,
+  type SpanEvent,
+  type SpanOutcome,
+  type SpanRules,
+  spanOutcome,
+  wantedAttributes,
+} from './span-event.ts';
+import type { StoredCalls } from './stored-calls.ts';
 
 /** How an export request is written. */
 type SpanEncoding = 'json' | 'protobuf';
@@ -54,6 +62,10 @@ export interface SpanIngest {
 export interface SpanIngestOptions {
   readonly ingestEvents: IngestEvents;
   readonly rules: SpanRules;
+  /** Without it calls are compared with those that this process has taken last, and no others. */
+  readonly storedCalls?: StoredCalls;
+  /** Called if stored calls cannot be read: spans are billed then, with a warning. */
+  readonly onFailedLookup?: (error: unknown) => void;
   /** Called with some of the spans that look wrong: `warned` counts all. */
   readonly onWarning?: (span: NotedSpan, warned: number) => void;
 }
@@ -62,8 +74,10 @@ export interface SpanIngestOptions {
 const WARNING_INTERVAL_MS = 60_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestOptions): SpanIngest {
+export function createSpanIngest(options: SpanIngestOptions): SpanIngest {
+  const { ingestEvents, rules, onWarning, onFailedLookup } = options;
   const wanted = wantedAttributes(rules);
+  const countOnce = createCountOnce(options.storedCalls, (error) => onFailedLookup?.(error));
   const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0, warned: 0 };
   let nextWarningAt = 0;
 
@@ -77,13 +91,13 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
   async function ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome> {
     const read = encoding === 'json' ? readJsonSpans : readProtobufSpans;
     const spans = read(body, wanted);
-    const restated = restatedCalls(spans);
+    const outcomes = await countOnce.outcomes(spans, await outcomesAlone(spans));
     const running: Promise<{ part: SpansOutcome } | { error: unknown }>[] = [];
     let hasFailed = false;
     for (let start = 0; start < spans.length && !hasFailed; start += EVENTS_PER_REQUEST_MAX) {
-      // All events would be prepared at once otherwise, while other requests wait.
+      // All events would be written at once otherwise, while other requests wait.
       if (start > 0) await afterOtherWork();
-      const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX), restated);
+      const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX), outcomes);
       running.push(
         part.then(
           (outcome) => ({ part: outcome }),
@@ -94,6 +108,7 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
         ),
       );
     }
+    if (hasFailed) countOnce.forget(eventsOf(spans.slice(running.length * EVENTS_PER_REQUEST_MAX), outcomes));
     const parts = (await Promise.all(running)).map((ended) => {
       if ('error' in ended) throw ended.error;
       return ended.part;
@@ -107,14 +122,25 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
     };
   }
 
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the three outcomes of a span, and their sums.
-  async function ingestPart(spans: readonly Span[], restated: ReadonlySet<Span>): Promise<SpansOutcome> {
+  async function outcomesAlone(spans: readonly Span[]): Promise<ReadonlyMap<Span, SpanOutcome>> {
+    const outcomes = new Map<Span, SpanOutcome>();
+    for (const [index, span] of spans.entries()) {
+      if (index > 0 && index % EVENTS_PER_REQUEST_MAX === 0) await afterOtherWork();
+      outcomes.set(span, spanOutcome(span, rules));
+    }
+    return outcomes;
+  }
+
+  async function ingestPart(
+    spans: readonly Span[],
+    outcomes: ReadonlyMap<Span, SpanOutcome>,
+  ): Promise<SpansOutcome> {
     const events: SpanEvent[] = [];
     const refused: NotedSpan[] = [];
     const warned: NotedSpan[] = [];
     let ignored = 0;
     for (const span of spans) {
-      const outcome = restated.has(span) ? IGNORED : spanOutcome(span, rules);
+      const outcome = outcomes.get(span) ?? IGNORED;
       if (outcome.kind === 'event') {
         events.push(outcome.event);
       } else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
@@ -122,7 +148,10 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
       if (outcome.kind === 'refused') continue;
       for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });
     }
-    const stored = await ingestValid(ingestEvents, events);
+    const stored = await ingestValid(ingestEvents, events, countOnce.forget).catch((error: unknown) => {
+      countOnce.forget(events);
+      throw error;
+    });
     const part = { ...stored, ignored, refused: [...refused, ...stored.refused], warned };
     total.accepted += part.accepted;
     total.duplicates += part.duplicates;
@@ -136,13 +165,24 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
   return { ingest, stats: () => ({ ...total }) };
 }
 
+function eventsOf(spans: readonly Span[], outcomes: ReadonlyMap<Span, SpanOutcome>): SpanEvent[] {
+  return spans.flatMap((span) => {
+    const outcome = outcomes.get(span);
+    return outcome?.kind === 'event' ? [outcome.event] : [];
+  });
+}
+
 type StoredEvents = Omit<SpansOutcome, 'ignored' | 'warned'>;
 
 /**
  * Sends events without those that are refused. Each round leaves one out at least, and the second one is the last
  * unless an event has become too old in between.
  */
-async function ingestValid(ingestEvents: IngestEvents, given: readonly SpanEvent[]): Promise<StoredEvents> {
+async function ingestValid(
+  ingestEvents: IngestEvents,
+  given: readonly SpanEvent[],
+  forget: (events: readonly SpanEvent[]) => void,
+): Promise<StoredEvents> {
   let events = given;
   const refused: NotedSpan[] = [];
   while (events.length > 0) {
@@ -154,6 +194,7 @@ async function ingestValid(ingestEvents: IngestEvents, given: readonly SpanEvent
       if (valid.length === events.length) throw error;
       for (const [index, reason] of problems)
         refused.push({ id: events[index]?.transaction_id ?? '', reason });
+      forget(events.filter((_, index) => problems.has(index)));
       events = valid;
     }
   }

@@ -88,19 +88,20 @@ function readSpan(
     spanId: textAt(span, 'spanId', path).toLowerCase(),
     parentSpanId: textAt(span, 'parentSpanId', path).toLowerCase(),
     name: textAt(span, 'name', path),
-    endTimeUnixNano: nanosecondsAt(span, path, reading),
+    startTimeUnixNano: nanosecondsAt(span, 'startTimeUnixNano', path, reading),
+    endTimeUnixNano: nanosecondsAt(span, 'endTimeUnixNano', path, reading),
     isFailed: hasFailed(member(span, 'status', path), `${path}.status`, reading),
     attributes: attributesOf(span, path, reading),
     ...origin,
   };
 }
 
-function nanosecondsAt(span: JsonObject, path: string, reading: Reading): bigint {
-  const { endTimeUnixNano } = span;
-  if (endTimeUnixNano === undefined || endTimeUnixNano === null) return 0n;
-  const nanoseconds = wholeNumber(endTimeUnixNano, reading);
+function nanosecondsAt(span: JsonObject, name: string, path: string, reading: Reading): bigint {
+  const value = span[name];
+  if (value === undefined || value === null) return 0n;
+  const nanoseconds = wholeNumber(value, reading);
   if (nanoseconds === null || nanoseconds < 0n || nanoseconds >= 2n ** 64n) {
-    throw refused(`${path}.endTimeUnixNano`, 'must be a whole number of nanoseconds');
+    throw refused(`${path}.${name}`, 'must be a whole number of nanoseconds');
   }
   return nanoseconds;
 }

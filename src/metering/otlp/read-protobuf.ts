@@ -26,6 +26,7 @@ const SPAN = {
   spanId: 2,
   parentSpanId: 4,
   name: 5,
+  startTimeUnixNano: 7,
   endTimeUnixNano: 8,
   attributes: 9,
   status: 15,
@@ -90,24 +91,30 @@ function readResource(message: Buffer, wanted: WantedAttributes, into: Map<strin
 }
 
 function readSpan(message: Buffer, wanted: WantedAttributes, origin: Pick<Span, 'resource' | 'scope'>): Span {
-  let traceId = '';
-  let spanId = '';
-  let parentSpanId = '';
+  const ids = { traceId: '', spanId: '', parentSpanId: '' };
+  const times = { startTimeUnixNano: 0n, endTimeUnixNano: 0n };
   let name = '';
-  let endTimeUnixNano = 0n;
   let isFailed = false;
   const attributes = new Map<string, AttributeValue>();
   const fields = new ProtobufFields(message);
   while (fields.next()) {
     if (fields.is(SPAN.attributes, WIRE.bytes)) readAttribute(fields.bytes(), wanted, attributes);
-    else if (fields.is(SPAN.traceId, WIRE.bytes)) traceId = fields.bytes().toString('hex');
-    else if (fields.is(SPAN.spanId, WIRE.bytes)) spanId = fields.bytes().toString('hex');
-    else if (fields.is(SPAN.parentSpanId, WIRE.bytes)) parentSpanId = fields.bytes().toString('hex');
     else if (fields.is(SPAN.name, WIRE.bytes)) name = fields.bytes().toString('utf8');
-    else if (fields.is(SPAN.endTimeUnixNano, WIRE.fixed64)) endTimeUnixNano = fields.fixed64();
     else if (fields.is(SPAN.status, WIRE.bytes)) isFailed = hasFailed(fields.bytes(), isFailed);
+    else readIdOrTime(fields, ids, times);
   }
-  return { traceId, spanId, parentSpanId, name, endTimeUnixNano, isFailed, attributes, ...origin };
+  return { ...ids, ...times, name, isFailed, attributes, ...origin };
+}
+
+function readIdOrTime(
+  fields: ProtobufFields,
+  ids: { traceId: string; spanId: string; parentSpanId: string },
+  times: { startTimeUnixNano: bigint; endTimeUnixNano: bigint },
+): void {
+  for (const id of ['traceId', 'spanId', 'parentSpanId'] as const)
+    if (fields.is(SPAN[id], WIRE.bytes)) ids[id] = fields.bytes().toString('hex');
+  for (const time of ['startTimeUnixNano', 'endTimeUnixNano'] as const)
+    if (fields.is(SPAN[time], WIRE.fixed64)) times[time] = fields.fixed64();
 }
 
 /** `before` is what an earlier part of the same status says. */

@@ -1,82 +1,233 @@
 /**
- * Tells the spans of a request that restate what others count: a workflow or a generation with the sums of its calls,
- * and an attempt without counts beside the call that has them.
+ * Tells the spans that restate what others count: a workflow or a generation with the sums of its calls, an SDK and the
+ * gateway that it talks to, and an attempt without counts beside the call that has them.
  *
- * Looks at the spans of one request. Spans whose attributes say that they are no call (`gen-ai.ts`) are recognised
- * without this.
+ * Looks at the spans of one request, and at those of their traces that were stored before: an exporter sends a span when
+ * it has ended, so that the spans of a trace come in several requests. Spans whose attributes say that they are no call
+ * (`gen-ai.ts`) are recognised without this. Pure.
  */
-import { isAttempt, responseIdOf } from './call-identity.ts';
+import { isAttempt } from './call-identity.ts';
+import { answerOf, type CountedCall, type CountedTokens, formOf, spanKey } from './counted-call.ts';
 import { isAroundCalls } from './gen-ai.ts';
 import type { Span } from './span.ts';
-import { sentCounts, type TokenCounts } from './token-counts.ts';
-import { Unbillable } from './unbillable.ts';
 
 /** Spans lie in each other to a depth that a program has written. */
 const DEPTH_MAX = 64;
 
-interface Call {
+/** A span of the request. */
+export interface TakenSpan {
   readonly span: Span;
+  /** Null: it is not billed on its own, whatever the others are. */
+  readonly call: CountedCall | null;
+  /** Whether it has counts, if only wrong ones. */
+  readonly hasCounts: boolean;
+}
+
+export interface Restated {
+  /** Not billed, because others are. */
+  readonly spans: ReadonlySet<Span>;
+  /** Doubts about spans that are billed. */
+  readonly warnings: ReadonlyMap<Span, string>;
+}
+
+interface Node {
+  /** Null if it was stored before. */
+  readonly span: Span | null;
+  readonly key: string;
+  readonly outerKey: string;
+  readonly call: CountedCall | null;
+  readonly hasCounts: boolean;
   readonly isAround: boolean;
-  /** Null without any. Wrong ones are refused on their own. */
-  readonly counts: TokenCounts | 'wrong' | null;
-  /** Sums of the nearest spans with counts inside it. */
-  input: bigint;
-  output: bigint;
+  readonly isStored: boolean;
+  /** The nearest one around it with counts. */
+  outer: Node | null;
+  /** Those that it is the nearest around. */
+  readonly inside: Node[];
+  /** Whether no agent and no tool lies between it and those inside it. */
+  isDirect: boolean;
   /** Whether it and a span with counts lie in each other without an agent or a tool between them. */
   isBesideCounts: boolean;
+  /** Which are counted for its tokens: itself beside those inside it, these, or itself for these too. */
+  counted: 'itself' | 'inside' | 'instead';
+  /** Of those that are counted for its tokens. */
+  hasStored: boolean;
+  forms: ReadonlySet<string>;
 }
 
-/** The spans of a request that are not billed because others are. */
-export function restatedCalls(spans: readonly Span[]): ReadonlySet<Span> {
-  const calls = new Map(spans.map((span) => [keyOf(span.traceId, span.spanId), callOf(span)]));
-  for (const call of calls.values()) addToOuter(call, calls);
-  const restated = new Set<Span>();
-  for (const call of calls.values()) if (isRestated(call)) restated.add(call.span);
-  return restated;
-}
-
-function callOf(span: Span): Call {
-  const isAround = isAroundCalls(span.attributes);
-  const counts = isAround ? null : countsOf(span);
-  return { span, isAround, counts, input: 0n, output: 0n, isBesideCounts: false };
-}
-
-function countsOf(span: Span): TokenCounts | 'wrong' | null {
-  try {
-    return sentCounts(span);
-  } catch (error) {
-    if (error instanceof Unbillable) return 'wrong';
-    throw error;
+export function restatedCalls(taken: readonly TakenSpan[], stored: readonly CountedCall[] = []): Restated {
+  const nodes = nodesOf(taken, stored);
+  for (const node of nodes.values()) findOuter(node, nodes);
+  const warnings = new Map<Span, string>();
+  const settled = insideFirst([...nodes.values()].filter(({ call }) => call !== null));
+  for (const node of settled) settle(node, warnings);
+  const spans = new Set<Span>();
+  for (const node of nodes.values()) {
+    if (node.span !== null && !node.hasCounts && (node.isBesideCounts || isAttempt(node.span)))
+      spans.add(node.span);
   }
+  leaveOut(settled.reverse(), spans);
+  warnOfUnlinked(nodes, stored, spans, warnings);
+  return { spans, warnings };
 }
 
-/** Adds the counts of a call to the spans around it, up to the nearest one that has counts too. */
-function addToOuter(call: Call, calls: ReadonlyMap<string, Call>): void {
-  const { traceId } = call.span;
-  const counts = call.counts instanceof Map ? call.counts : null;
-  let isDirect = !call.isAround;
-  let outer = calls.get(keyOf(traceId, call.span.parentSpanId));
-  for (let depth = 0; outer !== undefined && outer !== call && depth < DEPTH_MAX; depth += 1) {
+function nodesOf(taken: readonly TakenSpan[], stored: readonly CountedCall[]): Map<string, Node> {
+  const known = new Set(stored.map(spanKey));
+  const nodes = new Map<string, Node>();
+  for (const call of stored) nodes.set(spanKey(call), nodeOf(null, call, true, true));
+  for (const { span, call, hasCounts } of taken)
+    nodes.set(spanKey(span), nodeOf(span, call, hasCounts, known.has(spanKey(span))));
+  return nodes;
+}
+
+function nodeOf(span: Span | null, call: CountedCall | null, hasCounts: boolean, isStored: boolean): Node {
+  const place = span ?? call;
+  const answer = call === null ? null : answerOf(call);
+  return {
+    ...{ span, call, hasCounts, isStored },
+    key: place === null ? '' : spanKey(place),
+    outerKey: place === null ? '' : spanKey({ traceId: place.traceId, spanId: place.parentSpanId }),
+    isAround: span !== null && isAroundCalls(span.attributes),
+    outer: null,
+    inside: [],
+    isDirect: true,
+    isBesideCounts: false,
+    counted: 'itself',
+    hasStored: isStored,
+    forms: new Set(answer === null ? [] : [formOf(answer)]),
+  };
+}
+
+/** Finds the nearest span with counts around a span. */
+function findOuter(node: Node, nodes: ReadonlyMap<string, Node>): void {
+  let isDirect = !node.isAround;
+  let outer = nodes.get(node.outerKey);
+  for (let depth = 0; outer !== undefined && outer !== node && depth < DEPTH_MAX; depth += 1) {
     isDirect &&= !outer.isAround;
-    outer.input += counts?.get('input_tokens') ?? 0n;
-    outer.output += counts?.get('output_tokens') ?? 0n;
-    if (isDirect && counts !== null) outer.isBesideCounts = true;
-    if (outer.counts !== null) {
-      if (isDirect) call.isBesideCounts = true;
+    if (isDirect && node.call !== null) outer.isBesideCounts = true;
+    if (outer.hasCounts) {
+      if (isDirect) node.isBesideCounts = true;
+      if (node.call === null || outer.call === null) return;
+      node.outer = outer;
+      outer.inside.push(node);
+      outer.isDirect &&= isDirect;
       return;
     }
-    outer = calls.get(keyOf(traceId, outer.span.parentSpanId));
+    outer = nodes.get(outer.outerKey);
   }
 }
 
-function isRestated({ span, counts, input, output, isBesideCounts }: Call): boolean {
-  if (counts === 'wrong') return false;
-  if (counts === null) return isBesideCounts || isAttempt(span);
-  // A span with an answer is a call, and the same call as others with that answer.
-  if (input + output === 0n || responseIdOf(span.attributes) !== null) return false;
-  return (counts.get('input_tokens') ?? 0n) === input && (counts.get('output_tokens') ?? 0n) === output;
+/** Those inside before those around them. Spans in a circle are left out. */
+function insideFirst(nodes: readonly Node[]): Node[] {
+  const waiting = new Map(nodes.map((node) => [node, node.inside.length]));
+  const order = nodes.filter(({ inside }) => inside.length === 0);
+  for (const { outer } of order) {
+    if (outer === null) continue;
+    const left = (waiting.get(outer) ?? 0) - 1;
+    waiting.set(outer, left);
+    if (left === 0) order.push(outer);
+  }
+  return order;
 }
 
-function keyOf(traceId: string, spanId: string): string {
-  return `${traceId}:${spanId}`;
+function settle(node: Node, warnings: Map<Span, string>): void {
+  const { call, inside } = node;
+  if (call === null || inside.length === 0) return;
+  if (!hasTokensOf(call, inside)) {
+    warn(node, warnings);
+    return;
+  }
+  const answer = answerOf(call);
+  if (answer !== null && !node.isDirect) return;
+  const forms = new Set(inside.flatMap((one) => [...one.forms]));
+  const isSame = inside.some((one) => one.call?.transactionId === call.transactionId);
+  if (answer !== null && forms.has(formOf(answer)) && !isSame) {
+    warn(node, warnings);
+    return;
+  }
+  const hasStored = inside.some((one) => one.hasStored);
+  // Several inside it may come again in several requests, in which their sum is not seen.
+  const isOne = inside.length === 1 && inside[0]?.counted === 'itself';
+  if (node.isStored || (isOne && !hasStored && answer !== null && forms.size === 0)) {
+    node.counted = 'instead';
+    return;
+  }
+  node.counted = 'inside';
+  node.hasStored = hasStored;
+  node.forms = forms;
+}
+
+/** Whether the tokens of a call are the sums of those inside it. Some senders leave the cached ones out of their sums. */
+function hasTokensOf(call: CountedTokens, inside: readonly Node[]): boolean {
+  let input = 0n;
+  let uncached = 0n;
+  let output = 0n;
+  for (const { call: one } of inside) {
+    input += one?.input ?? 0n;
+    uncached += one?.uncached ?? 0n;
+    output += one?.output ?? 0n;
+  }
+  return call.output === output && (call.input === input || call.input === uncached);
+}
+
+/** Two answers that are known by their ids are two calls; of others that lie in each other this is not sure. */
+function warn(node: Node, warnings: Map<Span, string>): void {
+  const { call, inside, isDirect } = node;
+  if (call === null || !isDirect) return;
+  const isSure =
+    answerOf(call) !== null && inside.every((one) => one.call !== null && answerOf(one.call) !== null);
+  if (isSure && !hasTokensOf(call, inside)) return;
+  const doubted = [node, ...inside].filter(({ isStored }) => !isStored);
+  for (const { span } of doubted.slice(0, 1)) if (span !== null) warnings.set(span, DOUBT);
+}
+
+const DOUBT =
+  'has counts, and so have spans inside or around it: all of them are billed, because their sums or their answers differ';
+
+/** From the outermost on: what is inside a span that is counted for it is not. */
+function leaveOut(outermostFirst: readonly Node[], spans: Set<Span>): void {
+  const instead = new Set<Node>();
+  for (const node of outermostFirst) {
+    const isLeftOut = instead.has(node) || node.counted === 'inside';
+    if (isLeftOut && node.span !== null && !node.isStored) spans.add(node.span);
+    if (node.counted === 'instead' || (instead.has(node) && node.counted === 'inside'))
+      for (const one of node.inside) instead.add(one);
+  }
+}
+
+/** Spans with the tokens of a stored one of their trace, which may lie in each other by spans that nobody knows. */
+function warnOfUnlinked(
+  nodes: ReadonlyMap<string, Node>,
+  stored: readonly CountedCall[],
+  left: ReadonlySet<Span>,
+  warnings: Map<Span, string>,
+): void {
+  const unlinked = stored.filter((call) => hasUnknownOuter(call, nodes));
+  if (unlinked.length === 0) return;
+  const byTokens = new Map(unlinked.map((call) => [tokensKey(call), call]));
+  for (const { span, call, isStored, outer, inside } of nodes.values()) {
+    if (span === null || call === null || isStored || left.has(span)) continue;
+    if (outer !== null || inside.length > 0 || warnings.has(span)) continue;
+    const other = byTokens.get(tokensKey(call));
+    if (other === undefined || other.parentSpanId === call.parentSpanId || areTwoAnswers(call, other))
+      continue;
+    warnings.set(span, UNLINKED);
+  }
+}
+
+const UNLINKED =
+  'has the counts of a span of its trace that was stored before, and it is not known whether they lie in each other: ' +
+  'both are billed';
+
+function hasUnknownOuter(call: CountedCall, nodes: ReadonlyMap<string, Node>): boolean {
+  if (call.parentSpanId === '') return false;
+  return !nodes.has(spanKey({ traceId: call.traceId, spanId: call.parentSpanId }));
+}
+
+function tokensKey({ traceId, input, output }: CountedCall): string {
+  return `${traceId}:${input}:${output}`;
+}
+
+function areTwoAnswers(one: CountedCall, other: CountedCall): boolean {
+  const [first, second] = [answerOf(one), answerOf(other)];
+  return first !== null && second !== null && formOf(first) === formOf(second);
 }

@@ -8,7 +8,8 @@ import { isCachedBesideInput, type NamedSender, type SpanSender } from '../../co
 import { modelName, providerName } from '../../core/model-providers.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE } from '../../core/token-billing.ts';
-import { callId } from './call-identity.ts';
+import { callId, SPAN_ID } from './call-identity.ts';
+import { PARENT_PROPERTY, SPAN_PROPERTY, TRACE_PROPERTY } from './counted-call.ts';
 import {
   ERROR_TYPE,
   GEN_AI_ATTRIBUTES,
@@ -128,6 +129,9 @@ function eventOf(span: Span, rules: SpanRules, counts: TokenCounts): SpanEvent {
       model: modelName(required(span.attributes, MODEL)),
       provider: providerName(required(span.attributes, PROVIDER)),
       ...Object.fromEntries([...counts].map(([kind, count]) => [kind, count.toString()])),
+      [TRACE_PROPERTY]: span.traceId,
+      [SPAN_PROPERTY]: span.spanId,
+      ...(SPAN_ID.test(span.parentSpanId) ? { [PARENT_PROPERTY]: span.parentSpanId } : {}),
     },
   };
 }

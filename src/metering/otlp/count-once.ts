@@ -1,0 +1,178 @@
+/**
+ * Counts each call of an export request once: beside the other spans of the request, those that this process has taken
+ * last, and those that are stored.
+ */
+import { type Instant, MINUTE_MS } from '../../core/time.ts';
+import { answerOf, type CountedCall, callOfEvent, formOf, spanKey } from './counted-call.ts';
+import { createRecentCalls } from './recent-calls.ts';
+import { restatedCalls, type TakenSpan } from './restated-calls.ts';
+import type { Span } from './span.ts';
+import { IGNORED, type SpanEvent, type SpanOutcome } from './span-event.ts';
+import type { StoredCalls } from './stored-calls.ts';
+import { hasCounts } from './token-counts.ts';
+
+export interface CountOnce {
+  /** The outcomes of the spans of a request beside all others. Remembers those that are billed. */
+  outcomes(
+    spans: readonly Span[],
+    alone: ReadonlyMap<Span, SpanOutcome>,
+  ): Promise<ReadonlyMap<Span, SpanOutcome>>;
+  /** Forgets events that could not be stored. */
+  forget(events: readonly SpanEvent[]): void;
+}
+
+type EventOutcome = Extract<SpanOutcome, { kind: 'event' }>;
+
+interface Known {
+  readonly inTraces: readonly CountedCall[];
+  readonly byId: ReadonlyMap<string, CountedCall>;
+  readonly isComplete: boolean;
+}
+
+export function createCountOnce(
+  stored: StoredCalls | undefined,
+  onFailure: (error: unknown) => void,
+): CountOnce {
+  const recent = createRecentCalls();
+  const remembered = new WeakMap<SpanEvent, CountedCall>();
+
+  async function lookUp(calls: readonly CountedCall[], spans: readonly Span[]): Promise<Known> {
+    if (stored === undefined || calls.length === 0)
+      return { inTraces: [], byId: new Map(), isComplete: true };
+    const answers = calls.map(({ transactionId }) => transactionId).filter(isOfUnknownForm);
+    try {
+      const [inTraces, byId] = await Promise.all([
+        stored.inTraces({
+          traceIds: distinct(calls.map(({ traceId }) => traceId)),
+          customers: distinct(calls.map(({ customer }) => customer)),
+          from: startOf(spans),
+          to: calls.reduce((last, { endedAt }) => Math.max(last, endedAt), 0),
+        }),
+        stored.byId(distinct(answers)),
+      ]);
+      return { inTraces, byId: new Map(byId.map((call) => [call.transactionId, call])), isComplete: true };
+    } catch (error) {
+      onFailure(error);
+      return { inTraces: [], byId: new Map(), isComplete: false };
+    }
+  }
+
+  /** Calls in traces of the request: what is stored, and what is on its way. */
+  function inTraces(calls: readonly CountedCall[], known: Known): CountedCall[] {
+    const all = new Map(known.inTraces.map((call) => [spanKey(call), call]));
+    for (const traceId of new Set(calls.map((call) => call.traceId)))
+      for (const call of recent.ofTrace(traceId)) all.set(spanKey(call), call);
+    return [...all.values()];
+  }
+
+  return {
+    async outcomes(spans, alone) {
+      const calls = spans.flatMap((span) => callOf(alone.get(span)) ?? []);
+      const known = await lookUp(calls, spans);
+      // Nothing is awaited from here on: another request sees what this one takes.
+      const identified = identify(spans, alone, (id) => recent.ofAnswer(id) ?? known.byId.get(id));
+      const taken = spans.map((span): TakenSpan => {
+        const call = callOf(identified.get(span));
+        return { span, call, hasCounts: call !== null || isRefusedWithCounts(span, alone.get(span)) };
+      });
+      const restated = restatedCalls(taken, inTraces(calls, known));
+      const result = new Map<Span, SpanOutcome>();
+      for (const span of spans) {
+        const outcome = restated.spans.has(span) ? IGNORED : (identified.get(span) ?? IGNORED);
+        result.set(span, withWarning(outcome, restated.warnings.get(span), known.isComplete));
+        const call = callOf(outcome);
+        if (outcome.kind !== 'event' || call === null) continue;
+        recent.add(call);
+        remembered.set(outcome.event, call);
+      }
+      return result;
+    },
+    forget(events) {
+      for (const event of events) {
+        const call = remembered.get(event);
+        if (call !== undefined) recent.remove(call);
+      }
+    },
+  };
+}
+
+function callOf(outcome: SpanOutcome | undefined): CountedCall | null {
+  return outcome?.kind === 'event' ? callOfEvent(outcome.event, Date.parse(outcome.event.timestamp)) : null;
+}
+
+function isRefusedWithCounts(span: Span, outcome: SpanOutcome | undefined): boolean {
+  return outcome?.kind === 'refused' && hasCounts(span);
+}
+
+const NOT_READ =
+  'may be counted by a span of its trace that was stored before, which could not be read: it is billed';
+
+function withWarning(outcome: SpanOutcome, warning: string | undefined, isComplete: boolean): SpanOutcome {
+  if (outcome.kind !== 'event') return outcome;
+  const added = [...(warning === undefined ? [] : [warning]), ...(isComplete ? [] : [NOT_READ])];
+  return added.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...added] };
+}
+
+function isOfUnknownForm(transactionId: string): boolean {
+  const answer = answerOf({ transactionId });
+  return answer !== null && formOf(answer) === '';
+}
+
+/**
+ * Events by the id of the answer, unless the id is of no known form and stands for another call already: a caller may
+ * have chosen it for several.
+ */
+function identify(
+  spans: readonly Span[],
+  alone: ReadonlyMap<Span, SpanOutcome>,
+  find: (transactionId: string) => CountedCall | undefined,
+): ReadonlyMap<Span, SpanOutcome> {
+  const ofRequest = new Map<string, CountedCall>();
+  const identified = new Map<Span, SpanOutcome>();
+  for (const [span, outcome] of alone) identified.set(span, outcome);
+  for (const span of spans) {
+    const outcome = alone.get(span);
+    const call = callOf(outcome);
+    if (outcome?.kind !== 'event' || call === null || !isOfUnknownForm(call.transactionId)) continue;
+    const first = ofRequest.get(call.transactionId) ?? find(call.transactionId);
+    if (first === undefined) ofRequest.set(call.transactionId, call);
+    else if (!agree(first, call)) identified.set(span, bySpan(outcome, call));
+  }
+  return identified;
+}
+
+/** Two reports of one call end within seconds. */
+const AGREE_MS = 5 * MINUTE_MS;
+
+function agree(one: CountedCall, other: CountedCall): boolean {
+  return (
+    one.customer === other.customer &&
+    one.input === other.input &&
+    one.output === other.output &&
+    Math.abs(one.endedAt - other.endedAt) <= AGREE_MS
+  );
+}
+
+const ANOTHER_CALL =
+  'has an id of its answer that another call has, with another customer, other counts or minutes earlier or later: it ' +
+  'is billed by its trace and span';
+
+function bySpan(outcome: EventOutcome, call: CountedCall): SpanOutcome {
+  const event = { ...outcome.event, transaction_id: spanKey(call) };
+  return { ...outcome, event, warnings: [...outcome.warnings, ANOTHER_CALL] };
+}
+
+function distinct(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}
+
+const NANOSECONDS_PER_MILLISECOND = 1_000_000n;
+
+/** When the first of these spans began. */
+function startOf(spans: readonly Span[]): Instant {
+  return spans.reduce(
+    (first, { startTimeUnixNano }) =>
+      Math.min(first, Number(startTimeUnixNano / NANOSECONDS_PER_MILLISECOND)),
+    Number.MAX_SAFE_INTEGER,
+  );
+}

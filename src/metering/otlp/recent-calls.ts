@@ -1,0 +1,49 @@
+/**
+ * The calls that this process has taken last, also those that are on their way to the disk: a trace is often cut into
+ * several requests within seconds, and ClickHouse has their events a little later.
+ */
+import { answerOf, type CountedCall } from './counted-call.ts';
+
+/** About 400 bytes each. */
+const CALLS_MAX = 50_000;
+
+export interface RecentCalls {
+  /** Of one trace. */
+  ofTrace(traceId: string): readonly CountedCall[];
+  /** With one id of the answer. */
+  ofAnswer(transactionId: string): CountedCall | undefined;
+  add(call: CountedCall): void;
+  /** Of calls that could not be stored after all. */
+  remove(call: CountedCall): void;
+}
+
+export function createRecentCalls(callsMax = CALLS_MAX): RecentCalls {
+  const calls = new Set<CountedCall>();
+  const byTrace = new Map<string, Set<CountedCall>>();
+  const byAnswer = new Map<string, CountedCall>();
+
+  function remove(call: CountedCall): void {
+    calls.delete(call);
+    const ofTrace = byTrace.get(call.traceId);
+    ofTrace?.delete(call);
+    if (ofTrace?.size === 0) byTrace.delete(call.traceId);
+    if (byAnswer.get(call.transactionId) === call) byAnswer.delete(call.transactionId);
+  }
+
+  return {
+    ofTrace: (traceId) => [...(byTrace.get(traceId) ?? [])],
+    ofAnswer: (transactionId) => byAnswer.get(transactionId),
+    add(call) {
+      calls.add(call);
+      const ofTrace = byTrace.get(call.traceId) ?? new Set();
+      byTrace.set(call.traceId, ofTrace.add(call));
+      if (answerOf(call) !== null && !byAnswer.has(call.transactionId))
+        byAnswer.set(call.transactionId, call);
+      for (const oldest of calls) {
+        if (calls.size <= callsMax) break;
+        remove(oldest);
+      }
+    },
+    remove,
+  };
+}
