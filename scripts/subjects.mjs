@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SUBJECTS } from '../.dependency-cruiser.mjs';
+import { SUBJECTS } from './import-rules.ts';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const page = join(root, 'docs', 'subjects.md');

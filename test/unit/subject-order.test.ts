@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { afterAll, describe, expect, it } from 'vitest';
-import ruleSet, { SUBJECTS } from '../../.dependency-cruiser.mjs';
+import { RULES, SUBJECTS } from '../../scripts/import-rules.ts';
+import { circlesOf, readImports, refusedImports, writtenImports } from '../../scripts/imports.ts';
 import { PACKAGE_ROOT } from '../../src/core/package-root.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'subjects-'));
@@ -17,15 +17,12 @@ const NEIGHBOURS = Object.entries(SUBJECTS).flatMap(([floor, subjects]) =>
   subjects.slice(1).map((upper, index) => ({ floor, upper, lower: String(subjects[index]) })),
 );
 
-async function cruised(root: string, paths: string[], more: object = {}): Promise<ICruiseResult> {
-  const { output } = await cruise(paths, { ...ruleSet.options, ...more, baseDir: root });
-  return output as ICruiseResult;
-}
+const plant = (path: string, imported: string) => write(`src/${path}`, `export * from '${imported}';\n`);
 
-async function plant(path: string, imported: string): Promise<void> {
-  const file = join(folder, 'src', path);
+async function write(path: string, source: string): Promise<void> {
+  const file = join(folder, path);
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `export * from '${imported}';\n`);
+  await writeFile(file, source);
 }
 
 describe('in a tree where each subject imports the next and the one before', async () => {
@@ -37,36 +34,93 @@ describe('in a tree where each subject imports the next and the one before', asy
   }
   await plant('billing/no-such-subject/file.ts', '../pace/plain-pace.ts');
   await plant('rating/beside.ts', './periods/plain-periods.ts');
-  const { summary } = await cruised(folder, ['src'], { ruleSet, validate: true });
-  const refused = summary.violations.map(({ from, rule }) => ({ from, rule: rule.name }));
+  const imports = await readImports(folder, ['src'], {});
+  const refused = refusedImports(imports, RULES).map(({ file, rule }) => ({ file, rule }));
 
   it.each(NEIGHBOURS)('$floor/$lower is refused to import $floor/$upper', ({ floor, lower }) => {
     expect(refused).toContainEqual({
-      from: `src/${floor}/${lower}/up.ts`,
+      file: `src/${floor}/${lower}/up.ts`,
       rule: `order-${floor}-${lower}`,
     });
   });
 
   it.each(NEIGHBOURS)('$floor/$upper may import $floor/$lower', ({ floor, upper }) => {
     expect(refused).not.toContainEqual({
-      from: `src/${floor}/${upper}/down.ts`,
+      file: `src/${floor}/${upper}/down.ts`,
       rule: `order-${floor}-${upper}`,
     });
   });
 
   it('a subject without a place in the order is refused, and a file beside the subjects', () => {
-    const rules = refused.map(({ from, rule }) => `${from} ${rule}`);
+    const rules = refused.map(({ file, rule }) => `${file} ${rule}`);
     expect(rules).toContain('src/billing/no-such-subject/file.ts order-billing-without-a-place');
     expect(rules).toContain('src/rating/beside.ts order-rating-without-a-place');
   });
 });
 
+describe('in a tree with other imports', async () => {
+  const manifest = {
+    dependencies: { '@opentelemetry/api': '1' },
+    optionalDependencies: { chdb: '1' },
+    devDependencies: { vitest: '1' },
+  };
+  for (const name of ['@opentelemetry/api', 'chdb', 'vitest', 'undeclared']) {
+    await write(`node_modules/${name}/index.js`, '');
+  }
+  await write('src/store/base/plain.ts', '');
+  await write('src/app/tracing/open-telemetry.ts', "import '@opentelemetry/api';\n");
+  await write('console/screen.tsx', '');
+  await write('src/core/first.ts', "import type { Second } from './second.ts';\n");
+  await write('src/core/second.ts', "export const load = () => import('./first.ts');\n");
+
+  const STORE = '../../store/base/plain.ts';
+  it.each([
+    [`import type { Row } from '${STORE}';`, []],
+    [`export type { Row } from '${STORE}';`, []],
+    [`let row: import('${STORE}').Row;`, []],
+    [`import { row } from '${STORE}';`, ['floor-api-types-of-store']],
+    [`import { type Row } from '${STORE}';`, ['floor-api-types-of-store']],
+    [`import '${STORE}';`, ['floor-api-types-of-store']],
+    [`export * from '${STORE}';`, ['floor-api-types-of-store']],
+    [`await import('${STORE}');`, ['floor-api-types-of-store']],
+    [`const row = require(\`${STORE}\`);`, ['floor-api-types-of-store']],
+    ["import type { Session } from 'chdb';", []],
+    ["await import('chdb');", []],
+    ["import { Session } from 'chdb';", ['embedded-stores-are-loaded-when-used']],
+    ["import { vi } from 'vitest';", ['no-development-packages']],
+    ["import type { One } from 'undeclared';", ['no-development-packages']],
+    ["import { trace } from '@opentelemetry/api';", ['one-file-knows-opentelemetry']],
+    ["import('../../app/tracing/open-telemetry.ts');", ['floor-api']],
+    ["import '../../app/tracing/open-telemetry.ts';", ['floor-api', 'opentelemetry-is-loaded-when-needed']],
+    ["import '../../../console/screen.tsx';", ['floor-api', 'nothing-from-tests']],
+    ["import './none.ts';", ['imports-exist']],
+    ["import { readFile } from 'node:fs/promises';", []],
+  ])('a source %j of src/api breaks the rules of imports %j', async (source, rules) => {
+    const file = 'src/api/base/planted.ts';
+    await write(file, `${source}\n`);
+    const refused = refusedImports(await readImports(folder, ['src/api/base', 'console'], manifest), RULES);
+    expect(refused.filter((one) => one.file === file).map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  it('a circle of imports is found, by type and by `import()` too', async () => {
+    const circles = circlesOf(await readImports(folder, ['src/core'], manifest));
+    expect(circles).toEqual([['src/core/first.ts', 'src/core/second.ts', 'src/core/first.ts']]);
+  });
+});
+
+it('a name that is put together at run time is no import', () => {
+  const found = writtenImports('src/core/file.ts', "import('./' + name); require(name); import('./a.ts');");
+  expect(found).toEqual([{ name: './a.ts', form: 'dynamic' }]);
+});
+
 it('settling a contract reaches at most 20 other files of billing', async () => {
-  const start = 'src/billing/contracts/settle-contract.ts';
-  const { modules } = await cruised(PACKAGE_ROOT, [start], { includeOnly: '^src/billing/' });
-  const others = modules.map(({ source }) => source).filter((source) => source !== start);
-  expect(others).toContain('src/billing/invoice-queue/scheduled-jobs.ts');
-  expect(others.length).toBeLessThanOrEqual(20);
+  const imports = await readImports(PACKAGE_ROOT, ['src/billing'], {});
+  const reached = new Set(['src/billing/contracts/settle-contract.ts']);
+  for (const file of reached) {
+    for (const { to } of imports.get(file) ?? []) if (imports.has(to)) reached.add(to);
+  }
+  expect([...reached]).toContain('src/billing/invoice-queue/scheduled-jobs.ts');
+  expect(reached.size - 1).toBeLessThanOrEqual(20);
 });
 
 it('docs/architecture.md has the subjects of every layer in their order', async () => {
@@ -84,7 +138,8 @@ it('docs/architecture.md has the subjects of every layer in their order', async 
 
 it('docs/subjects.md has the folders of each subject as they are', () => {
   const check = () =>
-    execFileSync(process.execPath, [join(PACKAGE_ROOT, 'scripts/subjects.mjs'), '--check'], {
+    execFileSync(process.execPath, ['--import', 'tsx', 'scripts/subjects.mjs', '--check'], {
+      cwd: PACKAGE_ROOT,
       stdio: 'pipe',
     });
   expect(check).not.toThrow();
