@@ -1,5 +1,6 @@
 /** Rollover at a renewal: the new commits, and the ledgers of their sources. */
 import { describe, expect, test } from 'vitest';
+import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { day, ledgerOf, renewalBench, segmentsOf } from '../support/renewals.ts';
 
@@ -159,4 +160,110 @@ describe('a renewal', () => {
     expect((await on(2).send('POST', CONTRACTS, { ...body, transition })).status).toBe(409);
     expect(ledgerOf(await read(on(8), older))).toEqual(['SEGMENT_START 100 01-01']);
   });
+});
+
+describe('what an answer says of rollovers', () => {
+  const take = async (contract_id: string, amount: number) => {
+    const found = await read(on(2), contract_id);
+    const entry = { customer_id: customer(), contract_id, amount, reason: 'Used', timestamp: day(3) };
+    await on(3).post('/v1/contracts/addManualBalanceLedgerEntry', {
+      ...entry,
+      id: found.text('data.commits[0].id'),
+      segment_id: found.text('data.commits[0].access_schedule.schedule_items[0].id'),
+    });
+  };
+
+  test('a rollover has what has rolled over as its amount, and none is shown of nothing', async () => {
+    const older = await create({ commits: [rolling(1, [1000, 1, 12])] });
+    const newer = await renew(older, 7);
+    const id = (await read(on(2), newer)).text('data.commits[0].id');
+    const listed = async (month: number) =>
+      (await on(month).post('/v1/contracts/customerBalances/list', { customer_id: customer(), id })).list(
+        'data',
+      );
+    const bare = async (month: number) =>
+      await on(month).post('/v2/contracts/get', { customer_id: customer(), contract_id: newer });
+    expect(segmentsOf(await read(on(2), newer))).toEqual(['1000 2026-07 2027-05']);
+    await take(older, -800);
+    for (const month of [4, 8]) {
+      expect(segmentsOf(await read(on(month), newer))).toEqual(['200 2026-07 2027-05']);
+      expect(segmentsOf(await bare(month))).toEqual(['200 2026-07 2027-05']);
+      expect(await listed(month)).toMatchObject([{ access_schedule: { schedule_items: [{ amount: 200 }] } }]);
+    }
+    await take(older, -200);
+    expect((await read(on(8), newer)).at('data.commits')).toEqual([]);
+    expect((await bare(8)).at('data.commits')).toEqual([]);
+    expect(await listed(8)).toEqual([]);
+    const order = await on(8).get(`/v1/customers/${customer()}/drawdownOrder`, {
+      query: { contract_id: newer },
+    });
+    expect(JSON.stringify(order.at('data'))).not.toContain(id);
+  });
+
+  test('a rollover in whose ledger something is entered is shown with an amount of 0 when nothing is left of it', async () => {
+    const older = await create({ commits: [rolling(1, [1000, 1, 12])] });
+    const newer = await renew(older, 7);
+    await take(newer, -50);
+    await take(older, -1000);
+    const shown = await read(on(8), newer);
+    expect(segmentsOf(shown)).toEqual(['0 2026-07 2027-05']);
+    expect(ledgerOf(shown)).toContain('MANUAL -50 03-01');
+  });
+
+  test('terms of which nothing will roll over are in the warnings of the answers that create, edit and renew a contract', async () => {
+    const short = { ...rolling(0.5, [100, 1, 7]), name: 'Short' };
+    const body = { customer_id: customer(), starting_at: day(1), rate_card_id: catalogue.card };
+    const terms = {
+      ending_before: day(7),
+      commits: [
+        short,
+        { ...rolling(0.5, [100, 1, 12]), name: 'Long' },
+        { ...rolling(0, [100, 1, 7]), name: 'None' },
+      ],
+    };
+    const lenient = { headers: { prefer: 'handling=lenient' } };
+    const created = await on(1).post(CONTRACTS, { ...body, ...terms, colour: 'red' }, lenient);
+    expect(created.list('warnings')).toEqual([
+      {
+        code: 'no_rollover',
+        message: expect.stringMatching(/^commit .* \("Short"\): its access ends when the contract ends/),
+      },
+      { field: 'colour', message: 'is accepted and ignored' },
+    ]);
+    const older = created.text('data.id');
+    const edited = await edit(on(2), older, { add_commits: [{ ...short, name: 'Added' }] });
+    expect(edited.text('warnings[0].message')).toContain('"Added"');
+    expect(edited.list('warnings')).toHaveLength(1);
+    expect((await edit(on(2), older, { update_contract_name: 'Other' })).at('warnings')).toBeUndefined();
+    const renewed = await on(2).post(CONTRACTS, {
+      ...body,
+      starting_at: day(7),
+      transition: { type: 'RENEWAL', from_contract_id: older },
+    });
+    expect(namedIn(renewed)).toEqual(['Added', 'Short']);
+  });
+
+  test('terms of which nothing will roll over are in the warnings of the answers that move the end of a contract or edit a commit', async () => {
+    const older = await create({ commits: [{ ...rolling(0.5, [100, 1, 7]), name: 'Half' }] });
+    const end = async (month: number) =>
+      await on(2).post('/v1/contracts/updateEndDate', {
+        ...{ customer_id: customer(), contract_id: older, ending_before: day(month) },
+      });
+    expect(namedIn(await end(9))).toEqual(['Half']);
+    const commit_id = (await read(on(2), older)).text('data.commits[0].id');
+    const change = async (rollover_fraction: number) =>
+      await on(2).post('/v2/contracts/commits/edit', {
+        customer_id: customer(),
+        commit_id,
+        rollover_fraction,
+      });
+    expect(namedIn(await change(0.25))).toEqual(['Half']);
+    expect(namedIn(await change(0))).toEqual([]);
+    expect(namedIn(await end(10))).toEqual([]);
+  });
+
+  const namedIn = (answer: ApiAnswer): string[] =>
+    (answer.at('warnings') === undefined ? [] : answer.list('warnings'))
+      .map((one) => /\("(.*?)"\)/.exec(String(Object(one).message))?.[1] ?? '')
+      .toSorted();
 });

@@ -82,8 +82,9 @@ describe.each(Object.keys(PAYMENTS))('an invoice that %s at its provider', (name
     const customer = await oneCustomer();
     const id = await paidInvoice(customer, PAYMENTS[name] ?? (() => {}));
     expect(await stateOf(customer.customerId, id)).not.toHaveProperty('refund_due');
-    const voided = await api.post('/v1/invoices/void', { id });
+    const voided = await api.post('/v1/invoices/void', { id, reason: 'ignored' });
     expect(voided.body).toMatchObject({ data: { id }, warnings: [{ code: 'refund_due' }] });
+    expect(voided.headers.get('x-ignored-fields')).toBe('reason');
     const refused = await api.send('POST', '/v1/invoices/regenerate', { id });
     expect(refused.status).toBe(409);
     expect(refused.text('message')).toContain('collect_again');

@@ -53,6 +53,7 @@ async function renewed() {
     ...older,
     source: () => read(older.contractId),
     rollover: () => read(newer),
+    bareRollover: () => api.post('/v2/contracts/get', { customer_id, contract_id: newer }),
     archive: (void_invoices: boolean) =>
       api.send('POST', '/v1/contracts/archive', {
         customer_id,
@@ -95,6 +96,9 @@ const JANUARY = '2027-01-05T00:00:00Z';
 test('archived or ended before the renewal begins, it leaves nothing to roll over, and the renewal bills its usage', async () => {
   const [archived, ended] = [await renewed(), await renewed()];
   expect(ledger(await archived.rollover())).toEqual(['SEGMENT_START 300 12-01']);
+  // Without balances too, although November is not invoiced.
+  const segment = 'data.commits[0].access_schedule.schedule_items[0]';
+  expect((await archived.bareRollover()).at(`${segment}.amount`)).toBe(300);
   await service.moveClock('2026-11-20T00:00:00Z');
   expect((await archived.archive(false)).status).toBe(200);
   expect((await ended.endAt('2026-11-15T00:00:00Z')).status).toBe(200);

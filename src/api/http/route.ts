@@ -8,6 +8,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
 import type { WireWords } from '../base/names.ts';
+import { answerWarnings, withMoreWarnings } from '../wire/answer-warnings.ts';
 import { type CsvTable, csvText, refusePaging } from './csv.ts';
 import { csvReads, onPage, type SharedByPages, sharedByPages } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
@@ -99,13 +100,8 @@ function describesMoney({ scope, path }: RouteFacts): boolean {
   return scope === 'write' && MONEY_PATHS.test(path);
 }
 
-const warnings = z
-  .array(z.object({ field: z.string(), message: z.string() }))
-  .optional()
-  .meta({ description: 'Fields of the request that the official client knows and this service ignores.' });
-
 function withWarnings(response: z.ZodType): z.ZodType {
-  return response instanceof z.ZodObject ? response.extend({ warnings }) : response;
+  return response instanceof z.ZodObject ? response.extend({ warnings: answerWarnings }) : response;
 }
 
 /** Whether requests may carry an `Idempotency-Key`. Events have separate keys: `transaction_id`. */
@@ -216,7 +212,7 @@ export function route<
       const result = await handler(await read({ ...input, body: checked.body }));
       if (checked.warnings.length === 0) return result;
       onIgnored?.(checked.warnings.map(({ field }) => field));
-      return isStrict && response !== 'empty' ? { ...Object(result), warnings: checked.warnings } : result;
+      return isStrict && response !== 'empty' ? withMoreWarnings(Object(result), checked.warnings) : result;
     },
     ...(csv === undefined ? {} : { csv: { columns: csv.columns, run: (input) => runCsv(csv, input) } }),
   };

@@ -1,4 +1,5 @@
 /** Loads the facts that ledgers need beyond the terms, and computes the balances of commits and credits. */
+import { ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
@@ -58,13 +59,88 @@ export async function balancesWithDrafts(
   return balancesFrom(source, owned, now);
 }
 
+export interface ShownBalances {
+  /** By commit or credit; empty if they were not asked for. */
+  readonly balances: ReadonlyMap<string, Balance>;
+  /**
+   * Rollovers by id, with the amounts that have rolled over into them; null: nothing has, so it is not shown. An archived
+   * one is absent.
+   */
+  readonly rollovers: ReadonlyMap<string, Commit | null>;
+}
+
+/**
+ * For answers that show the terms of commits and credits, with their balances or without. Without them, and after the
+ * last invoice of the older contracts, no usage is read.
+ */
+export async function shownBalances(
+  deps: BillingContext,
+  owned: readonly OwnedCommit[],
+  now: Instant,
+  { withBalances, finalizedOnly = false }: BalanceOptions & { readonly withBalances: boolean },
+): Promise<ShownBalances> {
+  const rollovers = owned.filter(({ commit }) => isRollover(commit));
+  const asked = withBalances ? owned : rollovers;
+  if (asked.length === 0) return { balances: new Map(), rollovers: new Map() };
+  const { asItIs, balanceAt } = await presentStates({ ...deps, finalizedOnly }, asked, now, {
+    onlyOfSources: !withBalances,
+  });
+  const shown = (one: OwnedCommit) => {
+    const { commit } = asItIs(one);
+    return isNothing(one.commit, commit, balanceAt(one, now)) ? null : commit;
+  };
+  return {
+    balances: new Map(withBalances ? owned.map((one) => [one.commit.id, balanceAt(one, now)]) : []),
+    rollovers: new Map(rollovers.map((one) => [one.commit.id, shown(one)])),
+  };
+}
+
+export function isRollover({ rolledOverFrom, archivedAt }: Commit): boolean {
+  return rolledOverFrom !== null && archivedAt === null;
+}
+
+/**
+ * Whether nothing has rolled over and nothing was ever entered. A rollover whose limits are all 0 had an amount, which a
+ * change of its source took: it stays.
+ */
+function isNothing(limits: Commit, arrived: Commit, { ledger }: Balance): boolean {
+  const isEmpty = ({ accessSchedule }: Commit) =>
+    accessSchedule.segments.every(({ amount }) => amount.eq(ZERO));
+  return isEmpty(arrived) && !isEmpty(limits) && ledger.every(({ amount }) => amount.eq(ZERO));
+}
+
+/** With what has rolled over as their amounts; a rollover of nothing is left out. */
+export function withRollovers(
+  commits: readonly Commit[],
+  rollovers: ShownBalances['rollovers'],
+): readonly Commit[] {
+  if (rollovers.size === 0) return commits;
+  return commits.flatMap((commit) => {
+    const shown = rollovers.get(commit.id);
+    return shown === undefined ? [commit] : (shown ?? []);
+  });
+}
+
 async function balancesFrom(
   source: BalanceSource,
   owned: readonly OwnedCommit[],
   now: Instant,
 ): Promise<Map<string, Balance>> {
+  const { balanceAt } = await presentStates(source, owned, now);
+  return new Map(owned.map((one) => [one.commit.id, balanceAt(one, now)]));
+}
+
+/** With `onlyOfSources`, drafts count only in what they take from commits that have rolled over. */
+async function presentStates(
+  source: BalanceSource,
+  owned: readonly OwnedCommit[],
+  now: Instant,
+  { onlyOfSources = false } = {},
+) {
   const all = await withSources(source.db, owned);
-  const factsOf = await loadFacts(source, all, now);
+  const sources = new Set(all.map(({ commit }) => commit.rolledOverFrom?.commitId));
+  const isDrawn = ({ id }: Commit) => !onlyOfSources || sources.has(id);
+  const factsOf = await loadFacts(source, all, now, isDrawn);
   const byId = new Map(all.map((one) => [one.commit.id, one]));
   const present = new Map<string, OwnedCommit>();
   /** With the amounts that have really rolled over into it. */
@@ -83,12 +159,12 @@ async function balancesFrom(
   const balanceAt = (one: OwnedCommit, at: Instant): Balance => {
     const { commit } = asItIs(one);
     const facts = { ...factsOf(one), now: at };
-    const isRollover = commit.rolledOverFrom !== null;
-    const rolledOver = isRollover ? limitedByArrival(commit, facts.rolledOver) : facts.rolledOver;
+    const hasRolledOver = commit.rolledOverFrom !== null;
+    const rolledOver = hasRolledOver ? limitedByArrival(commit, facts.rolledOver) : facts.rolledOver;
     return balanceOf(commit, { ...facts, rolledOver });
   };
   const ledgerAt = (one: OwnedCommit, at: Instant) => balanceAt(one, at).ledger;
-  return new Map(owned.map((one) => [one.commit.id, balanceAt(one, now)]));
+  return { asItIs, balanceAt };
 }
 
 /** The commits, and those that they have rolled over from, along the whole chain of renewals. */
@@ -127,10 +203,12 @@ export async function ledgerFactsOf(
   return loadFacts({ ...deps, finalizedOnly: false }, owned, now);
 }
 
+/** Drafts count in what they take from commits that `isDrawn`. */
 async function loadFacts(
   source: BalanceSource,
   owned: readonly OwnedCommit[],
   now: Instant,
+  isDrawn: (commit: Commit) => boolean = () => true,
 ): Promise<(one: OwnedCommit) => LedgerFacts> {
   const { db } = source;
   const commits = owned.map(({ commit }) => commit);
@@ -141,7 +219,7 @@ async function loadFacts(
   );
   const targets = await loadRolloverTargets(db, renewals);
   const isWithheld = await loadWithheld(db, commits);
-  const deductions = await deductionsFrom(source, commits);
+  const deductions = await deductionsFrom(source, commits, isDrawn);
   const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
   const trueUps = new Map(
     (await loadTrueUps(db, commits, deductions, now)).map((one) => [one.commitId, one]),
@@ -170,9 +248,15 @@ async function loadFacts(
 async function deductionsFrom(
   source: BalanceSource,
   commits: readonly Commit[],
+  isDrawn: (commit: Commit) => boolean,
 ): Promise<BalanceDeduction[]> {
   if ('draftDeductions' in source) {
     return [...(await loadFinalDeductions(source.db, commits)), ...source.draftDeductions];
   }
-  return source.finalizedOnly ? loadFinalDeductions(source.db, commits) : loadDeductions(source, commits);
+  if (source.finalizedOnly) return loadFinalDeductions(source.db, commits);
+  const others = commits.filter((commit) => !isDrawn(commit));
+  return [
+    ...(await loadFinalDeductions(source.db, others)),
+    ...(await loadDeductions(source, commits.filter(isDrawn))),
+  ];
 }

@@ -19,7 +19,7 @@ import { loadProductTags } from '../balances/ranking-context.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { findContractOf } from '../contracts/find-contract.ts';
-import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
+import { type OwnedCommit, shownBalances, withOwners, withRollovers } from './balances.ts';
 
 export interface DrawdownOrderInput {
   readonly customerId: string;
@@ -58,9 +58,11 @@ export async function drawdownOrder(
     (commit) => !isWithheld(commit) && !canceled.has(commit.id) && appliesTo(commit, contractId),
   );
   const owned = await withOwners(db, usable);
-  const balances = await balancesOf(deps, owned, now);
+  const { balances, rollovers } = await shownBalances(deps, owned, now, { withBalances: true });
+  const shown = new Set(withRollovers(usable, rollovers).map(({ id }) => id));
   const productTags = await loadProductTags(db, usable, now);
-  const open = owned.flatMap(({ commit, contract }) =>
+  const present = owned.filter(({ commit }) => shown.has(commit.id));
+  const open = present.flatMap(({ commit, contract }) =>
     openSegments({ commit, contract }, now).map((segment) => ({
       commit,
       segment,

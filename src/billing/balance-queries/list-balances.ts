@@ -20,7 +20,7 @@ import { customerExists } from '../../store/customers/customers.ts';
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { loadNames, type TermNames } from '../contracts/term-names.ts';
-import { balancesOf, withOwners } from './balances.ts';
+import { isRollover, shownBalances, withOwners, withRollovers } from './balances.ts';
 import { costBasesOf } from './cost-bases.ts';
 
 export interface ListBalancesInput extends BalanceListFilter {
@@ -61,9 +61,10 @@ export async function listBalances(
     request,
     async (part) => {
       const { rows, next } = await listCommits(db, input, part);
-      if (balances === null) return { rows, next };
-      for (const [id, own] of await balancesOf(deps, await withOwners(db, rows), now)) balances.set(id, own);
-      return { rows: rows.filter(isShown), next };
+      const owned = await withOwners(db, balances === null ? rows.filter(isRollover) : rows);
+      const shown = await shownBalances(deps, owned, now, { withBalances: balances !== null });
+      for (const [id, own] of shown.balances) balances?.set(id, own);
+      return { rows: withRollovers(rows, shown.rollovers).filter(isShown), next };
     },
     (commit) => commitPosition(commit, input),
   );

@@ -17,7 +17,7 @@ import { loadInitialVersions } from '../../store/contracts/contract-versions.ts'
 import { loadContracts } from '../../store/contracts/contracts.ts';
 import { loadBillingConfigurations } from '../../store/customers/billing-configurations.ts';
 import { loadRateCards } from '../../store/rate-cards/rate-cards.ts';
-import { balancesOf } from '../balance-queries/balances.ts';
+import { type ShownBalances, shownBalances, withRollovers } from '../balance-queries/balances.ts';
 import { costBasesOf } from '../balance-queries/cost-bases.ts';
 import type { BillingContext } from '../billing-context.ts';
 import {
@@ -58,6 +58,8 @@ export interface ViewOptions {
   readonly withHistory: boolean;
   /** Whether balances and ledgers are computed. They take the drafts of the contracts. */
   readonly withBalances: boolean;
+  /** Whether the amounts that have rolled over are those of issued invoices: no usage is read. */
+  readonly finalizedOnly?: boolean;
 }
 
 /** The views of the contracts in the order given. */
@@ -75,7 +77,7 @@ export async function viewsOf(
   deps: BillingContext,
   states: readonly FullContract[],
   now: Instant,
-  { withHistory, withBalances }: ViewOptions,
+  { withHistory, ...shown }: ViewOptions,
 ): Promise<ContractView[]> {
   const { db } = deps;
   const contracts = states.map((full) => full.contract);
@@ -102,7 +104,7 @@ export async function viewsOf(
   const owned = states.flatMap(({ contract, terms }) =>
     terms.commits.map((commit) => ({ commit, contract, rateCardId: contract.rateCardId })),
   );
-  const balances = withBalances ? await balancesOf(deps, owned, now) : new Map<string, Balance>();
+  const { balances, rollovers } = await shownBalances(deps, owned, now, shown);
   const costBases = await costBasesOf(db, owned, cards);
   const spends = await accumulatedSpends(
     db,
@@ -114,8 +116,8 @@ export async function viewsOf(
     const card = cards.get(contract.rateCardId ?? '') ?? null;
     const initial = initials.get(contract.id) ?? current;
     return {
-      current,
-      initial,
+      current: shownState(current, rollovers),
+      initial: shownState(initial, rollovers),
       transitions: transitions.get(contract.id) ?? [],
       amendments: amendments.get(contract.id) ?? [],
       children: children.filter((child) => child.parent?.contractId === contract.id),
@@ -129,6 +131,10 @@ export async function viewsOf(
       now,
     };
   });
+}
+
+function shownState(full: FullContract, rollovers: ShownBalances['rollovers']): FullContract {
+  return { ...full, terms: { ...full.terms, commits: withRollovers(full.terms.commits, rollovers) } };
 }
 
 function configuredFrom(contract: Contract, editedAt: Instant | undefined): Instant {

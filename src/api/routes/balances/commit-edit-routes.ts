@@ -3,8 +3,11 @@ import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { disableTrueUp } from '../../../billing/commits/disable-true-up.ts';
 import { changeCommit } from '../../../billing/commits/edit-commit.ts';
+import { rolloverWarningsOfCommit } from '../../../billing/contracts/rollover-warnings.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { answerWarnings } from '../../wire/answer-warnings.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
+import { noRolloverToWire } from '../../wire/no-rollover.ts';
 import { commitEdit, creditEdit } from '../../wire/terms/customer-commits.ts';
 
 const common = { method: 'post', tags: ['Balances'], scope: 'write' } as const;
@@ -34,12 +37,12 @@ function editCommitRoute(deps: BillingContext): RouteDefinition {
     summary: 'Edit a commit of a contract or of a customer',
     description: EDITED,
     body: commitEdit.input.strict,
-    response: createdId,
+    response: createdId.extend({ warnings: answerWarnings }),
     errors: [400, 404],
     async handler({ body: { customerId, id, ...edit }, actor }) {
       const reference = { customerId, id, kind: 'COMMIT', changedBy: actor.name } as const;
       await changeCommit(deps, reference, () => ({ edit }));
-      return { data: { id } };
+      return { data: { id }, ...noRolloverToWire(await rolloverWarningsOfCommit(deps.db, id)) };
     },
   });
 }
@@ -53,12 +56,12 @@ function editCreditRoute(deps: BillingContext): RouteDefinition {
     summary: 'Edit a credit of a contract or of a customer',
     description: EDITED,
     body: creditEdit.input.strict,
-    response: createdId,
+    response: createdId.extend({ warnings: answerWarnings }),
     errors: [400, 404],
     async handler({ body: { customerId, id, ...edit }, actor }) {
       const reference = { customerId, id, kind: 'CREDIT', changedBy: actor.name } as const;
       await changeCommit(deps, reference, () => ({ edit }));
-      return { data: { id } };
+      return { data: { id }, ...noRolloverToWire(await rolloverWarningsOfCommit(deps.db, id)) };
     },
   });
 }

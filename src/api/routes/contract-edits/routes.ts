@@ -4,11 +4,14 @@ import type { BillingContext } from '../../../billing/billing-context.ts';
 import { getEditHistory, viewEdit } from '../../../billing/contract-views/edit-history.ts';
 import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
+import { rolloverWarningsOfEdit } from '../../../billing/contracts/rollover-warnings.ts';
 import type { WireWords } from '../../base/names.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { answerWarnings } from '../../wire/answer-warnings.ts';
 import { described } from '../../wire/description.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
 import { customFields, hour, id } from '../../wire/kinds.ts';
+import { noRolloverToWire } from '../../wire/no-rollover.ts';
 import { beside, record } from '../../wire/record.ts';
 import { contractTerms } from '../../wire/terms/contract-terms.ts';
 import { contractEditOutput, editContractBody, editFromWire, editToWire } from './edit.ts';
@@ -58,6 +61,7 @@ function editRoute(deps: BillingContext): RouteDefinition {
         id: uuid.meta({ description: 'Of the contract. The id of the edit is in `edit`.' }),
         edit: contractEditOutput,
       }),
+      warnings: answerWarnings,
     }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
@@ -70,6 +74,7 @@ function editRoute(deps: BillingContext): RouteDefinition {
       });
       return {
         data: { id: body.contractId, edit: editToWire(edit, await viewEdit(deps, body.customerId, edit)) },
+        ...noRolloverToWire(await rolloverWarningsOfEdit(deps.db, edit)),
       };
     },
   });
@@ -103,11 +108,11 @@ function amendRoute(deps: BillingContext): RouteDefinition {
     description: 'For older clients: the same as an edit that only adds.',
     scope: 'write',
     body: amendContractBody,
-    response: createdId,
+    response: createdId.extend({ warnings: answerWarnings }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const edit = await amendContract(deps, { ...body, createdBy: actor.name });
-      return { data: { id: edit.id } };
+      return { data: { id: edit.id }, ...noRolloverToWire(await rolloverWarningsOfEdit(deps.db, edit)) };
     },
   });
 }

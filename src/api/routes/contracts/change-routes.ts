@@ -3,9 +3,12 @@ import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { archiveContract } from '../../../billing/contracts/archive-contracts.ts';
 import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';
+import { rolloverWarningsOfContract } from '../../../billing/contracts/rollover-warnings.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { answerWarnings } from '../../wire/answer-warnings.ts';
 import { createdId, hourAlignedEnd, uuid } from '../../wire/fields.ts';
 import { hour, id } from '../../wire/kinds.ts';
+import { noRolloverToWire } from '../../wire/no-rollover.ts';
 import { record } from '../../wire/record.ts';
 import { usageFilterFields } from './input.ts';
 
@@ -33,7 +36,7 @@ function updateEndDateRoute(deps: BillingContext): RouteDefinition {
       ending_before: hourAlignedEnd.nullish().meta({ description: 'Left out: the contract has no end.' }),
       allow_ending_before_finalized_invoice: z.boolean().nullish().meta({ description: 'Default: true.' }),
     }),
-    response: createdId,
+    response: createdId.extend({ warnings: answerWarnings }),
     async handler({ body, actor }) {
       await updateEndDate(deps, {
         customerId: body.customer_id,
@@ -42,7 +45,10 @@ function updateEndDateRoute(deps: BillingContext): RouteDefinition {
         endingBefore: body.ending_before ?? null,
         allowEndingBeforeFinalizedInvoice: body.allow_ending_before_finalized_invoice ?? true,
       });
-      return { data: { id: body.contract_id } };
+      return {
+        data: { id: body.contract_id },
+        ...noRolloverToWire(await rolloverWarningsOfContract(deps.db, body.contract_id)),
+      };
     },
   });
 }

@@ -5,11 +5,14 @@ import type { BillingContext } from '../../../billing/billing-context.ts';
 import { releaseCommit } from '../../../billing/commits/release-commit.ts';
 import { viewsOf } from '../../../billing/contract-views/contract-views.ts';
 import { createContract } from '../../../billing/contracts/create-contract.ts';
+import { rolloverWarnings } from '../../../billing/contracts/rollover-warnings.ts';
 import { createContractFromPackage } from '../../../billing/packages/contract-from-package.ts';
 import { assert } from '../../../core/errors.ts';
 import { PAYMENT_OUTCOMES } from '../../../core/terms/payment-gate.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
+import { answerWarnings } from '../../wire/answer-warnings.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
+import { noRolloverToWire } from '../../wire/no-rollover.ts';
 import { contractChangeRoutes } from './change-routes.ts';
 import { contractFromPackageFromWire, createContractBody, namesPackage } from './from-package.ts';
 import { contractFromWire } from './input.ts';
@@ -57,7 +60,10 @@ function createRoute(deps: BillingContext): RouteDefinition {
       'answers 409 and creates nothing.',
     scope: 'write',
     body: createContractBody,
-    response: z.object({ data: z.object({ id: uuid, contract: createdContract.output }) }),
+    response: z.object({
+      data: z.object({ id: uuid, contract: createdContract.output }),
+      warnings: answerWarnings,
+    }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const full = namesPackage(body)
@@ -66,9 +72,14 @@ function createRoute(deps: BillingContext): RouteDefinition {
       const [view] = await viewsOf(deps, [full], deps.clock.now(), {
         withHistory: false,
         withBalances: false,
+        // The contract is stored: the answer does not depend on whether usage can be read.
+        finalizedOnly: true,
       });
       assert(view !== undefined, 'a contract that was just created has a view');
-      return { data: { id: full.contract.id, contract: createdContractToWire(view) } };
+      return {
+        data: { id: full.contract.id, contract: createdContractToWire(view) },
+        ...noRolloverToWire(await rolloverWarnings(deps.db, full)),
+      };
     },
   });
 }

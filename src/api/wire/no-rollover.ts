@@ -1,0 +1,6 @@
+/** Warnings of commits and credits of which nothing will roll over. */
+import { warningsToWire } from './answer-warnings.ts';
+
+export function noRolloverToWire(messages: readonly string[]): ReturnType<typeof warningsToWire> {
+  return warningsToWire(messages.map((message) => ({ code: 'no_rollover', message })));
+}

@@ -1,0 +1,87 @@
+/** Commits and credits that say what rolls over and of which nothing will: their access ends too early. */
+import { ZERO } from '../../core/decimal.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import type { ContractEdit } from '../../core/terms/contract-edits.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { Database } from '../../store/base/database.ts';
+import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
+import { loadContracts } from '../../store/contracts/contracts.ts';
+
+/** For people to read, one for each. */
+const WARNINGS_MAX = 20;
+
+/** Of a contract that was created, with the one that it renews. */
+export async function rolloverWarnings(db: Database, { contract, terms }: FullContract): Promise<string[]> {
+  const own = terms.commits.filter((commit) => endsWithContract(commit, contract.endingBefore));
+  return [...own.map(nothingWillRoll), ...(await ofRenewed(db, { contract, terms }))].slice(0, WARNINGS_MAX);
+}
+
+/** Of what an edit has added or changed; if it has changed the end of the contract, of all. */
+export async function rolloverWarningsOfEdit(
+  db: Database,
+  { contractId, changes }: Pick<ContractEdit, 'contractId' | 'changes'>,
+): Promise<string[]> {
+  const { addCommits, updateCommits, updateCredits } = changes;
+  if (changes.endingBefore !== undefined) return rolloverWarningsOfContract(db, contractId);
+  const ids = [...addCommits, ...updateCommits, ...updateCredits].map(({ id }) => id);
+  return ofChanged(db, await loadCommits(db, { ids, includeArchived: false }));
+}
+
+/** Of all commits and credits of a contract whose end has changed. */
+export async function rolloverWarningsOfContract(db: Database, contractId: string): Promise<string[]> {
+  return ofChanged(db, await loadCommits(db, { contractIds: [contractId], includeArchived: false }));
+}
+
+/** Of a commit or credit, of a contract or of a customer, that was edited. */
+export async function rolloverWarningsOfCommit(db: Database, id: string): Promise<string[]> {
+  return ofChanged(db, await loadCommits(db, { ids: [id], includeArchived: false }));
+}
+
+/** Those of a customer do not roll over. */
+async function ofChanged(db: Database, commits: readonly Commit[]): Promise<string[]> {
+  const ids = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
+  const contracts = await loadContracts(db, { ids });
+  const ends = new Map(contracts.map(({ id, endingBefore }) => [id, endingBefore]));
+  return commits
+    .filter((commit) => endsWithContract(commit, ends.get(commit.contractId ?? '') ?? null))
+    .map(nothingWillRoll)
+    .slice(0, WARNINGS_MAX);
+}
+
+/** A renewal takes what is open when it begins. Children of recurring terms end one after the other, as they are meant to. */
+function endsWithContract(commit: Commit, end: Instant | null): boolean {
+  if (end === null || !isToRoll(commit) || commit.rolledOverFrom !== null) return false;
+  return commit.accessSchedule.segments.every(({ endingBefore }) => endingBefore <= end);
+}
+
+function isToRoll({ rolloverFraction, recurringCommitId, archivedAt }: Commit): boolean {
+  return rolloverFraction?.gt(ZERO) === true && recurringCommitId === null && archivedAt === null;
+}
+
+async function ofRenewed(db: Database, { contract, terms }: FullContract): Promise<string[]> {
+  const transitions = (await loadTransitions(db, [contract.id])).get(contract.id) ?? [];
+  const renewed = transitions.filter(
+    ({ toContractId, rollsOver }) => toContractId === contract.id && rollsOver,
+  );
+  if (renewed.length === 0) return [];
+  const contractIds = renewed.map(({ fromContractId }) => fromContractId);
+  const commits = await loadCommits(db, { contractIds, includeArchived: false });
+  const rolled = new Set(terms.commits.map(({ rolledOverFrom }) => rolledOverFrom?.commitId));
+  const start = formatInstant(contract.startingAt);
+  return commits
+    .filter((commit) => isToRoll(commit) && !rolled.has(commit.id))
+    .map(
+      (commit) =>
+        `${nameOf(commit)} of contract ${commit.contractId}: nothing of it rolls over, because its access does not reach beyond ${start} or a payment for it is outstanding`,
+    );
+}
+
+function nothingWillRoll(commit: Commit): string {
+  return `${nameOf(commit)}: its access ends when the contract ends, or before, so nothing of it will roll over: let its access end later, or set its rollover_fraction to 0`;
+}
+
+function nameOf({ id, name, type }: Commit): string {
+  return `${type === 'CREDIT' ? 'credit' : 'commit'} ${id}${name === null ? '' : ` (${JSON.stringify(name)})`}`;
+}
