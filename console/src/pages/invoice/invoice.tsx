@@ -165,6 +165,7 @@ function Delivery({ invoice: { id, external_invoice: external } }: { readonly in
           {paymentError === undefined || paymentError === error ? null : (
             <span className="bad"> Last payment: {paymentError} </span>
           )}
+          {external.refund_due === true ? <span className="bad"> It was paid: a refund is due. </span> : null}
           {isDeliverable(status) ? <DeliverAgain ids={[id]} /> : null}
         </>
       }
@@ -270,6 +271,7 @@ function Actions({ invoice }: { readonly invoice: Invoice }) {
       </Download>
       {status === 'FINALIZED' ? <VoidInvoice invoice={invoice} /> : null}
       {status === 'VOID' ? <Regenerate invoice={invoice} /> : null}
+      {invoice.external_invoice?.refund_due === true ? <ReportRefund invoice={invoice} /> : null}
     </>
   );
 }
@@ -314,6 +316,28 @@ function PaidThere({ invoice: { external_invoice: external, credit_type } }: { r
       )}
       ). This is not given back here: give it back there.
     </p>
+  );
+}
+
+function ReportRefund({ invoice }: { readonly invoice: Invoice }) {
+  const refusal = useWriteRefusal();
+  const readAgain = useReadAgain();
+  return (
+    <Confirm
+      action="Report refund"
+      title={`Was the payment for ${invoice.invoice_number ?? 'this invoice'} given back?`}
+      disabled={refusal !== undefined}
+      reason={refusal}
+      run={async () => {
+        await call('POST /v1/invoices/refunded', { body: { id: invoice.id } });
+        await readAgain();
+      }}
+    >
+      <p>
+        Nothing is done at {invoice.external_invoice?.billing_provider_type}: give it back there first. After
+        that, the invoice is regenerated like any other.
+      </p>
+    </Confirm>
   );
 }
 

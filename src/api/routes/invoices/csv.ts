@@ -268,6 +268,11 @@ const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
     description: 'What the billing provider has said against it.',
     value: ({ invoice }) => invoice.external_invoice?.billing_provider_error,
   },
+  {
+    name: 'refund_due',
+    description: '`true`: it is voided here, was paid there, and nobody has reported a refund.',
+    value: ({ invoice }) => (invoice.external_invoice?.refund_due === true ? 'true' : undefined),
+  },
 ];
 
 /** An exact amount of a currency in its major unit; null in a custom unit, and where there is no amount. */
