@@ -222,14 +222,14 @@ describe('an archived contract', () => {
     const reference = await createEverything();
     await later.post(ARCHIVE, { ...reference, void_invoices: false });
     const filter = { group_key: 'model', group_values: ['a'], starting_at: START };
-    for (const [path, body] of [
-      [ARCHIVE, { void_invoices: true }],
-      [UPDATE_END, {}],
-      [SET_FILTER, filter],
+    for (const [path, body, said] of [
+      [ARCHIVE, { void_invoices: true }, / is already archived$/],
+      [UPDATE_END, {}, / is archived$/],
+      [SET_FILTER, filter, / is archived$/],
     ] as const) {
       const answer = await stillLater.send('POST', path, { ...reference, ...body });
       expect(answer.status).toBe(400);
-      expect(answer.text('message')).toMatch(/is archived$/);
+      expect(answer.text('message')).toMatch(said);
     }
   });
 });
