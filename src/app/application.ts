@@ -57,6 +57,7 @@ import { identifiedReadiness, type Pings } from './readiness.ts';
 import { everyRoute } from './routes.ts';
 import { createRunningRequests } from './running-requests.ts';
 import { serviceFigures } from './service-figures.ts';
+import { createServiceSecrets } from './service-secrets.ts';
 import { createServiceSpans } from './span-ingest.ts';
 import { fillTokenCatalogue } from './token-catalogue.ts';
 
@@ -180,8 +181,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const isShared = config.clickhouseUrl !== undefined;
   const clickhouse: ClickHouse = withKnownEvents(kept, () => ingest, { isShared });
   const repeats = createRepeatLog({ clickhouse });
+  const secrets = await createServiceSecrets({ config, db: stores.db, log });
   const context = {
-    ...createBillingContext({ config, db: stores.db, ...{ clickhouse, clock, log, tracer, repeats } }),
+    ...createBillingContext({
+      ...{ config, clickhouse, clock, log, tracer, repeats, secrets },
+      db: stores.db,
+    }),
     upcoming: upcomingCommits,
   };
   const { windowDays, alarms, invoiceLog, accounts } = context;

@@ -6,6 +6,7 @@ import { createInvoiceLog } from '../billing/invoice-log/invoice-log.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../core/clock.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
+import { createSecrets, type Secrets } from '../core/secrets.ts';
 import type { Tracer } from '../core/tracing.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
@@ -35,6 +36,8 @@ interface BillingParts {
   readonly log: Logger;
   readonly tracer: Tracer;
   readonly repeats: Pick<RepeatLog, 'flush'>;
+  /** Absent: stored secrets are opened, and none is sealed. */
+  readonly secrets?: Secrets;
 }
 
 export function createBillingContext({ config, ...parts }: BillingParts): BillingContext {
@@ -52,6 +55,7 @@ export function createBillingContext({ config, ...parts }: BillingParts): Billin
     cluster: config.clickhouseCluster,
     publicUrl: config.publicUrl ?? null,
     allowPrivate: config.webhookAllowPrivate ?? false,
+    secrets: parts.secrets ?? createSecrets(config.secretsKey, { seals: false }),
     accounts: createAccounts(config),
     providerOf: (delivery) => providerOf(providers, delivery),
   };

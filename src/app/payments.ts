@@ -38,10 +38,11 @@ export function createAccounts(config: PaymentsConfig): StripeAccounts {
 
 /** The parts that the provider of a delivery is created from. */
 export function providerParts(context: BillingContext, config: PaymentsConfig): ProviderParts {
-  const { db, accounts, allowPrivate } = context;
+  const { db, accounts, secrets, allowPrivate } = context;
   return {
     db,
     accounts,
+    secrets,
     leavesInDraft: config.stripe?.leavesInDraft ?? false,
     send: sender(allowPrivate),
     invoiceText: (document) => invoiceText(context, document),

@@ -6,6 +6,7 @@
 import type { Logger } from 'pino';
 import type { AlertLimits } from '../core/alerts.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Secrets } from '../core/secrets.ts';
 import type { BalanceDeduction } from '../core/terms/ledger.ts';
 import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { Tracer } from '../core/tracing.ts';
@@ -49,6 +50,8 @@ export interface BillingContext {
   readonly publicUrl: string | null;
   /** Whether messages may be sent over http, and into private networks. */
   readonly allowPrivate: boolean;
+  /** Seals and opens the secrets of receivers. */
+  readonly secrets: Secrets;
   readonly accounts: StripeAccounts;
   /** The provider that a delivery goes to. Throws `ProviderProblem` where it cannot be reached any more. */
   providerOf(delivery: Delivery): Promise<PaymentsProvider>;

@@ -1,6 +1,7 @@
 /** The stores and settings of notifications. `app/` creates one when the service starts. */
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
+import type { Secrets } from '../core/secrets.ts';
 import type { Tracer } from '../core/tracing.ts';
 import type { Database } from '../store/base/database.ts';
 import type { UpcomingCommits } from './upcoming.ts';
@@ -12,6 +13,7 @@ export interface NotificationContext {
   readonly tracer: Tracer;
   /** The commits and credits that recurring terms are yet to create. */
   readonly upcoming: UpcomingCommits;
+  readonly secrets: Secrets;
   /** Whether URLs with http, and receivers in private networks, are allowed. */
   readonly allowPrivate: boolean;
 }

@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../core/billing-providers.ts';
+import { openText, sealText } from '../core/sealed-text.ts';
 import type { BillingConnection } from '../store/billing-providers/billing-connections.ts';
 import { ProviderProblem } from './provider.ts';
-import { openText, sealText } from './sealed-text.ts';
 import { createStripeAccess, type StripeAccess } from './stripe/access.ts';
 import type { StripeRates } from './stripe/rate-limit.ts';
 

@@ -1,5 +1,6 @@
 /** Finds the provider of a delivery: of which kind, which account, and with which settings. */
 
+import type { Secrets } from '../core/secrets.ts';
 import type { Database } from '../store/base/database.ts';
 import { loadConnections } from '../store/billing-providers/billing-connections.ts';
 import { loadBillingConfigurations } from '../store/customers/billing-configurations.ts';
@@ -7,6 +8,7 @@ import { leavesInvoicesInDraft } from '../store/customers/customers.ts';
 import type { Delivery } from '../store/invoices/invoice-deliveries.ts';
 import type { StripeAccounts } from './accounts.ts';
 import { createCustomProvider, customConfiguration, type SendMessage } from './custom/custom-provider.ts';
+import { hasSealedSecret, openedSettings } from './custom/receiver-secrets.ts';
 import type { PaymentDocument } from './document.ts';
 import { type PaymentsProvider, ProviderProblem } from './provider.ts';
 import { readStripeSettings } from './stripe/settings.ts';
@@ -15,6 +17,7 @@ import { createStripeProvider } from './stripe/stripe-provider.ts';
 export interface ProviderParts {
   readonly db: Database;
   readonly accounts: StripeAccounts;
+  readonly secrets: Secrets;
   /** Whether invoices of customers for whom nothing else is said stay drafts. */
   readonly leavesInDraft: boolean;
   readonly send: SendMessage;
@@ -37,7 +40,9 @@ export async function providerOf(deps: ProviderParts, delivery: Delivery): Promi
     );
   }
   if (configuration.billingProvider === 'custom') {
-    const settings = customConfiguration.safeParse(configuration.configuration);
+    const settings = customConfiguration.safeParse(openedSettings(deps.secrets, configuration));
+    if (!settings.success && hasSealedSecret(configuration))
+      throw new ProviderProblem('account', 'The signing_secret was sealed with another SECRETS_KEY');
     if (!settings.success)
       throw new ProviderProblem('refused', 'The configuration has no url and signing_secret');
     return createCustomProvider({ settings: settings.data, send, invoiceText });

@@ -6,6 +6,7 @@ import {
 } from '../../core/billing-providers.ts';
 import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import { openedSettings, storedSettings } from '../../payments/custom/receiver-secrets.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { canonicalJson, loadConnections } from '../../store/billing-providers/billing-connections.ts';
 import {
@@ -19,7 +20,7 @@ import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
 
 /** The clock and the settings with which a configuration is checked and stored. */
-export type ConfigurationContext = RowContext & Pick<BillingContext, 'allowPrivate'>;
+export type ConfigurationContext = RowContext & Pick<BillingContext, 'allowPrivate' | 'secrets'>;
 
 /** A configuration as a client describes it. */
 export interface BillingConfigurationInput extends DeliveryInput {
@@ -43,14 +44,18 @@ export interface BillingConfigurationView
  */
 export async function addBillingConfigurations(
   tx: Transaction,
-  { clock, allowPrivate }: ConfigurationContext,
+  { clock, allowPrivate, secrets }: ConfigurationContext,
   customerId: string,
   inputs: readonly BillingConfigurationInput[],
   pathOf: (index: number) => FieldPath,
 ): Promise<BillingConfiguration[]> {
   if (inputs.length === 0) return [];
   const active = await listBillingConfigurations(tx, customerId, { includeArchived: false });
-  const known = new Map(active.toReversed().map((one) => [contentOf(one), one]));
+  const known = new Map(
+    active
+      .toReversed()
+      .map((one) => [contentOf({ ...one, configuration: openedSettings(secrets, one) }), one]),
+  );
   const added: BillingConfiguration[] = [];
   const result: BillingConfiguration[] = [];
   for (const [index, input] of inputs.entries()) {
@@ -72,13 +77,13 @@ export async function addBillingConfigurations(
     result.push(same ?? one);
     if (same !== undefined) continue;
     known.set(contentOf(one), one);
-    added.push(one);
+    added.push({ ...one, configuration: storedSettings(secrets, one) });
   }
   await insertBillingConfigurations(tx, added);
   return result;
 }
 
-/** Everything that a client says about a configuration. */
+/** Everything that a client says about a configuration, its secret as it is. */
 function contentOf(one: BillingConfiguration): string {
   const { billingProvider, deliveryMethod, connectionId, taxProvider, configuration } = one;
   return canonicalJson([billingProvider, deliveryMethod, connectionId, taxProvider, configuration]);

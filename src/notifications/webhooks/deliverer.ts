@@ -7,6 +7,7 @@
  * killed in between leaves the message queued, and it is sent again with the same id.
  */
 import { randomUUID } from 'node:crypto';
+import type { Secrets } from '../../core/secrets.ts';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Span } from '../../core/tracing.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
@@ -26,6 +27,7 @@ import type { NotificationContext } from '../notification-context.ts';
 import { nextAttemptAt } from './retries.ts';
 import { type Attempt, sendWebhook } from './send.ts';
 import { signatureHeaders } from './signature.ts';
+import { openedSecret } from './stored-secrets.ts';
 
 const POLL_INTERVAL_MS = 500;
 
@@ -68,8 +70,9 @@ export function createDeliverer({
   log,
   tracer,
   allowPrivate,
+  secrets,
   isPaused,
-}: Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate'> & {
+}: Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate' | 'secrets'> & {
   /** While true, no attempt begins: the stores may count no more. Those in progress are sent again where that is so. */
   isPaused(): boolean;
 }): Deliverer {
@@ -148,12 +151,19 @@ export function createDeliverer({
   async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void> {
     const { messageId: id, body } = delivery;
     const at = Date.now();
-    const headers = signatureHeaders(secretsOf(endpoint, at), { id, body }, at);
+    const keys = secretsOf(endpoint, at, secrets);
     const options = {
       allowPrivate,
       signal: closing.signal,
     };
-    const result = await sendWebhook(endpoint.url, { headers, body }, options);
+    const result =
+      keys === null
+        ? SEALED
+        : await sendWebhook(
+            endpoint.url,
+            { headers: signatureHeaders(keys, { id, body }, at), body },
+            options,
+          );
     if (result.error !== null && closing.signal.aborted) return;
     const outcome = noted(delivery, result, at);
     attempts[outcomeOf(result)] += 1;
@@ -200,12 +210,21 @@ function chainsOf(due: readonly DueDelivery[]): DueDelivery[][] {
   return [...chains.values()].reverse();
 }
 
-function secretsOf(
-  { secret, formerSecret, formerSecretUntil }: WebhookEndpoint,
-  at: Instant,
-): [string, ...string[]] {
+/** Nothing is sent that would be signed wrongly; it is tried again, so that the right key is enough. */
+const SEALED: Attempt = {
+  status: null,
+  answer: null,
+  error: 'its secret was sealed with another SECRETS_KEY: start with that one, or rotate the secret',
+};
+
+/** The secrets that sign now, the present one first; null: it cannot be opened. */
+function secretsOf(endpoint: WebhookEndpoint, at: Instant, secrets: Secrets): [string, ...string[]] | null {
+  const { id, formerSecret, formerSecretUntil } = endpoint;
+  const secret = openedSecret(secrets, id, endpoint.secret);
+  if (secret === null) return null;
   const isFormerValid = formerSecret !== null && formerSecretUntil !== null && at < formerSecretUntil;
-  return isFormerValid ? [secret, formerSecret] : [secret];
+  const former = isFormerValid ? openedSecret(secrets, id, formerSecret) : null;
+  return former === null ? [secret] : [secret, former];
 }
 
 function noted({ failures, retryUntil }: DueDelivery, { status, answer, error }: Attempt, at: Instant) {

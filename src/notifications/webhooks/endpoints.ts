@@ -29,6 +29,7 @@ import { type MessageType, TEST_TYPE } from '../message-types.ts';
 import type { NotificationContext } from '../notification-context.ts';
 import { RETRIES_MS } from './retries.ts';
 import { newSecret } from './signature.ts';
+import { storedSecret } from './stored-secrets.ts';
 
 export type { Delivery, WebhookEndpoint };
 
@@ -45,13 +46,14 @@ interface NewEndpoint {
   readonly eventTypes: readonly MessageType[] | null;
 }
 
-/** Creates an endpoint. Refuses a URL that is not allowed (`invalid`), and more than 50 endpoints (`conflict`). */
+/** Creates an endpoint; the answer has its secret as it is. Refuses a URL that is not allowed (`invalid`), and more than 50 endpoints (`conflict`). */
 export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): Promise<WebhookEndpoint> {
+  const [id, secret] = [newId(), newSecret()];
   const endpoint = {
     ...wanted,
-    id: newId(),
+    id,
     url: checkedUrl(wanted.url, deps),
-    secret: newSecret(),
+    secret,
     formerSecret: null,
     formerSecretUntil: null,
     createdAt: deps.clock.now(),
@@ -62,7 +64,7 @@ export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): 
     if ((await countActiveEndpoints(tx)) >= ENDPOINTS_MAX) {
       throw conflict(`there are ${ENDPOINTS_MAX} webhooks already: archive one first`);
     }
-    await insertEndpoint(tx, endpoint);
+    await insertEndpoint(tx, { ...endpoint, secret: storedSecret(deps.secrets, id, secret) });
     return endpoint;
   });
 }
@@ -99,16 +101,16 @@ export function archiveEndpoint({ db, clock }: NotificationContext, id: string):
   });
 }
 
-/** Gives an endpoint a new secret. For a day, messages are signed with the former one too. */
-export function rotateSecret({ db }: NotificationContext, id: string): Promise<WebhookEndpoint> {
+/** Gives an endpoint a new secret, which the answer has as it is. For a day, messages are signed with the former one too. */
+export function rotateSecret({ db, secrets }: NotificationContext, id: string): Promise<WebhookEndpoint> {
   return db.transaction(async (tx) => {
     const endpoint = await lockActive(tx, id);
     const changes = {
       secret: newSecret(),
-      formerSecret: endpoint.secret,
+      formerSecret: storedSecret(secrets, id, endpoint.secret),
       formerSecretUntil: Date.now() + FORMER_SECRET_MS,
     };
-    await saveEndpoint(tx, id, changes);
+    await saveEndpoint(tx, id, { ...changes, secret: storedSecret(secrets, id, changes.secret) });
     return { ...endpoint, ...changes };
   });
 }

@@ -1,5 +1,5 @@
 /** Customers' billing configurations: where the invoices of their contracts go. */
-import { and, asc, eq, isNull } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingProvider, DeliveryMethod, TaxProvider } from '../../core/billing-providers.ts';
 import type { Instant } from '../../core/time.ts';
@@ -25,6 +25,41 @@ export async function insertBillingConfigurations(
   configurations: readonly BillingConfiguration[],
 ): Promise<void> {
   if (configurations.length > 0) await tx.insert(customerBillingConfigurations).values([...configurations]);
+}
+
+/** Most configurations that are sealed at once. */
+const SEALED_AT_ONCE = 500;
+
+/** Configurations of custom receivers whose secret is not sealed, in the order of their ids, behind `after`. */
+export async function listUnsealedReceivers(
+  db: Database,
+  after: string | null,
+): Promise<BillingConfiguration[]> {
+  const { id, billingProvider, deliveryMethod, configuration } = customerBillingConfigurations;
+  const isPlain = sql`jsonb_typeof(${configuration} -> 'signing_secret') = 'string'`;
+  const isReceiver = and(eq(billingProvider, 'custom'), eq(deliveryMethod, 'webhook'), isPlain);
+  const rows = await db
+    .select()
+    .from(customerBillingConfigurations)
+    .where(and(isReceiver, after === null ? undefined : gt(id, after)))
+    .orderBy(asc(id))
+    .limit(SEALED_AT_ONCE);
+  return rows.map(fromRow);
+}
+
+/** Writes another signing secret, and nothing else, if the configuration still has the one that was read. */
+export async function replaceSigningSecret(
+  db: Database,
+  id: string,
+  { read, stored }: { readonly read: string; readonly stored: unknown },
+): Promise<void> {
+  const { id: column, configuration } = customerBillingConfigurations;
+  await db
+    .update(customerBillingConfigurations)
+    .set({
+      configuration: sql`jsonb_set(${configuration}, '{signing_secret}', ${JSON.stringify(stored)}::jsonb)`,
+    })
+    .where(and(eq(column, id), sql`${configuration} ->> 'signing_secret' = ${read}`));
 }
 
 /** The configurations by id, archived ones too; unknown ids are absent. */

@@ -1,5 +1,6 @@
 /** Endpoints of webhooks, and which process sends the messages of which endpoint. */
-import { and, asc, count, eq, exists, inArray, isNull, lte, or, sql } from 'drizzle-orm';
+import { and, asc, count, eq, exists, inArray, isNull, lte, notLike, or, sql } from 'drizzle-orm';
+import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { isUuid } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
@@ -14,6 +15,7 @@ export interface WebhookEndpoint {
   readonly url: string;
   /** Null: all. */
   readonly eventTypes: readonly string[] | null;
+  /** Both as they are stored: what begins with `sealed:` was sealed with the key of the service. */
   readonly secret: string;
   readonly formerSecret: string | null;
   /** In real time. */
@@ -21,6 +23,9 @@ export interface WebhookEndpoint {
   readonly createdAt: Instant;
   readonly archivedAt: Instant | null;
 }
+
+/** How the text of a sealed secret begins. */
+export const SEALED_SECRET = 'sealed:';
 
 const columns = {
   id: webhookEndpoints.id,
@@ -82,6 +87,16 @@ export async function listEndpoints(
     .orderBy(asc(webhookEndpoints.createdAt), asc(webhookEndpoints.id))
     .limit(page.limit + 1);
   return keysetPage(rows, page.limit);
+}
+
+/** The ids of those with a secret that is not sealed, archived ones too. */
+export async function listUnsealedEndpoints(db: Database): Promise<string[]> {
+  const isPlain = (column: AnyPgColumn) => notLike(column, `${SEALED_SECRET}%`);
+  const rows = await db
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(or(isPlain(webhookEndpoints.secret), isPlain(webhookEndpoints.formerSecret)));
+  return rows.map(({ id }) => id);
 }
 
 /** Those that are not archived. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openText, sealText } from '../../../src/payments/sealed-text.ts';
+import { openText, sealText } from '../../../src/core/sealed-text.ts';
 
 const key = randomBytes(32);
 
