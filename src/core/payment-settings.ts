@@ -49,7 +49,7 @@ export const paymentSettings = {
   SECRETS_KEY: sealingKey
     .optional()
     .describe(
-      'Encrypts the keys of further accounts of Stripe: 32 bytes, in hex or base64. When unset, such accounts are refused.',
+      'Encrypts the keys of further accounts of Stripe and the secrets of webhooks and custom receivers: 32 bytes, in hex or base64. When unset, such accounts are refused and such secrets are stored as they are.',
     ),
   PUBLIC_URL: url('http', 'https')
     .optional()

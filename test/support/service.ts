@@ -68,7 +68,9 @@ export interface TestService {
   /** Moves the sandbox clock and waits until everything that fell due is done. */
   moveClock(to: string | Instant): Promise<void>;
   /** Stops the application and starts it again on the same stores, with other settings where given. */
-  restart(settings?: Pick<TestServiceOptions, 'invoiceLinesMax' | 'subscriptionSeatsMax'>): Promise<void>;
+  restart(
+    settings?: Pick<TestServiceOptions, 'invoiceLinesMax' | 'secretsKey' | 'subscriptionSeatsMax'>,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
