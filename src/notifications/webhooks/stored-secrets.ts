@@ -14,7 +14,7 @@ const isSealed = (stored: string) => stored.startsWith(SEALED_SECRET);
 
 const purposeOf = (endpointId: string) => `webhook-secret ${endpointId}`;
 
-/** What is stored for a secret. A sealed text stays as it is. */
+/** The text that is stored for a secret. A sealed text stays as it is. */
 export function storedSecret(secrets: Secrets, endpointId: string, secret: string): string {
   if (isSealed(secret)) return secret;
   const sealed = secrets.seal(secret, purposeOf(endpointId));

@@ -30,7 +30,7 @@ export async function insertBillingConfigurations(
 /** Most configurations that are sealed at once. */
 const SEALED_AT_ONCE = 500;
 
-/** Configurations of custom receivers whose secret is not sealed, in the order of their ids, behind `after`. */
+/** Configurations of custom receivers whose secret is not sealed, in the order of their ids, those after `after` only. */
 export async function listUnsealedReceivers(
   db: Database,
   after: string | null,
