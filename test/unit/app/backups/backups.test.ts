@@ -55,7 +55,7 @@ test('the doctor says that there is no backup, and that the schedule has passed'
     const [finding] = await checkBackups({ backupDir: place, backupSchedule: schedule }, now);
     return `${finding?.isFine} ${finding?.message}`;
   };
-  expect(await found(undefined)).toContain('true BACKUP_DIR is not set');
+  expect(await found(undefined)).toContain('true none is known: BACKUP_DIR is not');
   const place = join(directory, 'doctor');
   expect(await found(place)).toContain('false there is none in BACKUP_DIR');
   await backupOf(place, Date.UTC(2026, 10, 25, 3));
