@@ -130,7 +130,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
 /** The composition, and the program that shows the service. They may import every floor. */
 const ON_TOP = ['app', 'demo'];
 
-/** Files directly in src/ start and configure the service. Of them config.ts stands on the ground. */
+/** Files directly in src/ start and configure the service; config.ts alone belongs to the ground floor. */
 const GROUND_FILE = '^src/config[.]ts$';
 
 /** The only file that sends traces. */

@@ -8,9 +8,9 @@ import { floorToMonth, formatInstant, type Instant, type Interval } from './time
 /** The times of an invoice, or of the place of a draft, that decide in which lists by time it is. */
 export interface InvoiceTimes {
   readonly type: InvoiceType;
-  /** Of SCHEDULED invoices the date of their schedule: its start and its end. */
+  /** Start and end; both are the date of the schedule for SCHEDULED invoices. */
   readonly period: Interval;
-  /** Of a draft when it is expected to be issued. */
+  /** When the invoice was issued, or when a draft is expected to be. */
   readonly issuedAt: Instant;
 }
 

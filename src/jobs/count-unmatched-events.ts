@@ -17,7 +17,7 @@ type Options = Parameters<typeof countUnmatchedEvents>[0] & {
 };
 
 export interface UnmatchedEventsCount {
-  /** Of the last 35 days, as of the last count; null before the first one. */
+  /** Totals over the last 35 days, as of the last count; null before the first count. */
   totals(): UnmatchedTotals | null;
   start(): void;
   close(): Promise<void>;

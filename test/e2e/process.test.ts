@@ -36,7 +36,7 @@ async function ready(program: Program): Promise<string> {
   return url;
 }
 
-/** Of a page of the service, without the text that says how to build the guide. */
+/** Whether `/guide` answers with the guide, and not with the text that says how to build it. */
 async function isGuide(url: string): Promise<boolean> {
   return !(await (await fetch(`${url}/guide`)).text()).includes('is not built');
 }

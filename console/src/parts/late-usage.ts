@@ -6,7 +6,7 @@ import { type Interval, monthOfInvoice } from '../format/time.ts';
 export interface LateInvoice {
   readonly invoiceId: string;
   readonly customerId: string;
-  /** Of the invoice: `2026-11` */
+  /** The month of the invoice: `2026-11` */
   readonly month: string;
   /** Null where it is not known, because events were removed. */
   readonly entries: readonly Schemas['UnbilledLateUsage'][] | null;

@@ -12,13 +12,13 @@ import { loadContracts } from '../../store/contracts/contracts.ts';
 /** For people to read, one for each. */
 const WARNINGS_MAX = 20;
 
-/** Of a contract that was created, with the one that it renews. */
+/** The warnings of a contract that was created, and of the contract that it renews. */
 export async function rolloverWarnings(db: Database, { contract, terms }: FullContract): Promise<string[]> {
   const own = terms.commits.filter((commit) => endsWithContract(commit, contract.endingBefore));
   return [...own.map(nothingWillRoll), ...(await ofRenewed(db, { contract, terms }))].slice(0, WARNINGS_MAX);
 }
 
-/** Of what an edit has added or changed; if it has changed the end of the contract, of all. */
+/** The warnings of the terms that an edit has added or changed; of all terms if it has changed the end of the contract. */
 export async function rolloverWarningsOfEdit(
   db: Database,
   { contractId, changes }: Pick<ContractEdit, 'contractId' | 'changes'>,
@@ -29,12 +29,12 @@ export async function rolloverWarningsOfEdit(
   return ofChanged(db, await loadCommits(db, { ids, includeArchived: false }));
 }
 
-/** Of all commits and credits of a contract whose end has changed. */
+/** The warnings of all commits and credits of a contract whose end has changed. */
 export async function rolloverWarningsOfContract(db: Database, contractId: string): Promise<string[]> {
   return ofChanged(db, await loadCommits(db, { contractIds: [contractId], includeArchived: false }));
 }
 
-/** Of a commit or credit, of a contract or of a customer, that was edited. */
+/** The warnings of an edited commit or credit, which belongs to a contract or to a customer. */
 export async function rolloverWarningsOfCommit(db: Database, id: string): Promise<string[]> {
   return ofChanged(db, await loadCommits(db, { ids: [id], includeArchived: false }));
 }

@@ -71,7 +71,7 @@ export interface UnmatchedTotals {
   readonly events: number;
 }
 
-/** Of the last 35 days; at least so many, if more than 50,000 names have events. */
+/** Counts over the last 35 days. If more than 50,000 names have events, the totals are lower bounds. */
 export async function countUnmatchedEvents(deps: Deps): Promise<UnmatchedTotals> {
   const end = deps.clock.now() + 1;
   const range = { start: startBefore(end, deps), end };

@@ -149,7 +149,7 @@ export class HoldFamily {
     return !this.isStale && now < this.evaluated.validUntil && this.begunAt >= since;
   }
 
-  /** Adds usage; it counts until an evaluation has counted it. Of an event that was held its cost is answered. */
+  /** Adds usage, which counts until an evaluation includes it. Answers the cost of an event that was held. */
   use(usage: PendingUsage, { wasHeld }: { readonly wasHeld: boolean }): BilledCost {
     this.pending.set(usage.id, usage);
     if (this.ahead?.state.use(usage) === 'not_priceable') this.ahead = null;

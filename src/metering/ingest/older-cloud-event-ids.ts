@@ -48,7 +48,7 @@ export function createOlderCloudEventIds(options: OlderCloudEventIdsOptions): Ol
 /** An id with a slash, or a text that may be one when it is unescaped. */
 const MAYBE_SLASH = /"id"\s*:\s*"[^"]*[/\\]|\\u/;
 
-/** Of the events with a slash in their id. A body that is no JSON has none, and is refused by its reader. */
+/** The older ids of the events whose id has a slash. A body that is no JSON has none, and is refused by its reader. */
 function olderIdsOf(body: Buffer): string[] {
   const text = body.toString('utf8');
   if (!MAYBE_SLASH.test(text)) return [];

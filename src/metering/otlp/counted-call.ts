@@ -29,7 +29,7 @@ export const PARENT_PROPERTY = 'parent_span_id';
 /** How the transaction id of a call begins that is known by its answer. */
 export const ANSWER_PREFIX = 'genai:';
 
-/** Of an event as it is sent to ingestion, or was stored. */
+/** The part of an event that tells calls apart, as it is sent to ingestion or was stored. */
 export interface CallEvent {
   readonly transaction_id: string;
   readonly customer_id: string;

@@ -8,12 +8,12 @@ import { answerOf, type CountedCall } from './counted-call.ts';
 const CALLS_MAX = 50_000;
 
 export interface RecentCalls {
-  /** Of one trace. */
+  /** The calls of one trace. */
   ofTrace(traceId: string): readonly CountedCall[];
-  /** With one id of the answer. */
+  /** The call that was counted under this id of an answer. */
   ofAnswer(transactionId: string): CountedCall | undefined;
   add(call: CountedCall): void;
-  /** Of calls that could not be stored after all. */
+  /** Forgets a call whose event could not be stored. */
   remove(call: CountedCall): void;
 }
 

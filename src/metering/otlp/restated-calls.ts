@@ -49,7 +49,7 @@ interface Node {
   isBesideCounts: boolean;
   /** Which are counted for its tokens: itself beside those inside it, these, or itself for these too. */
   counted: 'itself' | 'inside' | 'instead';
-  /** Of those that are counted for its tokens. */
+  /** Whether a call that is counted for its tokens is stored. */
   hasStored: boolean;
   forms: ReadonlySet<string>;
 }

@@ -164,7 +164,7 @@ export function externalOfIntent(
   };
 }
 
-/** Of the last payment; null: it is paid, or there is none. */
+/** The error of the last payment; null: it is paid, or there is no payment. */
 function failureOf(
   intent: Stripe.PaymentIntent | null,
 ): Pick<ExternalInvoice, 'paymentError' | 'paymentFailure'> {

@@ -47,7 +47,7 @@ export class BilledUsage {
     return cost.plus(this.chargesOf(drafts, used));
   }
 
-  /** Of the claims of these drafts. */
+  /** The charges of the claims of these drafts. */
   private chargesOf(drafts: ReadonlySet<number>, used: readonly ChargedSlot[]): Decimal {
     const claims: PlacedClaim[] = [...this.drawn];
     for (const slot of used) {
@@ -55,7 +55,7 @@ export class BilledUsage {
       if (place === null || billing.claim === null) continue;
       claims.push({ place, claim: { ...billing.claim, ...slot.range, overshoots: false } });
     }
-    // Of one counter, what the draft has claimed is before the usage since: sorting keeps their order.
+    // Within one counter, claims of the draft precede later usage: the sort is stable.
     claims.sort((a, b) => comparePlaces(a.place, b.place) || compareText(a.claim.key, b.claim.key));
     const book = createBalanceBook(this.buckets);
     let charges = ZERO;

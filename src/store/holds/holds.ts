@@ -80,13 +80,13 @@ export interface AccountSeen {
   readonly customerId: string;
   readonly version: number;
   readonly usageMark: number;
-  /** Of the rows that changes of the customer have left. */
+  /** The mark of the rows that changes of the customer have left. */
   readonly changes: string;
-  /** The same of the prices of its cards. */
+  /** The mark of changes to the prices of its cards. */
   readonly prices: string;
 }
 
-/** Of the rows that changes of prices leave, far more than are looked at. */
+/** Rows of `price_changes` that are kept: far more than `priceMark` looks at. */
 const PRICE_CHANGES_KEPT = 10_000;
 
 /** Which of these rows there are: another row makes another text. Rows get their numbers before they are committed. */
@@ -95,7 +95,7 @@ function priceMark(which: SQL): SQL {
     select id from price_changes where ${which} order by id desc limit 200) latest)`;
 }
 
-/** Of changes that may be about any card. */
+/** The mark of changes that may concern any card. */
 const ALL_PRICES = priceMark(sql`rate_card_id is null`);
 
 /** Tables of the prices of each customer of the table `asked`, whose cards its contracts have. Each card is read once. */

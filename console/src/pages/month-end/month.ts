@@ -28,11 +28,11 @@ export interface MonthRow {
   readonly period: { readonly start: string; readonly end: string } | undefined;
   readonly unit: CreditType;
   readonly part: Part;
-  /** Of the invoice, also when it is in no sum. */
+  /** The total of the invoice, even if it counts in no sum. */
   readonly amount: Big;
-  /** In the sums: zero when the invoice is in none. */
+  /** The amount that counts in the sums: zero if the invoice counts in none. */
   readonly total: Big;
-  /** Null: no invoice of the month before stands beside it. */
+  /** The amount of the invoice of the month before that stands beside it; null: there is none. */
   readonly before: Big | null;
   /** The id of that invoice. */
   readonly beforeId: string | null;

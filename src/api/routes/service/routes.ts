@@ -15,7 +15,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, boolean>>;
   /** The faults and their remedies, a line each. */
   readonly problems?: readonly string[];
-  /** Of the database (`store/service/database-identity.ts`); null: not known. */
+  /** The identity of the database (`store/service/database-identity.ts`); null: not known. */
   readonly dataId?: string | null;
 }
 

@@ -5,7 +5,10 @@ import { described, kind, optional } from '../description.ts';
 import { exact, oneOf, textUpTo, truth } from '../kinds.ts';
 import { record } from '../record.ts';
 
-/** Of Stripe. Ours lead a payment back to this service: the invoice, its customer, contract and commit, and what it replaces. */
+/**
+ * Stripe's limits. `ours`: keys that lead a payment back to this service, such as the invoice, its customer, contract and
+ * commit, and the invoice that it replaces.
+ */
 const METADATA_MAX = { keys: 50, ours: 9, key: 40, value: 500 };
 const TAX_NAME_MAX = 200;
 

@@ -139,7 +139,7 @@ function fixedClock(at: number) {
   return { now: () => at };
 }
 
-/** Of rows that were taken, and are probably not meant so. */
+/** Says how many rows were stored that probably mean something else. */
 function findingsText({ unread, contradicting }: Loaded): string[] {
   const has = (count: number, one: string, many: string) =>
     `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -6,12 +6,12 @@ import type { StoredEvent } from '../../../metering/events/stored-event.ts';
 import type { EventRows, ReadEvent } from '../../../metering/ingest/event-rows.ts';
 import type { Finding } from './findings.ts';
 
-/** Of one batch; a file that is read a second time is all repeats. */
+/** Repeats per batch that are compared: in a file that is read a second time every row is one. */
 const COMPARED_MAX = 100;
 
 /**
  * Compares the events at `repeated`, which are not stored, with those that are: in the same batch, whose places are
- * `fresh`, or before. Of the latter the first hundred are compared.
+ * `fresh`, or stored before. Of those stored before, only the first hundred are compared.
  */
 export async function findContradictions(
   clickhouse: ClickHouse,

@@ -22,7 +22,7 @@ import type { Finding } from './findings.ts';
 interface BatchOutcome {
   readonly stored: number;
   readonly duplicates: number;
-  /** Of the duplicates, those with other content than the event that counts. */
+  /** Duplicates whose content differs from that of the event that counts. */
   readonly contradicting: Finding;
 }
 
