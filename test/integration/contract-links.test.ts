@@ -7,9 +7,9 @@ import { loadContracts } from '../../src/store/contracts/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { catalogueForFile } from '../support/file-fixtures.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
-const { pool, api } = await catalogueForFile();
+const { db, inProcess: api } = await serviceForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
@@ -79,7 +79,7 @@ describe('a renewal', () => {
       expect(answer.text('message')).toMatch(message);
       expect(answer.status).toBe(400);
     }
-    expect(await loadContracts(pool.db, { customerIds: [customer] })).toHaveLength(3);
+    expect(await loadContracts(db, { customerIds: [customer] })).toHaveLength(3);
   });
 
   test('a renewal of another customer’s contract answers 404 and creates nothing', async () => {
@@ -88,14 +88,14 @@ describe('a renewal', () => {
     const answer = await attempt(renewal(theirs));
     expect(answer.status).toBe(404);
     expect(answer.text('code')).toBe('ContractNotFound');
-    expect(await loadContracts(pool.db, { customerIds: [customer] })).toEqual([]);
+    expect(await loadContracts(db, { customerIds: [customer] })).toEqual([]);
   });
 
   test('a renewal of one contract by several at once succeeds once', async () => {
     const older = await create();
     const answers = await Promise.all(Array.from({ length: 5 }, () => attempt(renewal(older))));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400]);
-    expect(await loadContracts(pool.db, { customerIds: [customer] })).toHaveLength(2);
+    expect(await loadContracts(db, { customerIds: [customer] })).toHaveLength(2);
   });
 });
 
@@ -162,7 +162,7 @@ describe('a hierarchy', () => {
     const parent = await create();
     const answers = await Promise.all(Array.from({ length: 12 }, () => attempt(parentOf(parent))));
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 400, 400, 400]);
-    expect(await loadContracts(pool.db, { parentIds: [parent] })).toHaveLength(9);
+    expect(await loadContracts(db, { parentIds: [parent] })).toHaveLength(9);
   });
 });
 
@@ -212,10 +212,10 @@ describe('a billing configuration', () => {
 
 describe('the uniqueness keys of commits and credits', () => {
   test('the uniqueness keys of commits and credits are one space, and a used one undoes the whole transaction', async () => {
-    const [contract] = await loadContracts(pool.db, {
+    const [contract] = await loadContracts(db, {
       ids: [await create(everyTerm(catalogue, customer))],
     });
-    const [full] = await withTerms(pool.db, contract === undefined ? [] : [contract]);
+    const [full] = await withTerms(db, contract === undefined ? [] : [contract]);
     const terms = full?.terms.commits ?? [];
     const copy = (index: number, id: string) => ({
       ...terms[index],
@@ -226,7 +226,7 @@ describe('the uniqueness keys of commits and credits', () => {
       invoiceSchedule: null,
     });
     const insert = (commit: unknown) =>
-      pool.db.transaction((tx) => insertCommits(tx, [commit as (typeof terms)[number]]));
+      db.transaction((tx) => insertCommits(tx, [commit as (typeof terms)[number]]));
     await insert(copy(0, '00000000-0000-4000-8000-000000000001'));
     await expect(insert(copy(2, '00000000-0000-4000-8000-000000000002'))).rejects.toMatchObject({
       kind: 'conflict',
@@ -238,7 +238,7 @@ describe('the uniqueness keys of commits and credits', () => {
 describe('the commits that overrides name by id', () => {
   test('the commits that overrides name by id may be the customer’s own, but no other contract’s', async () => {
     const other = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
-    const [contract] = await withTerms(pool.db, await loadContracts(pool.db, { ids: [other] }));
+    const [contract] = await withTerms(db, await loadContracts(db, { ids: [other] }));
     const [theirs] = contract?.terms.commits ?? [];
     if (theirs === undefined) throw new Error('the contract has a commit');
     const own = {
@@ -248,7 +248,7 @@ describe('the commits that overrides name by id', () => {
       accessSchedule: { creditTypeId: catalogue.unit, segments: [] },
       invoiceSchedule: null,
     };
-    await pool.db.transaction((tx) => insertCommits(tx, [own]));
+    await db.transaction((tx) => insertCommits(tx, [own]));
     const naming = (id: string) => ({
       rate_card_id: catalogue.card,
       overrides: [

@@ -1,21 +1,25 @@
 /** Commits and credits that say what rolls over and of which nothing will: their access ends too early. */
 import { ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { FullContract } from '../../core/terms/contract.ts';
+import type { FullContract, Transition } from '../../core/terms/contract.ts';
 import type { ContractEdit } from '../../core/terms/contract-edits.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { loadCommits } from '../../store/balances/commits.ts';
 import type { Database } from '../../store/base/database.ts';
-import { loadTransitions } from '../../store/contracts/contract-transitions.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
 
 /** For people to read, one for each. */
 const WARNINGS_MAX = 20;
 
-/** The warnings of a contract that was created, and of the contract that it renews. */
-export async function rolloverWarnings(db: Database, { contract, terms }: FullContract): Promise<string[]> {
+/** The warnings of a contract that was created with these transitions, and of the contract that it renews. */
+export async function rolloverWarnings(
+  db: Database,
+  created: FullContract,
+  transitions: readonly Transition[],
+): Promise<string[]> {
+  const { contract, terms } = created;
   const own = terms.commits.filter((commit) => endsWithContract(commit, contract.endingBefore));
-  return [...own.map(nothingWillRoll), ...(await ofRenewed(db, { contract, terms }))].slice(0, WARNINGS_MAX);
+  return [...own.map(nothingWillRoll), ...(await ofRenewed(db, created, transitions))].slice(0, WARNINGS_MAX);
 }
 
 /** The warnings of the terms that an edit has added or changed; of all terms if it has changed the end of the contract. */
@@ -60,8 +64,11 @@ function isToRoll({ rolloverFraction, recurringCommitId, archivedAt }: Commit): 
   return rolloverFraction?.gt(ZERO) === true && recurringCommitId === null && archivedAt === null;
 }
 
-async function ofRenewed(db: Database, { contract, terms }: FullContract): Promise<string[]> {
-  const transitions = (await loadTransitions(db, [contract.id])).get(contract.id) ?? [];
+async function ofRenewed(
+  db: Database,
+  { contract, terms }: FullContract,
+  transitions: readonly Transition[],
+): Promise<string[]> {
   const renewed = transitions.filter(
     ({ toContractId, rollsOver }) => toContractId === contract.id && rollsOver,
   );

@@ -78,7 +78,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
       assert(view !== undefined, 'a contract that was just created has a view');
       return {
         data: { id: full.contract.id, contract: createdContractToWire(view) },
-        ...noRolloverToWire(await rolloverWarnings(deps.db, full)),
+        ...noRolloverToWire(await rolloverWarnings(deps.db, full, view.transitions)),
       };
     },
   });
