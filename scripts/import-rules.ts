@@ -125,6 +125,22 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     'erasure',
   ],
   api: ['base', 'wire', 'http', 'pdf', 'routes'],
+  app: [
+    'failures',
+    'tracing',
+    's3',
+    'stores',
+    'readiness',
+    'backups',
+    'move',
+    'http',
+    'events',
+    'billing',
+    'application',
+    'service',
+    'commands',
+    'cli',
+  ],
 };
 
 /** The composition, and the program that shows the service. They may import every floor. */

@@ -12,10 +12,10 @@ import { nextDue } from '../../core/backup-schedule.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { type Instant, MINUTE_MS } from '../../core/time.ts';
 import type { Logger } from '../../log.ts';
-import { openPlace } from '../commands/backup/open-place.ts';
-import type { BackupPlace } from '../commands/backup/place.ts';
-import { lastBackup } from '../commands/backup/repository.ts';
-import { CommandFailure } from '../commands/command-failure.ts';
+import { CommandFailure } from '../failures/command-failure.ts';
+import { openPlace } from './open-place.ts';
+import type { BackupPlace } from './place.ts';
+import { lastBackup } from './repository.ts';
 
 interface BackupFigures {
   /** Null: none is known. */

@@ -1,7 +1,7 @@
 /** The command line of `tallyhouse sql` (docs/sql.md). */
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
-import { WrongCall } from '../commands/command-failure.ts';
 import { outputFile, type SqlOptions } from '../commands/sql/options.ts';
+import { WrongCall } from '../failures/command-failure.ts';
 import type { Run } from './run.ts';
 import { FINDING, serviceArguments, TOKEN_OPTION, URL_OPTION } from './service-options.ts';
 import { described } from './subcommand.ts';

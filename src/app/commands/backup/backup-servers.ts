@@ -12,17 +12,17 @@ import { type DatabaseSnapshot, withDatabaseSnapshot } from '../../../store/base
 import { LOCKS } from '../../../store/base/lock-numbers.ts';
 import { findAppliedMigrations } from '../../../store/migrations/migrate.ts';
 import { VERSION } from '../../../version.ts';
-import { CommandFailure, WrongCall } from '../command-failure.ts';
+import type { Manifest } from '../../backups/manifest.ts';
+import type { BackupPlace } from '../../backups/place.ts';
+import { BackupWriter, backupName, lastManifest } from '../../backups/repository.ts';
+import { CommandFailure, WrongCall } from '../../failures/command-failure.ts';
 import { createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { databaseOfService } from '../token-command.ts';
 import { beginBackup, clickhousePlace, endOfWork, serverTables } from './clickhouse-server.ts';
 import { copyRows } from './copy-rows.ts';
-import type { Manifest } from './manifest.ts';
 import type { BackupOptions } from './options.ts';
-import type { BackupPlace } from './place.ts';
 import type { MadeBackup } from './report.ts';
-import { BackupWriter, backupName, lastManifest } from './repository.ts';
 import { createThrottle } from './throttle.ts';
 import { requireWhole } from './verify-restored.ts';
 

@@ -17,19 +17,19 @@ import {
 import { startEmbeddedPostgres } from '../../../embedded/postgres.ts';
 import { EmbeddedPostgresError } from '../../../embedded/postgres-binaries.ts';
 import { migrationsOf } from '../../../store/migrations/migrate.ts';
+import { bytesOf, type Manifest } from '../../backups/manifest.ts';
+import { openPlace } from '../../backups/open-place.ts';
+import { type BackupPlace, manifestFile } from '../../backups/place.ts';
+import { placeFiles } from '../../backups/place-files.ts';
+import { checkBackup, listBackups, loadManifest } from '../../backups/repository.ts';
+import { sizeText } from '../../backups/size-text.ts';
+import { CommandFailure, EXIT, failingWith } from '../../failures/command-failure.ts';
 import { commandConfig } from '../command-config.ts';
-import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { loadRows } from './load-rows.ts';
-import { bytesOf, type Manifest } from './manifest.ts';
-import { openPlace } from './open-place.ts';
 import type { RestoreOptions } from './options.ts';
-import { type BackupPlace, manifestFile } from './place.ts';
-import { placeFiles } from './place-files.ts';
 import { countsOf, countsText } from './report.ts';
-import { checkBackup, listBackups, loadManifest } from './repository.ts';
 import { restoreServers } from './restore-servers.ts';
-import { sizeText } from './size-text.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 const EXPECTED = [

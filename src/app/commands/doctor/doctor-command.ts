@@ -2,8 +2,8 @@
 
 import { type Config, ConfigError, type Environment, loadConfig } from '../../../config.ts';
 import { memoryOfProcess } from '../../../core/process-memory.ts';
-import { misspeltLine, misspeltSettings } from '../../misspelt-settings.ts';
-import { EXIT } from '../command-failure.ts';
+import { EXIT } from '../../failures/command-failure.ts';
+import { misspeltLine, misspeltSettings } from '../../failures/misspelt-settings.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { checkBackups } from './backups.ts';
 import { checkClickHouse } from './clickhouse.ts';
