@@ -1,4 +1,4 @@
-/** The present service reads all data in the stores of every earlier version (docs/upgrades.md). */
+/** The present service reads all data in the stores of every earlier version (docs/explanation/upgrades.md). */
 import { isNotNull } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -381,7 +381,7 @@ async function invoicePdfWith(fontFile: string | undefined, log: Logger): Promis
     onMissing: (invoice, characters) =>
       log.warn(
         { invoice, characters: characters.slice(0, 20).join('') },
-        'a PDF has characters that no font has: set INVOICE_FONT, or install a package of fonts (docs/exports.md)',
+        'a PDF has characters that no font has: set INVOICE_FONT, or install a package of fonts (docs/reference/exports.md)',
       ),
   });
   if (fontFile === undefined) return invoicePdf;

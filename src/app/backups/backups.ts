@@ -1,6 +1,6 @@
 /**
  * The backups that the service knows of: when the last one succeeded, how many failed, and those that it starts itself by
- * BACKUP_SCHEDULE (docs/backups.md). The work is done by `tallyhouse backup` in another process.
+ * BACKUP_SCHEDULE (docs/how-to/backups.md). The work is done by `tallyhouse backup` in another process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';

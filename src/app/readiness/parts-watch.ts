@@ -1,6 +1,6 @@
 /**
- * Watches that ClickHouse has all rows that it ever had (docs/operations.md, "Damaged data"). Compares its parts with
- * the record in PostgreSQL, at the start and every few seconds. While a loss is neither restored nor accepted, the
+ * Watches that ClickHouse has all rows that it ever had (docs/how-to/operations.md, "Damaged data"). Compares its parts
+ * with the record in PostgreSQL, at the start and every few seconds. While a loss is neither restored nor accepted, the
  * service is not ready, reads no usage, takes no events and runs no jobs.
  */
 import { access } from 'node:fs/promises';

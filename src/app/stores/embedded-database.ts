@@ -1,6 +1,7 @@
 /**
- * The embedded PostgreSQL with its pool, and with the checks that it has what it had before (docs/operations.md, "Damaged
- * data"). A damage ends the start with one line: contracts and invoices cannot do without a part of themselves.
+ * The embedded PostgreSQL with its pool, and with the checks that it has what it had before (docs/how-to/operations.md,
+ * "Damaged data"). A damage ends the start with one line: contracts and invoices cannot do without a part of
+ * themselves.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Rules for the settings of providers, which are otherwise free-form (docs/catalogue.md, "Billing
+ * Rules for the settings of providers, which are otherwise free-form (docs/explanation/catalogue.md, "Billing
  * providers"). Pure.
  */
 import type { z } from 'zod';

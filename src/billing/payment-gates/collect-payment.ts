@@ -1,6 +1,6 @@
 /**
- * Collects the payment of an invoice whose commit is withheld until it is paid (docs/contracts.md, "Payment gates"), in
- * the transaction that issues the invoice.
+ * Collects the payment of an invoice whose commit is withheld until it is paid (docs/explanation/contracts.md, "Payment
+ * gates"), in the transaction that issues the invoice.
  */
 import type { Invoice } from '../../core/invoice.ts';
 import type { PaymentOutcome, PaymentProvider } from '../../core/terms/payment-gate.ts';

@@ -1,6 +1,6 @@
 /**
- * Brings queued invoices to their providers (docs/payments.md, "Delivery"), in every process. Nothing else waits for a
- * provider: this has its own workers, beside the jobs.
+ * Brings queued invoices to their providers (docs/explanation/payments.md, "Delivery"), in every process. Nothing else
+ * waits for a provider: this has its own workers, beside the jobs.
  *
  * A delivery is leased by one process at a time. The lease is renewed with each step that is written down, and no step
  * begins without it, so that an invoice has one writer.

@@ -1,6 +1,6 @@
 /**
  * Evaluates customers soon after something of them has changed: new usage, terms, balances, aliases
- * (docs/thresholds.md, "When it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
+ * (docs/explanation/thresholds.md, "When it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
  *
  * Marks are in memory: customers that are marked several times are evaluated once, and ingest waits for nothing. A
  * crash loses them, so all watched customers are marked at the start and every three minutes. In one process a

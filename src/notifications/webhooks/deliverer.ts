@@ -1,5 +1,6 @@
 /**
- * Sends queued messages (docs/notifications.md, "Delivery"). Any number of processes may run it on one database.
+ * Sends queued messages (docs/explanation/notifications.md, "Delivery"). Any number of processes may run it on one
+ * database.
  *
  * An endpoint is leased by one process at a time, for one round of its due messages. Rounds of different endpoints run
  * side by side, so that a slow receiver delays no other. Before each attempt the endpoint is read again: its secret may

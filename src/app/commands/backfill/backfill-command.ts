@@ -1,4 +1,4 @@
-/** The command that loads events of any age: progress and a summary on standard output (docs/backfill.md). */
+/** The command that loads events of any age: progress and a summary on standard output (docs/how-to/backfill.md). */
 import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';

@@ -1,4 +1,4 @@
-/** Exit codes and failures of a backfill; docs/backfill.md describes the codes. */
+/** Exit codes and failures of a backfill; docs/how-to/backfill.md describes the codes. */
 import { CommandFailure } from '../../failures/command-failure.ts';
 
 export const EXIT = {

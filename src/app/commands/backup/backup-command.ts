@@ -1,6 +1,6 @@
 /**
- * The command that backs up a running service (docs/backups.md). It reads beside the service, in a separate process with a
- * lower priority, so that requests do not wait for it.
+ * The command that backs up a running service (docs/how-to/backups.md). It reads beside the service, in a separate
+ * process with a lower priority, so that requests do not wait for it.
  *
  * The order makes both stores one: a snapshot of PostgreSQL, then ClickHouse with every event that was acknowledged
  * until then. Everything that PostgreSQL says of ClickHouse is there, and the rest is later usage.

@@ -1,6 +1,6 @@
 /**
- * The command that restores a backup into an empty DATA_DIR (docs/backups.md): it places the files of ClickHouse, loads
- * PostgreSQL, and then compares. No job runs meanwhile, so nothing is issued and no message is sent.
+ * The command that restores a backup into an empty DATA_DIR (docs/how-to/backups.md): it places the files of
+ * ClickHouse, loads PostgreSQL, and then compares. No job runs meanwhile, so nothing is issued and no message is sent.
  *
  * Until it has ended there is a file that keeps the service from starting on a part of the data.
  */

@@ -47,7 +47,7 @@ function markOf({ isFine, isUnknown }: Finding, terminal: Terminal): string {
 
 /** A service that does not start has no guide. */
 const REMEDIES =
-  'What to do: docs/operations.md#what-is-wrong, in a running service /guide/operations#what-is-wrong';
+  'What to do: docs/how-to/operations.md#what-is-wrong, in a running service /guide/how-to/operations#what-is-wrong';
 
 const WIDTH = 'PostgreSQL'.length;
 

@@ -1,4 +1,4 @@
-/** The command that asks a running service whether its numbers agree (docs/reconciliation.md). */
+/** The command that asks a running service whether its numbers agree (docs/how-to/reconciliation.md). */
 import { EXIT } from '../../failures/command-failure.ts';
 import { findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';

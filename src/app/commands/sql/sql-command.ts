@@ -1,4 +1,4 @@
-/** The command that asks a running service one query: a table, JSON or a file out (docs/sql.md). */
+/** The command that asks a running service one query: a table, JSON or a file out (docs/reference/sql.md). */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
