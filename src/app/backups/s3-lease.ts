@@ -6,6 +6,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { createPoll, ignoreFailure, type Poll } from '../../runtime/poll.ts';
+import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import { CommandFailure } from '../failures/command-failure.ts';
 import type { S3Requests } from '../s3/s3-requests.ts';
 
@@ -59,8 +61,8 @@ class Lease implements S3Lease {
   readonly #key: string;
   readonly #name: string;
   readonly #holder = randomUUID();
-  #timer: NodeJS.Timeout | undefined;
-  #renewal: Promise<void> = Promise.resolve();
+  readonly #looks = createSerialQueue();
+  #renewals: Poll | undefined;
 
   constructor(requests: S3Requests, key: string, name: string) {
     this.#requests = requests;
@@ -84,20 +86,18 @@ class Lease implements S3Lease {
   }
 
   keep(everyMs: number): void {
-    this.#timer = setInterval(() => {
-      // Where it fails, the check before the manifest says so.
-      this.#renewal = this.#renewal.then(() => this.#renewed()).catch(() => undefined);
-    }, everyMs);
-    this.#timer.unref();
+    const work = () => this.#looks.run(() => this.#renewed());
+    // If a renewal fails, the check before the manifest says so.
+    this.#renewals = createPoll({ intervalMs: everyMs, work, onFailure: ignoreFailure });
+    this.#renewals.start();
   }
 
   async check(): Promise<void> {
-    await this.#renewal;
-    await this.#held();
+    await this.#looks.run(() => this.#held());
   }
 
   async release(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#renewals?.close();
     await this.check()
       .then(() => this.#requests.send({ method: 'DELETE', key: this.#key }))
       .catch(() => undefined);

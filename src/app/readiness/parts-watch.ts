@@ -28,6 +28,7 @@ import {
   readLossesOfReplicas,
   readSetAsideParts,
 } from '../../metering/stored-parts/read-parts.ts';
+import { createPoll } from '../../runtime/poll.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { Database } from '../../store/base/database.ts';
 import { findEventRetention } from '../../store/erasure/event-retention.ts';
@@ -84,8 +85,15 @@ class Watch implements PartsWatch {
   #isFirst = true;
   #isDenied = false;
   readonly #looks = createSerialQueue();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #poll = createPoll({
+    intervalMs: INTERVAL_MS,
+    work: async () => {
+      await this.check();
+      await this.#onChecked();
+    },
+    onFailure: (err) =>
+      this.#options.log.warn({ err }, 'the parts of ClickHouse cannot be checked; it is tried again'),
+  });
 
   constructor(options: PartsWatchOptions) {
     this.#options = options;
@@ -104,7 +112,7 @@ class Watch implements PartsWatch {
   damaged(part: DamagedPart): void {
     const isKnown = this.#reports.some((one) => one.part === part.part && one.tableId === part.tableId);
     if (!isKnown) this.#reports.push(part);
-    if (!isKnown && this.#timer !== undefined) this.#plan(0);
+    if (!isKnown) this.#poll.soon();
   }
 
   /** One look after the other. */
@@ -114,39 +122,17 @@ class Watch implements PartsWatch {
 
   start(onChecked: () => Promise<void>): void {
     this.#onChecked = onChecked;
-    this.#plan(INTERVAL_MS);
+    this.#poll.start();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
+    await this.#poll.close();
     await this.#looks.idle();
     // Queries may have been cancelled: then the record is that of some seconds ago.
     await this.check().catch(() => undefined);
   }
 
   #onChecked: () => Promise<void> = async () => {};
-
-  #plan(ms: number): void {
-    clearTimeout(this.#timer);
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(async () => {
-      await this.#tried(async () => {
-        await this.check();
-        await this.#onChecked();
-      });
-      this.#plan(INTERVAL_MS);
-    }, ms);
-    this.#timer.unref();
-  }
-
-  async #tried(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#options.log.warn({ err: error }, 'the parts of ClickHouse cannot be checked; it is tried again');
-    }
-  }
 
   async #look(): Promise<void> {
     const { db, cluster } = this.#options;

@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { endDelivery } from '../../billing/payments/end-delivery.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Note } from '../../payments/provider.ts';
+import { createPoll } from '../../runtime/poll.ts';
 import {
   type DeliveryFigures,
   deleteOldProviderEvents,
@@ -73,24 +74,21 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
   let figuresAt: Instant = 0;
   let cleanedAt: Instant = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> | null = null;
   let isClosed = false;
   let isFailing = false;
 
   /** Once the stores have moved, another process has the deliveries. */
   const hasToEnd = () => isClosed || deps.isPaused();
 
-  function poll(): void {
-    if (hasToEnd()) return;
-    polling ??= takeDue()
-      .then(() => {
-        isFailing = false;
-      }, reportFailure)
-      .finally(() => {
-        polling = null;
-      });
-  }
+  const poll = createPoll({
+    intervalMs: POLL_INTERVAL_MS,
+    async work() {
+      if (hasToEnd()) return;
+      await takeDue();
+      isFailing = false;
+    },
+    onFailure: reportFailure,
+  });
 
   async function takeDue(): Promise<void> {
     const limit = ATTEMPTS_MAX - running.size;
@@ -108,7 +106,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
       .then((outcome) => {
         running.delete(work);
         // The next poll looks at waiting deliveries.
-        if (outcome !== 'waiting') poll();
+        if (outcome !== 'waiting') poll.soon();
       })
       .catch((error: unknown) => {
         running.delete(work);
@@ -171,22 +169,18 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   }
 
   return {
-    start() {
-      timer = setInterval(poll, POLL_INTERVAL_MS);
-      timer.unref();
-    },
+    start: poll.start,
     async settled() {
       const until = performance.now() + SETTLED_MAX_MS;
       while (!isClosed && performance.now() < until && (await hasUnattempted(db, clock.now()))) {
-        poll();
+        poll.soon();
         await pause(SETTLED_PAUSE_MS);
       }
     },
     stats: () => ({ ...figures, attempts }),
     async close() {
       isClosed = true;
-      clearInterval(timer);
-      await polling;
+      await poll.close();
       await Promise.all(running);
     },
   };

@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import type { Secrets } from '../../core/secrets.ts';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Span } from '../../core/tracing.ts';
+import { createPoll } from '../../runtime/poll.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
@@ -80,8 +81,6 @@ export function createDeliverer({
   const owner = randomUUID();
   const closing = new AbortController();
   const rounds = new Map<string, Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> | null = null;
   let isFailing = false;
   let cleanedAt: Instant = Date.now();
   let waiting: WaitingDeliveries = { pending: 0, oldestAt: null };
@@ -90,16 +89,15 @@ export function createDeliverer({
   let givenUp = 0;
 
   /** Begins a round for every endpoint that has due messages and none in progress. */
-  function poll(): void {
-    if (closing.signal.aborted || isPaused()) return;
-    polling ??= beginRounds()
-      .then(() => {
-        isFailing = false;
-      }, reportFailure)
-      .finally(() => {
-        polling = null;
-      });
-  }
+  const poll = createPoll({
+    intervalMs: POLL_INTERVAL_MS,
+    async work() {
+      if (closing.signal.aborted || isPaused()) return;
+      await beginRounds();
+      isFailing = false;
+    },
+    onFailure: reportFailure,
+  });
 
   async function beginRounds(): Promise<void> {
     const leasedAt = Date.now();
@@ -109,7 +107,7 @@ export function createDeliverer({
         .catch(reportFailure)
         .finally(() => {
           rounds.delete(endpoint.id);
-          poll();
+          poll.soon();
         });
       rounds.set(endpoint.id, round);
     }
@@ -180,15 +178,11 @@ export function createDeliverer({
   }
 
   return {
-    start() {
-      timer = setInterval(poll, POLL_INTERVAL_MS);
-      timer.unref();
-    },
+    start: poll.start,
     stats: () => ({ ...waiting, attempts, givenUp }),
     async close() {
       closing.abort();
-      clearInterval(timer);
-      await polling;
+      await poll.close();
       await Promise.all(rounds.values());
     },
   };
