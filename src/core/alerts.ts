@@ -1,7 +1,4 @@
-/**
- * Threshold notifications ("alerts"): what each type compares, and what an alert is
- * (docs/explanation/notifications.md).
- */
+/** Threshold notifications ("alerts"): what each type compares, and what an alert is (docs/notifications.md). */
 import { z } from 'zod';
 import type { Decimal } from './decimal.ts';
 import { derivedId } from './ids.ts';

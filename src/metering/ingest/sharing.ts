@@ -3,7 +3,6 @@
  * copies. Responsible for timing and metrics; `tail.ts` and `reconcile-copies.ts` do the work.
  */
 import type { Clock } from '../../core/clock.ts';
-import { createPoll, ignoreFailure, type Poll } from '../../runtime/poll.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
@@ -51,11 +50,12 @@ export function createSharing(options: SharingOptions): Sharing {
 class FollowedInserts implements Sharing {
   readonly #options: SharingOptions;
   readonly #tail;
-  readonly #poll: Poll | null;
+  #timer: NodeJS.Timeout | null = null;
   readonly #looking = createSerialQueue();
   /** First hash words of ids that are to be reconciled. A removal takes seconds, while polling continues. */
   #suspects = new Set<number>();
   readonly #reconciling = createSerialQueue();
+  #isClosed = false;
   #tailedRows = 0;
   #failedTails = 0;
   #conflictsRemoved = 0;
@@ -63,9 +63,6 @@ class FollowedInserts implements Sharing {
   constructor(options: SharingOptions) {
     this.#options = options;
     this.#tail = createTail({ ...options, onSuspects: (hashes) => this.#suspect(hashes) });
-    const { tailIntervalMs: intervalMs } = options;
-    const work = () => this.#lookAndReconcile();
-    this.#poll = intervalMs === undefined ? null : createPoll({ intervalMs, work, onFailure: ignoreFailure });
   }
 
   begin(): Promise<void> {
@@ -73,7 +70,14 @@ class FollowedInserts implements Sharing {
   }
 
   start(): void {
-    this.#poll?.start();
+    const { tailIntervalMs } = this.#options;
+    if (tailIntervalMs === undefined || this.#isClosed || this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      void this.#lookAndGoOn().then(() => {
+        this.#timer = null;
+        this.start();
+      });
+    }, tailIntervalMs);
   }
 
   async tail(): Promise<{ rows: number }> {
@@ -82,7 +86,7 @@ class FollowedInserts implements Sharing {
     return { rows };
   }
 
-  async #lookAndReconcile(): Promise<void> {
+  async #lookAndGoOn(): Promise<void> {
     try {
       await this.#look(false);
       const reconciled = this.#reconcileSuspects().catch((error: unknown) => this.#noteFailure(error));
@@ -136,7 +140,8 @@ class FollowedInserts implements Sharing {
   }
 
   async close(): Promise<void> {
-    await this.#poll?.close();
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#looking.idle();
     await this.#reconciling.idle();
   }

@@ -4,7 +4,6 @@
  * the other, some milliseconds in one turn of the event loop.
  */
 import { Refusal } from '../../core/errors.ts';
-import { createPoll, ignoreFailure } from '../../runtime/poll.ts';
 
 export interface TurnOptions {
   /** Whether rows may be added now. */
@@ -46,8 +45,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
   let isTaken = false;
   let isResting = false;
   let sliceEnd = 0;
-  const look = createPoll({ intervalMs: LOOK_MS, work: refuseLate, onFailure: ignoreFailure });
-  look.start();
+  let look: NodeJS.Timeout | undefined;
 
   function next(): void {
     if (isTaken || isResting || !hasRoom()) return;
@@ -74,6 +72,8 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
       waiting.delete(one);
       one.reject(overloaded());
     }
+    clearInterval(look);
+    look = undefined;
   }
 
   function checkLength(): void {
@@ -85,6 +85,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
     enter() {
       if (!isTaken && waiting.size === 0 && hasRoom()) return null;
       checkLength();
+      look ??= setInterval(refuseLate, LOOK_MS).unref();
       return new Promise((resolve, reject) => {
         waiting.add({ since: performance.now(), resolve, reject });
         next();
@@ -99,7 +100,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
       if (waiting.size > 0 && !isTaken && !isResting) rest();
     },
     close() {
-      void look.close();
+      clearInterval(look);
       for (const { reject } of waiting) {
         reject(new Refusal('unavailable', 'the service is shutting down, send the events again'));
       }

@@ -1,6 +1,5 @@
 /**
- * Sends queued messages (docs/explanation/notifications.md, "Delivery"). Any number of processes may run it on one
- * database.
+ * Sends queued messages (docs/notifications.md, "Delivery"). Any number of processes may run it on one database.
  *
  * An endpoint is leased by one process at a time, for one round of its due messages. Rounds of different endpoints run
  * side by side, so that a slow receiver delays no other. Before each attempt the endpoint is read again: its secret may
@@ -11,7 +10,6 @@ import { randomUUID } from 'node:crypto';
 import type { Secrets } from '../../core/secrets.ts';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Span } from '../../core/tracing.ts';
-import { createPoll } from '../../runtime/poll.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
@@ -81,6 +79,8 @@ export function createDeliverer({
   const owner = randomUUID();
   const closing = new AbortController();
   const rounds = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let polling: Promise<void> | null = null;
   let isFailing = false;
   let cleanedAt: Instant = Date.now();
   let waiting: WaitingDeliveries = { pending: 0, oldestAt: null };
@@ -89,15 +89,16 @@ export function createDeliverer({
   let givenUp = 0;
 
   /** Begins a round for every endpoint that has due messages and none in progress. */
-  const poll = createPoll({
-    intervalMs: POLL_INTERVAL_MS,
-    async work() {
-      if (closing.signal.aborted || isPaused()) return;
-      await beginRounds();
-      isFailing = false;
-    },
-    onFailure: reportFailure,
-  });
+  function poll(): void {
+    if (closing.signal.aborted || isPaused()) return;
+    polling ??= beginRounds()
+      .then(() => {
+        isFailing = false;
+      }, reportFailure)
+      .finally(() => {
+        polling = null;
+      });
+  }
 
   async function beginRounds(): Promise<void> {
     const leasedAt = Date.now();
@@ -107,7 +108,7 @@ export function createDeliverer({
         .catch(reportFailure)
         .finally(() => {
           rounds.delete(endpoint.id);
-          poll.soon();
+          poll();
         });
       rounds.set(endpoint.id, round);
     }
@@ -178,11 +179,15 @@ export function createDeliverer({
   }
 
   return {
-    start: poll.start,
+    start() {
+      timer = setInterval(poll, POLL_INTERVAL_MS);
+      timer.unref();
+    },
     stats: () => ({ ...waiting, attempts, givenUp }),
     async close() {
       closing.abort();
-      await poll.close();
+      clearInterval(timer);
+      await polling;
       await Promise.all(rounds.values());
     },
   };

@@ -1,6 +1,4 @@
-/**
- * Adds a charge to the draft of a usage invoice, as a scheduled charge of its contract (docs/explanation/invoices.md).
- */
+/** Adds a charge to the draft of a usage invoice, as a scheduled charge of its contract (docs/invoices.md). */
 import type { Decimal } from '../../../core/decimal.ts';
 import { assert, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';

@@ -1,6 +1,6 @@
 /**
  * Children that recurring terms are yet to create, for messages that are sent before they exist
- * (docs/explanation/notifications.md).
+ * (docs/notifications.md).
  */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { EventSpan, Upcoming, UpcomingCommits } from '../../../notifications/upcoming.ts';

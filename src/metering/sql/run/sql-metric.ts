@@ -1,6 +1,6 @@
 /**
  * A SQL metric: its definition, read off the event loop and checked before it is stored, and its columns
- * (docs/explanation/sql-metrics.md).
+ * (docs/sql-metrics.md).
  */
 import { invalid } from '../../../core/errors.ts';
 import { HOUR_MS } from '../../../core/time.ts';
