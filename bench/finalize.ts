@@ -6,7 +6,7 @@
  * says which threads take the CPU time, which shows how much more threads could save.
  */
 import { join } from 'node:path';
-import { createEmbeddedClickHouse } from '../src/app/stores.ts';
+import { createEmbeddedClickHouse } from '../src/app/stores/stores.ts';
 import { type CpuSplit, measureCpu } from './cpu-split.ts';
 import { table } from './report.ts';
 import { mergeStoredEvents } from './stored-events.ts';

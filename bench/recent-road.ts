@@ -3,7 +3,7 @@
  * same ids, in turns, so that other work of the machine slows both.
  */
 import { join } from 'node:path';
-import { createEmbeddedClickHouse } from '../src/app/stores.ts';
+import { createEmbeddedClickHouse } from '../src/app/stores/stores.ts';
 import {
   createDeduplicationIndex,
   type DeduplicationIndex,

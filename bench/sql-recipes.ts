@@ -1,6 +1,7 @@
 /**
- * The recipes of docs/sql-metrics.md over a million events of one customer: by month, and by hour as for an invoice. A
- * recipe ends with the limit of time that an invoice has; CPU is that of the whole process, the engine included.
+ * The recipes of docs/explanation/sql-metrics.md over a million events of one customer: by month, and by hour as for an
+ * invoice. A recipe ends with the limit of time that an invoice has; CPU is that of the whole process, the engine
+ * included.
  *
  * Further quantiles are measured over 200,000 events of another customer: a weighted one by hour sorts the events of the
  * month so far at each of 720 hours, and would take minutes with a million.
@@ -50,7 +51,7 @@ export async function benchSqlRecipes(): Promise<string> {
 }
 
 function recipes(): Array<readonly [string, string]> {
-  const page = readFileSync(new URL('../docs/sql-metrics.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../docs/explanation/sql-metrics.md', import.meta.url), 'utf8');
   const section = page.slice(page.indexOf('## Recipes'), page.indexOf('## Types'));
   return [...section.matchAll(/### (.+)\n```sql\n([^`]+)```/g)].map(([, name = '', sql = '']) => [name, sql]);
 }

@@ -5,7 +5,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { createEmbeddedClickHouse } from '../src/app/stores.ts';
+import { createEmbeddedClickHouse } from '../src/app/stores/stores.ts';
 import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
 import { hashTransactionId } from '../src/metering/ingest/transaction-hash.ts';
 import { applySchema } from '../src/metering/schema/schema.ts';

@@ -1,5 +1,5 @@
--- The views of docs/sql.md on a ClickHouse server, for clients that connect to it directly. Apply it as the user of the
--- service, again after each upgrade. It needs deploy/analysts-postgres.sql and the named collection that docs/sql.md
+-- The views of docs/reference/sql.md on a ClickHouse server, for clients that connect to it directly. Apply it as the user of the
+-- service, again after each upgrade. It needs deploy/analysts-postgres.sql and the named collection that docs/reference/sql.md
 -- describes, which has the password of PostgreSQL. It changes no table.
 --
 -- The views run with the rights of the user who creates them, so analysts need rights on the database `analysts` alone.

@@ -1,4 +1,4 @@
--- What analysts may read of PostgreSQL, for the views of deploy/analysts-clickhouse.sql (docs/sql.md). Apply it to the
+-- What analysts may read of PostgreSQL, for the views of deploy/analysts-clickhouse.sql (docs/reference/sql.md). Apply it to the
 -- service's database as the owner of its tables, and again after each upgrade. It changes no table, but adds the row by
 -- which the service begins to publish balances.
 --

@@ -47,7 +47,7 @@ async function composeFile(): Promise<string> {
   return [
     `# ${GENERATED}; change that, or docker-compose.yml, and run it.`,
     `# ${SHARDS.length} shards of ${REPLICAS.length} replicas with ${KEEPERS.length} Keepers, to try on one machine. Needs Docker Compose 2.23.1 or later:`,
-    '# docker compose -f docker-compose.cluster.yml up, then http://localhost:3000/docs. docs/scaling.md explains it.',
+    '# docker compose -f docker-compose.cluster.yml up, then http://localhost:3000/docs. docs/explanation/scaling.md explains it.',
     'services:',
     clusterService(blockOf(single, 'tallyhouse'), hosts),
     blockOf(single, 'postgres'),

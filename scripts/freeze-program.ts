@@ -1,7 +1,8 @@
 /**
  * `npm run freeze-program` keeps the program of this version in `test/frozen/program-x.y.z.json.gz`, for the test that the
- * next one can take its place process by process (docs/upgrades.md). It is the service alone: no console, no commands.
- * Migrations are kept by name, because their files never change; packages are those of the checkout that runs it.
+ * next one can take its place process by process (docs/explanation/upgrades.md). It is the service alone: no console,
+ * no commands. Migrations are kept by name, because their files never change; packages are those of the checkout that
+ * runs it.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The floors of src/ (docs/architecture.md) and the order of subjects in them: imports point down, and nothing goes
- * in circles. `npm run floors` checks them (imports.ts).
+ * The floors of src/ (docs/explanation/architecture.md) and the order of subjects in them: imports point down, and
+ * nothing goes in circles. `npm run floors` checks them (imports.ts).
  *
  * A floor may import itself, the floors below it that stand in its list, and of some others their types
  * (`import type`). A new folder of src/ is refused until it has a list here.
@@ -28,7 +28,7 @@ const FLOORS: Readonly<Record<string, { imports: readonly string[]; types?: read
 
 /**
  * The order of the subjects in a folder: each imports itself and those before it. A new subject is refused until it
- * has a place here, as is a file that stands beside the subjects. docs/architecture.md says what each is.
+ * has a place here, as is a file that stands beside the subjects. docs/explanation/architecture.md says what each is.
  */
 export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   rating: [
@@ -125,6 +125,22 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     'erasure',
   ],
   api: ['base', 'wire', 'http', 'pdf', 'routes'],
+  app: [
+    'failures',
+    'tracing',
+    's3',
+    'stores',
+    'readiness',
+    'backups',
+    'move',
+    'http',
+    'events',
+    'billing',
+    'application',
+    'service',
+    'commands',
+    'cli',
+  ],
 };
 
 /** The composition, and the program that shows the service. They may import every floor. */

@@ -1,5 +1,5 @@
 /**
- * Checks the words of pages, comments, texts and names of tests against docs/glossary.md.
+ * Checks the words of pages, comments, texts and names of tests against docs/reference/glossary.md.
  *
  *     npm run prose              fails when a folder has more of the words than scripts/prose/old-places.json allows
  *     npm run prose -- PATH …    lists every place in these files and folders
@@ -45,7 +45,9 @@ else {
   const rises = risesOf(counts, allowed);
   for (const { folder, count, allowed: most } of rises) {
     list(places.filter(({ path }) => folderOf(path) === folder));
-    say(`${folder}: ${count} places with words that docs/glossary.md replaces; ${most} are allowed.`);
+    say(
+      `${folder}: ${count} places with words that docs/reference/glossary.md replaces; ${most} are allowed.`,
+    );
   }
   process.exitCode = rises.length > 0 ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes docs/subjects.md: where each subject has its files on each floor of src/. With `--check` it fails when the page
- * says something else. `npm run subjects` writes it; a test checks it.
+ * Writes docs/reference/subjects.md: where each subject has its files on each floor of src/. With `--check` it fails
+ * when the page says something else. `npm run subjects` writes it; a test checks it.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { SUBJECTS } from './import-rules.ts';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const page = join(root, 'docs', 'subjects.md');
+const page = join(root, 'docs', 'reference', 'subjects.md');
 
 /** Floors whose folders are subjects, and floors whose files belong to a subject by the first words of their names. */
 const FOLDER_FLOORS = ['rating', 'metering', 'store', 'billing', 'api/routes'];
@@ -44,7 +44,7 @@ const single = order.filter((name) => floorsOfFolder.get(name)?.length === 1);
 
 function folderCell(floor, subject) {
   if (!floorsOfFolder.get(subject)?.includes(floor)) return '';
-  return `[${subject}](../src/${floor}/${subject})`;
+  return `[${subject}](../../src/${floor}/${subject})`;
 }
 
 function fileCell(subject) {
@@ -52,7 +52,7 @@ function fileCell(subject) {
     const folders = foldersOf(floor).filter((name) => belongsTo(name, subject));
     const files = filesOf(floor).filter((file) => belongsTo(file, subject));
     return [...folders, ...files].map(
-      (name) => `[${floor}/${name.replace(/\.ts$/, '')}](../src/${floor}/${name})`,
+      (name) => `[${floor}/${name.replace(/\.ts$/, '')}](../../src/${floor}/${name})`,
     );
   });
   return links.join(', ');
@@ -73,7 +73,7 @@ const alone = FOLDER_FLOORS.map((floor) => {
 
 const text = `# Subjects and their files
 
-Where the files of each subject are on each floor. What a floor and a subject may import is in [architecture](architecture.md#subjects). This page is written by \`npm run subjects\`.
+Where the files of each subject are on each floor. What a floor and a subject may import is in [architecture](../explanation/architecture.md#subjects). This page is written by \`npm run subjects\`.
 
 ${table.join('\n')}
 
@@ -84,6 +84,6 @@ ${alone.join('\n')}
 
 if (!process.argv.includes('--check')) writeFileSync(page, text);
 else if (readFileSync(page, 'utf8') !== text) {
-  process.stderr.write('docs/subjects.md is not what src/ has: run npm run subjects\n');
+  process.stderr.write('docs/reference/subjects.md is not what src/ has: run npm run subjects\n');
   process.exitCode = 1;
 }

@@ -1,6 +1,7 @@
 /**
- * Asks tallyhouse before work is done whether the customer can pay for it, and bills what it has come to (docs/holds.md).
- * One file without dependencies: copy it into a program that runs on Node, Deno, Bun or at an edge.
+ * Asks tallyhouse before work is done whether the customer can pay for it, and bills what it has come to
+ * (docs/explanation/holds.md). One file without dependencies: copy it into a program that runs on Node, Deno, Bun or at
+ * an edge.
  */
 
 /** What is about to happen, with its largest quantity; properties as in `POST /v1/ingest`. */

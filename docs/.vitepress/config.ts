@@ -15,6 +15,9 @@ import { NAVIGATION, SIDEBAR } from './navigation.ts';
 const BASE = '/guide/';
 const codeClasses = classesForStyles();
 
+/** Pages of reference that are tables of names and meanings. */
+const FACTS = new Set(['operations', 'configuration', 'metrics', 'warnings', 'errors', 'webhooks']);
+
 export default defineConfig({
   title: 'tallyhouse',
   titleTemplate: ':title · tallyhouse',
@@ -49,12 +52,12 @@ export default defineConfig({
   buildEnd: ({ outDir }) => writeFileSync(join(outDir, 'code.css'), codeClasses.css()),
   // Tables of names and meanings have the room of the outline. GitHub would show such settings in the page.
   transformPageData: ({ relativePath, frontmatter }) => {
-    if (!relativePath.startsWith('reference/')) return;
     const name = basename(relativePath, '.md');
+    if (!relativePath.startsWith('reference/') || !FACTS.has(name)) return;
     Object.assign(frontmatter, { aside: name === 'operations', pageClass: `facts ${name}` });
   },
   themeConfig: {
-    nav: [...NAVIGATION, { text: process.env.GUIDE_VERSION ?? 'Changes', link: '/changelog' }],
+    nav: [...NAVIGATION, { text: process.env.GUIDE_VERSION ?? 'Changes', link: '/reference/changelog' }],
     sidebar: SIDEBAR,
     outline: { level: [2, 3], label: 'On this page' },
     search: { provider: 'local', options: { detailedView: true } },

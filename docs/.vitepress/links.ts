@@ -14,8 +14,10 @@ type Markdown = Parameters<
 const IN_PLACE: Readonly<Record<string, string>> = {
   'README.md#a-tour-in-five-minutes': 'tutorials/first-invoice.md',
   'README.md': 'index.md',
-  'CHANGELOG.md': 'changelog.md',
+  'CHANGELOG.md': 'reference/changelog.md',
 };
+
+const CHANGELOG = 'reference/changelog.md';
 
 /** Addresses of the service that pages name as code, for readers elsewhere. Here they can be opened. */
 const OF_THE_SERVICE = ['/docs', '/console', '/openapi.json', '/llms.txt'];
@@ -58,6 +60,6 @@ export function linksOfCheckout(md: Markdown): void {
 function inCheckout(page: string, href: string): string | null {
   if (/^(?:[a-z]+:|\/|#)/i.test(href)) return null;
   // The changelog lies beside docs/, and is included into a page of it.
-  const folder = page === 'changelog.md' ? '.' : posix.dirname(`docs/${page}`);
+  const folder = page === CHANGELOG ? '.' : posix.dirname(`docs/${page}`);
   return posix.normalize(posix.join(folder, href));
 }

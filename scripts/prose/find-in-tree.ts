@@ -38,8 +38,8 @@ async function foundIn(path: string, text: string, finder: WordFinder): Promise<
 
 /** `paths` are relative to `root`, whose glossary has the words. Files that have no prose are passed over. */
 export async function wordsInTree(root: string, paths: readonly string[]): Promise<Place[]> {
-  const terms = termsOfGlossary(await readFile(join(root, 'docs/glossary.md'), 'utf8'));
-  if (terms.length === 0) throw new Error('docs/glossary.md has no words');
+  const terms = termsOfGlossary(await readFile(join(root, 'docs/reference/glossary.md'), 'utf8'));
+  if (terms.length === 0) throw new Error('docs/reference/glossary.md has no words');
   const finder = new WordFinder(terms);
   const places: Place[] = [];
   for (const path of paths) {

@@ -1,6 +1,6 @@
 /**
  * The words that pages, comments, texts and names of tests do not use, with what to write instead. They are stated
- * once, in the tables of docs/glossary.md that have a column "not".
+ * once, in the tables of docs/reference/glossary.md that have a column "not".
  */
 
 /** A pattern of textlint's rule of terms, and what to write. */

@@ -3,9 +3,9 @@ import type { Registry } from 'prom-client';
 import { createMetrics } from '../../src/api/http/metrics.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
 import type { RouteContext } from '../../src/api/routes/route-context.ts';
-import { createApp } from '../../src/app/http-app.ts';
-import { everyRoute } from '../../src/app/routes.ts';
-import { serviceFigures } from '../../src/app/service-figures.ts';
+import { serviceFigures } from '../../src/app/application/service-figures.ts';
+import { createApp } from '../../src/app/http/http-app.ts';
+import { everyRoute } from '../../src/app/http/routes.ts';
 
 /** Answers every question with itself: no handler runs, so nothing is asked of it. */
 const nothing: object = new Proxy(() => nothing, { get: () => nothing, apply: () => nothing });

@@ -22,7 +22,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   );
 }
 
-const GENERATED = '<!-- Written by `npm run reference` from the code. -->';
+export const GENERATED = '<!-- Written by `npm run reference` from the code. -->';
 
 function head(title: string, ...text: readonly string[]): string[] {
   return [`# ${title}`, '', GENERATED, '', ...text.flatMap((each) => [each, ''])];
@@ -54,7 +54,7 @@ function operationsPage(): string[] {
     ...head(
       'Operations of the API',
       `All ${routes.length} operations, in the order of work. Fields, examples and a form to try each out are in the API reference of your service, \`/docs\`; the document itself is \`/openapi.json\`, as one text \`/llms.txt\`.`,
-      'A token of scope `write` may do everything; `ingest` and `read` are for those operations alone ([access](../access.md)).',
+      'A token of scope `write` may do everything; `ingest` and `read` are for those operations alone ([access](access.md)).',
     ),
     ...sections,
   ];
@@ -72,7 +72,7 @@ function configurationPage(): string[] {
       'Environment variables, all optional. A file `.env` in the working directory has them too, or the one that `--env-file` names; the environment wins. `tallyhouse start --help` prints this list. A variable that is nearly called like one of them is named at the start. A value that cannot be used ends the start with a sentence that names it.',
     ),
     ...table(['variable', 'default', 'meaning'], rows),
-    'How they are used: [operations](../operations.md), [limits](../limits.md), [payments](../payments.md), [exports](../exports.md).',
+    'How they are used: [operations](../how-to/operations.md), [limits](limits.md), [payments](../explanation/payments.md), [exports](exports.md).',
   ];
 }
 
@@ -86,7 +86,7 @@ function metricsPage(): string[] {
   return [
     ...head(
       'Figures of /metrics',
-      '`GET /metrics` answers in the text format of Prometheus, without a token: do not show it to everybody. Node’s own figures (`process_…`, `nodejs_…`) stand beside these. Those to watch are in [operations](../operations.md); `deploy/` has alert rules and a dashboard.',
+      '`GET /metrics` answers in the text format of Prometheus, without a token: do not show it to everybody. Node’s own figures (`process_…`, `nodejs_…`) stand beside these. Those to watch are in [operations](../how-to/operations.md); `deploy/` has alert rules and a dashboard.',
     ),
     ...table(['figure', 'type', 'labels', 'meaning'], rows),
   ];
@@ -98,35 +98,35 @@ type Explained = readonly [string, string];
 const WARNINGS: Readonly<Record<InvoiceWarning['kind'], Explained>> = {
   unpriced_usage: [
     'Usage of a product that has no rate at its time and group values. It has no line.',
-    'Add a rate with the group values to the rate card, or an override; drafts have a line at once. An issued invoice can be voided and regenerated ([unpriced usage](../invoices.md#unpriced-usage)).',
+    'Add a rate with the group values to the rate card, or an override; drafts have a line at once. An issued invoice can be voided and regenerated ([unpriced usage](../explanation/invoices.md#unpriced-usage)).',
   ],
   unpriced_subscription: [
     'A billing period of a subscription whose product has no rate. Nothing is charged for it.',
-    'Add a rate of type SUBSCRIPTION ([subscriptions](../subscriptions.md)).',
+    'Add a rate of type SUBSCRIPTION ([subscriptions](../explanation/subscriptions.md)).',
   ],
   usage_filter_without_group_key: [
     'The contract counts only events with a property by which the metric of a product cannot be grouped, so its usage is not seen.',
-    'Create a metric with this property among its group keys, and give it to the product ([unpriced usage](../invoices.md#unpriced-usage)).',
+    'Create a metric with this property among its group keys, and give it to the product ([unpriced usage](../explanation/invoices.md#unpriced-usage)).',
   ],
   uncounted_events: [
     'Events over which a SQL metric cannot be evaluated, named by their transaction ids. Everything else is counted.',
-    'Send the usage again under new transaction ids, with values that can be counted ([events that cannot be counted](../invoices.md#events-that-cannot-be-counted)).',
+    'Send the usage again under new transaction ids, with values that can be counted ([events that cannot be counted](../explanation/invoices.md#events-that-cannot-be-counted)).',
   ],
   too_many_lines: [
     'A product with more lines than an invoice may have. None of them is on it.',
-    'Raise `INVOICE_LINES_MAX`, or take a group key away from the product ([many lines](../invoices.md#many-lines)).',
+    'Raise `INVOICE_LINES_MAX`, or take a group key away from the product ([many lines](../explanation/invoices.md#many-lines)).',
   ],
   unrated_terms: [
     'Terms that an earlier version stored and did not bill. New invoices never have it.',
-    'Void and regenerate the invoice to bill them ([terms that were not billed](../invoices.md#terms-that-were-not-billed)).',
+    'Void and regenerate the invoice to bill them ([terms that were not billed](../explanation/invoices.md#terms-that-were-not-billed)).',
   ],
   metric_not_evaluated: [
     'On drafts only: a metric takes more time or memory than it may. Products that need it have no lines.',
-    'Make its query cheaper, or preview it to see the cost ([SQL metrics](../sql-metrics.md)). The invoice is not issued before.',
+    'Make its query cheaper, or preview it to see the cost ([SQL metrics](../explanation/sql-metrics.md)). The invoice is not issued before.',
   ],
   not_computed: [
     'On drafts only: the invoice as a whole could not be computed; its lines are missing.',
-    'The log says why. The invoice is not issued before ([what cannot be computed](../invoices.md#what-cannot-be-computed)).',
+    'The log says why. The invoice is not issued before ([what cannot be computed](../explanation/invoices.md#what-cannot-be-computed)).',
   ],
 };
 
@@ -135,7 +135,7 @@ function warningsPage(): string[] {
   return [
     ...head(
       'Warnings of invoices',
-      '`warnings` of an invoice lists what is not billed although nobody decided so. Every invoice has it; it is empty where everything has a price. `GET /v1/invoices?has_warnings=true` finds issued ones, `tallyhouse_invoice_warnings_total` counts them, and the console shows them at the month end. The rules are in [invoices](../invoices.md#warnings).',
+      '`warnings` of an invoice lists what is not billed although nobody decided so. Every invoice has it; it is empty where everything has a price. `GET /v1/invoices?has_warnings=true` finds issued ones, `tallyhouse_invoice_warnings_total` counts them, and the console shows them at the month end. The rules are in [invoices](../explanation/invoices.md#warnings).',
     ),
     ...table(['code', 'meaning', 'what to do'], rows),
   ];
@@ -148,7 +148,7 @@ const REFUSALS: Readonly<Record<RefusalKind, Explained>> = {
   ],
   unauthenticated: [
     'No token, or one that is not known, was revoked or has expired.',
-    'Send `Authorization: Bearer …` ([access](../access.md)).',
+    'Send `Authorization: Bearer …` ([access](access.md)).',
   ],
   forbidden: [
     'The scope of the token does not cover the operation.',
@@ -156,7 +156,7 @@ const REFUSALS: Readonly<Record<RefusalKind, Explained>> = {
   ],
   not_found: [
     'There is no such object, or no such operation; of the client’s operations that are left out, the reason.',
-    'See [compatibility](../compatibility.md).',
+    'See [compatibility](compatibility.md).',
   ],
   conflict: [
     'It contradicts the present state, or another object has the key. `conflicting_id` names that one.',
@@ -168,7 +168,7 @@ const REFUSALS: Readonly<Record<RefusalKind, Explained>> = {
   ],
   too_large: [
     'The body, or an answer that cannot be divided, is larger than its limit.',
-    'Send less at once ([limits](../limits.md)).',
+    'Send less at once ([limits](limits.md)).',
   ],
   unsupported: [
     'The media type or the encoding of the body is not taken.',
@@ -176,11 +176,11 @@ const REFUSALS: Readonly<Record<RefusalKind, Explained>> = {
   ],
   overloaded: [
     'A limit of requests, memory or connections is reached.',
-    'Wait for `Retry-After`, then send it again ([limits](../limits.md)).',
+    'Wait for `Retry-After`, then send it again ([limits](limits.md)).',
   ],
   unavailable: [
     'A store is away or full, or the service starts or stops. The message says which.',
-    'Wait for `Retry-After`, then send it again; `tallyhouse doctor` says more ([operations](../operations.md#what-is-wrong)).',
+    'Wait for `Retry-After`, then send it again; `tallyhouse doctor` says more ([operations](../how-to/operations.md#what-is-wrong)).',
   ],
 };
 
@@ -223,7 +223,7 @@ function errorsPage(): string[] {
     ),
     '## What is safe to send again',
     '',
-    'Events always: `transaction_id` tells a repetition from a new one ([deduplication](../deduplication.md)). Everything else with an `Idempotency-Key`, whose answer is kept for 24 hours ([access](../access.md)).',
+    'Events always: `transaction_id` tells a repetition from a new one ([deduplication](../explanation/deduplication.md)). Everything else with an `Idempotency-Key`, whose answer is kept for 24 hours ([access](access.md)).',
   ];
 }
 
@@ -240,7 +240,7 @@ function webhooksPage(): string[] {
   return [
     ...head(
       'Webhook messages',
-      `All ${MESSAGE_TYPES.length} types of messages that an endpoint can subscribe to, and \`webhook.test\`, which is sent on request. Endpoints, signatures, retries and what each message contains are in [notifications](../notifications.md).`,
+      `All ${MESSAGE_TYPES.length} types of messages that an endpoint can subscribe to, and \`webhook.test\`, which is sent on request. Endpoints, signatures, retries and what each message contains are in [notifications](../explanation/notifications.md).`,
     ),
     ...sections,
   ];

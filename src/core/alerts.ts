@@ -1,4 +1,7 @@
-/** Threshold notifications ("alerts"): what each type compares, and what an alert is (docs/notifications.md). */
+/**
+ * Threshold notifications ("alerts"): what each type compares, and what an alert is
+ * (docs/explanation/notifications.md).
+ */
 import { z } from 'zod';
 import type { Decimal } from './decimal.ts';
 import { derivedId } from './ids.ts';

@@ -1,4 +1,4 @@
-/** The settings of backups that the service makes itself (docs/backups.md). */
+/** The settings of backups that the service makes itself (docs/how-to/backups.md). */
 import { isAbsolute, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { isSchedule } from './backup-schedule.ts';

@@ -31,7 +31,7 @@ interface KnownSender {
   readonly models?: RegExp;
 }
 
-/** docs/token-billing.md has the table with its sources. */
+/** docs/explanation/token-billing.md has the table with its sources. */
 const KNOWN_SENDERS: readonly KnownSender[] = [
   // Passes on the counts of Bedrock's Converse, whose input is what no cache had.
   { scope: 'opentelemetry.instrumentation.bedrock', upTo: [0, 62, 3] },

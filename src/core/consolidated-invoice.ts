@@ -1,7 +1,7 @@
 /**
  * Consolidated invoices: the usage invoices of a parent and of those children that it pays for, as one
- * (docs/invoices.md, "Consolidated invoices"). The invoices stay as they are; the consolidated one repeats their lines,
- * each with its origin. Pure.
+ * (docs/explanation/invoices.md, "Consolidated invoices"). The invoices stay as they are; the consolidated one repeats
+ * their lines, each with its origin. Pure.
  */
 import { sum } from './decimal.ts';
 import { derivedId } from './ids.ts';

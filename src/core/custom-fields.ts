@@ -1,4 +1,4 @@
-/** Custom fields: metadata that clients attach to objects (docs/custom-fields.md). */
+/** Custom fields: metadata that clients attach to objects (docs/explanation/custom-fields.md). */
 import type { FieldPath } from './errors.ts';
 
 /** Kinds of objects that keys are declared for. Keys can be declared for kinds that this service has no objects of. */

@@ -1,5 +1,5 @@
 /**
- * Dashboards for the eyes of one customer, which an operator shows in a frame on their pages (docs/dashboards.md):
+ * Dashboards for the eyes of one customer, which an operator shows in a frame on their pages (docs/how-to/dashboards.md):
  * which there are, and what can be said about one when its address is asked for.
  */
 import { z } from 'zod';

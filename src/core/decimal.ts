@@ -16,7 +16,7 @@ type Big = InstanceType<typeof Big>;
 
 /** JavaScript numbers are refused. */
 Big.strict = true;
-/** Quotients keep 20 decimal places, rounded half-up (docs/rating.md, "Numbers"). */
+/** Quotients keep 20 decimal places, rounded half-up (docs/explanation/rating.md, "Numbers"). */
 Big.DP = 20;
 Big.RM = 1;
 /** `toString` never uses exponents. */

@@ -1,5 +1,5 @@
 /**
- * Quantities of new events: an estimate of their cost before they are rated (docs/thresholds.md, "How soon").
+ * Quantities of new events: an estimate of their cost before they are rated (docs/explanation/thresholds.md, "How soon").
  * Events of a type, with the same values of the properties that prices and filters look at, are of one shape. Of each
  * shape the events are counted, and the numbers added up that metrics add up.
  */
@@ -44,8 +44,8 @@ export interface UsageMeter {
    */
   waitMs(isKnown: boolean): number;
   /**
-   * So much of a unit is held (docs/holds.md). Within how many milliseconds the customer is to be evaluated for it;
-   * infinite where that changes nothing. Absent: nothing that is held does.
+   * So much of a unit is held (docs/explanation/holds.md). Within how many milliseconds the customer is to be evaluated
+   * for it; infinite where that changes nothing. Absent: nothing that is held does.
    */
   held?(creditTypeId: string, amount: number): number;
   /** Less than this amount may come of the kind before `waitMs` becomes much shorter than it is now; 0 is none. */

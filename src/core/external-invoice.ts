@@ -1,4 +1,4 @@
-/** The copy of an invoice at a billing provider, as clients see it (docs/payments.md). */
+/** The copy of an invoice at a billing provider, as clients see it (docs/explanation/payments.md). */
 import type { BillingProvider } from './billing-providers.ts';
 import type { Decimal } from './decimal.ts';
 import type { Instant } from './time.ts';

@@ -1,5 +1,5 @@
 /**
- * The month of an invoice (docs/invoices.md, "Months"): each invoice is in exactly one. `invoiceMonth` in
+ * The month of an invoice (docs/explanation/invoices.md, "Months"): each invoice is in exactly one. `invoiceMonth` in
  * store/invoices/invoice-months.ts is the same rule for PostgreSQL.
  */
 import type { InvoiceType } from './invoice.ts';

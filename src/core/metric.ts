@@ -65,7 +65,7 @@ export type StreamingDefinition = Pick<
   'eventTypeFilter' | 'propertyFilters' | 'aggregation' | 'aggregationKey' | 'groupKeys'
 >;
 
-/** A metric that is one query over the customer's events (docs/sql-metrics.md). */
+/** A metric that is one query over the customer's events (docs/explanation/sql-metrics.md). */
 export interface SqlMetric {
   readonly kind: 'sql';
   readonly id: string;

@@ -12,7 +12,7 @@ export interface Migration {
 
 /**
  * The name of a migration that only adds what the version before does not need: that version continues with the stores,
- * and may be started on them (docs/upgrades.md, "Without a gap").
+ * and may be started on them (docs/explanation/upgrades.md, "Without a gap").
  */
 const EXPANSION = /^\d{4}_expand_/;
 
@@ -55,14 +55,14 @@ export function pendingMigrations<Known extends Migration>(
 function newerStore(store: string, name: string): MigrationError {
   return new MigrationError(
     `${store} has the migration ${name}, which this version of tallyhouse does not know: a newer version has been started on this data. ` +
-      'Start that version or a later one, or restore the backup from before the upgrade; data never goes back to an older version (docs/operations.md)',
+      'Start that version or a later one, or restore the backup from before the upgrade; data never goes back to an older version (docs/how-to/operations.md)',
   );
 }
 
 function changedMigration(store: string, name: string): MigrationError {
   return new MigrationError(
     `migration ${name} was applied to ${store} with another text than it has now. ` +
-      'Install an unchanged release of tallyhouse; nothing has been touched (docs/operations.md)',
+      'Install an unchanged release of tallyhouse; nothing has been touched (docs/how-to/operations.md)',
   );
 }
 

@@ -1,4 +1,4 @@
-/** Points in time relative to another one, as in packages (docs/packages.md, "Relative dates"). Pure. */
+/** Points in time relative to another one, as in packages (docs/explanation/packages.md, "Relative dates"). Pure. */
 import { z } from 'zod';
 import { addMonths, DAY_MS, type Instant } from './time.ts';
 

@@ -1,4 +1,7 @@
-/** Secrets that sign what the service sends, sealed before they are stored where there is a key (docs/security.md). */
+/**
+ * Secrets that sign what the service sends, sealed before they are stored where there is a key
+ * (docs/explanation/security.md).
+ */
 import { openText, sealText } from './sealed-text.ts';
 
 export interface Secrets {

@@ -5,7 +5,7 @@
 
 const PRESET_PREFIX = 'preset:';
 
-/** docs/sources/ says where each is from. */
+/** docs/how-to/sources/ says where each is from. */
 const PRESETS: Readonly<Record<string, readonly string[]>> = {
   // Each id as version 2 has it, as version 1 does, and as version 2 promotes metadata.
   litellm: [

@@ -4,7 +4,7 @@
  * V(t) is the metric aggregated over the matching events of `[period start, t)`. It is a step function;
  * `steps` lists it at the end of every window in which it changed, and of the
  * first one with usage, even where that came to 0. The quantity of a window `[a, b)` is
- * V(b) − V(a), which telescopes: hours sum to days, days to the invoice line (docs/rating.md).
+ * V(b) − V(a), which telescopes: hours sum to days, days to the invoice line (docs/explanation/rating.md).
  */
 import { type Decimal, ZERO } from './decimal.ts';
 import type { Instant } from './time.ts';

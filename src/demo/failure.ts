@@ -1,4 +1,4 @@
-import { CommandFailure } from '../app/commands/command-failure.ts';
+import { CommandFailure } from '../app/failures/command-failure.ts';
 
 /** A failure that the user can correct. It is printed without a stack. */
 export class DemoFailure extends CommandFailure {

@@ -3,7 +3,7 @@
  * process.
  *
  * Reachable through a unix socket in a directory that only its owner (and root) can enter: no port, no
- * password. docs/operations.md says how to reach it with psql.
+ * password. docs/how-to/operations.md says how to reach it with psql.
  */
 import { rm, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

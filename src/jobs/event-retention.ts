@@ -1,6 +1,6 @@
 /**
- * When old events are looked for and removed: every ten minutes (docs/events.md, "Retention"). It is not a job of
- * the queue, because it is due at no instant: months are held until their invoices are issued.
+ * When old events are looked for and removed: every ten minutes (docs/explanation/events.md, "Retention"). It is not a
+ * job of the queue, because it is due at no instant: months are held until their invoices are issued.
  *
  * Every process reads every few seconds from when on events are kept, also one that removes none.
  */

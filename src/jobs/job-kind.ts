@@ -1,4 +1,4 @@
-/** The interface of a kind of job (docs/jobs.md). */
+/** The interface of a kind of job (docs/explanation/jobs.md). */
 import type { InTurn } from '../runtime/turns.ts';
 import type { SystemChange } from '../store/access/system-changes.ts';
 import type { Transaction } from '../store/base/database.ts';

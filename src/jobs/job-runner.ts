@@ -1,5 +1,5 @@
 /**
- * Runs due jobs in the order of their due times (docs/jobs.md). Any number of processes may run it on one
+ * Runs due jobs in the order of their due times (docs/explanation/jobs.md). Any number of processes may run it on one
  * database.
  *
  * Owns: polling, the figures. The order is in run-jobs.ts, a batch in run-batch.ts, the work of a job in its kind.

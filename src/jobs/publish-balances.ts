@@ -1,6 +1,6 @@
 /**
- * When balances are published (docs/sql.md, "How balances get there"). It is not a job of the queue, because it is due at
- * no instant of the service's clock: a sandbox clock would stop at each of them.
+ * When balances are published (docs/reference/sql.md, "How balances get there"). It is not a job of the queue, because
+ * it is due at no instant of the service's clock: a sandbox clock would stop at each of them.
  */
 import type { BillingContext } from '../billing/billing-context.ts';
 import { publishBalances } from '../billing/sql/publish-balances.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs one batch of jobs (docs/jobs.md): claims them, prepares their work without a transaction, and does it in
- * one transaction, which deletes the jobs. So a job is done exactly once.
+ * Runs one batch of jobs (docs/explanation/jobs.md): claims them, prepares their work without a transaction, and does
+ * it in one transaction, which deletes the jobs. So a job is done exactly once.
  */
 import { Refusal } from '../core/errors.ts';
 import { failureMessage } from '../core/failures.ts';

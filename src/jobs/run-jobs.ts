@@ -1,4 +1,4 @@
-/** Runs jobs in order (docs/jobs.md): step by step, each step in batches. */
+/** Runs jobs in order (docs/explanation/jobs.md): step by step, each step in batches. */
 
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';

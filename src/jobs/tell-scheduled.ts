@@ -1,4 +1,6 @@
-/** Tells scheduled messages when they are due, in every process (docs/notifications.md, "Starts and ends"). */
+/**
+ * Tells scheduled messages when they are due, in every process (docs/explanation/notifications.md, "Starts and ends").
+ */
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { NotificationContext } from '../notifications/notification-context.ts';
 import { tellScheduled } from '../notifications/tell-scheduled.ts';

@@ -1,4 +1,4 @@
-/** Messages of alerts (docs/notifications.md): a threshold is reached, and the alarm is over. */
+/** Messages of alerts (docs/explanation/notifications.md): a threshold is reached, and the alarm is over. */
 import {
   ALERT_RULES,
   type Alert,

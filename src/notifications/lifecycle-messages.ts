@@ -1,6 +1,6 @@
 /**
- * Messages of what happens to contracts, commits and credits (docs/notifications.md). A commit is any term that grants
- * a balance and is paid for; a credit is not.
+ * Messages of what happens to contracts, commits and credits (docs/explanation/notifications.md). A commit is any term
+ * that grants a balance and is paid for; a credit is not.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { CustomFields } from '../core/custom-fields.ts';

@@ -1,4 +1,4 @@
-/** The types of messages that the service sends (docs/notifications.md). */
+/** The types of messages that the service sends (docs/explanation/notifications.md). */
 import { ALERT_TYPES, type AlertType } from '../core/alerts.ts';
 
 /** Changes of contracts, commits and credits. */

@@ -1,4 +1,4 @@
-/** Offset notifications: messages some time before or after lifecycle events (docs/notifications.md). */
+/** Offset notifications: messages some time before or after lifecycle events (docs/explanation/notifications.md). */
 import { conflict, invalid, keyUsed, notFound, Refusal } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';

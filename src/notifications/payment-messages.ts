@@ -1,6 +1,6 @@
 /**
- * Messages of payment gates (docs/notifications.md): a threshold was crossed, a payment is to be collected elsewhere, a
- * payment has an outcome. They are always sent, as `invoice.finalized` is.
+ * Messages of payment gates (docs/explanation/notifications.md): a threshold was crossed, a payment is to be collected
+ * elsewhere, a payment has an outcome. They are always sent, as `invoice.finalized` is.
  */
 import { currencyOf } from '../core/currencies.ts';
 import type { Decimal } from '../core/decimal.ts';

@@ -1,7 +1,7 @@
 /**
- * Keeps the scheduled messages of contracts, commits and credits as their changes say (docs/notifications.md, "Starts
- * and ends"): instants that are gone have no message, new ones have one if they are in the future. So are those of
- * commits and credits that are still to be created.
+ * Keeps the scheduled messages of contracts, commits and credits as their changes say
+ * (docs/explanation/notifications.md, "Starts and ends"): instants that are gone have no message, new ones have one if
+ * they are in the future. So are those of commits and credits that are still to be created.
  */
 import { assert } from '../core/errors.ts';
 import { AT_ONCE, parseSignedDuration, type SignedDuration } from '../core/signed-duration.ts';

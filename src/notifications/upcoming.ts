@@ -1,7 +1,7 @@
 /**
- * Commits and credits that recurring terms are yet to create (docs/notifications.md, "Offset notifications"). Messages
- * before they exist are scheduled from the rule of their terms: each time one is created, or the rule changes, as
- * far as the creation of the next one, which schedules what is due later.
+ * Commits and credits that recurring terms are yet to create (docs/explanation/notifications.md, "Offset
+ * notifications"). Messages before they exist are scheduled from the rule of their terms: each time one is created, or
+ * the rule changes, as far as the creation of the next one, which schedules what is due later.
  */
 import { addDuration, type SignedDuration } from '../core/signed-duration.ts';
 import type { Commit } from '../core/terms/commits.ts';

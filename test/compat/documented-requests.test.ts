@@ -307,7 +307,7 @@ const FIRST = ['client.v1.customers.setBillingConfigurations'];
 const calls = works.map(({ call }) => call);
 const before = [...FIRST, ...calls.filter((call) => !isLast(call) && !FIRST.includes(call))];
 
-/** Its pages never end (docs/access.md): the last one is the cursor of what is still to come. */
+/** Its pages never end (docs/reference/access.md): the last one is the cursor of what is still to come. */
 const ENDLESS = 'client.v1.auditLogs.list';
 
 const answersExample = async (call: string) => {

@@ -66,8 +66,8 @@ describe('the operations of the official client', () => {
     expect([...reasons.keys()].sort()).toEqual(absent.map(shapeOf).sort());
   });
 
-  it('the operations of the official client are listed in docs/compatibility.md', async () => {
-    await expect(page()).toMatchFileSnapshot('../../docs/compatibility.md');
+  it('the operations of the official client are listed in docs/reference/compatibility.md', async () => {
+    await expect(page()).toMatchFileSnapshot('../../docs/reference/compatibility.md');
   });
 
   it('the operations of the official client are counted in the README', async () => {
@@ -81,7 +81,7 @@ describe('the operations of the official client', () => {
       const answer = await service.api.send(method, path.replaceAll(/\{[^}]*\}/g, 'x'));
       expect(answer.status).toBe(404);
       expect(answer.body).toEqual({
-        message: `This service does not have ${method} ${path} of the official client: ${reason}. See /guide/compatibility`,
+        message: `This service does not have ${method} ${path} of the official client: ${reason}. See /guide/reference/compatibility`,
       });
     },
   );

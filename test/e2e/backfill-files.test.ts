@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openClickHouse } from '../../src/app/commands/backfill/open-clickhouse.ts';
-import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
+import { createEmbeddedClickHouse } from '../../src/app/stores/stores.ts';
 import { createBackfills } from '../support/backfill-process.ts';
 import { createDataDirectory } from '../support/data-directory.ts';
 import { parquetOf } from '../support/event-files.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Manifest, readManifest, writeManifest } from '../../src/app/commands/backup/manifest.ts';
+import { type Manifest, readManifest, writeManifest } from '../../src/app/backups/manifest.ts';
 import { backUp, tallyhouse } from '../support/backups.ts';
 import {
   type BillingProcess,

@@ -1,6 +1,6 @@
 /**
- * Where the bytes of an erased customer are in the data directory, and for how long (docs/erasure.md): nowhere in the log
- * of events or in ClickHouse a moment after the erasure; in files of PostgreSQL until they are rewritten.
+ * Where the bytes of an erased customer are in the data directory, and for how long (docs/how-to/erasure.md): nowhere
+ * in the log of events or in ClickHouse a moment after the erasure; in files of PostgreSQL until they are rewritten.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -89,9 +89,9 @@ test('bytes of an erased customer are in files of PostgreSQL alone, until those 
   expect(await placesOf(dataDir, NAME)).toEqual([]);
 });
 
-/** The commands of docs/erasure.md for the operator. */
+/** The commands of docs/how-to/erasure.md for the operator. */
 async function documentedCommands(): Promise<string[]> {
-  const page = await readFile(join(import.meta.dirname, '../../docs/erasure.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../docs/how-to/erasure.md'), 'utf8');
   const [, block = ''] = /```sql\n(.*?)```/s.exec(page) ?? [];
   return block.split('\n').flatMap((line) => line.split(';')[0]?.trim() || []);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
+import { createEmbeddedClickHouse } from '../../src/app/stores/stores.ts';
 import { laneConnections } from '../../src/embedded/chdb.ts';
 import type { ClickHouse, QueryLane } from '../../src/metering/client/clickhouse.ts';
 import { createTestDirectory } from '../support/stores.ts';

@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { migrateStores } from '../../src/app/migrate-stores.ts';
+import { migrateStores } from '../../src/app/stores/migrate-stores.ts';
 import { MigrationError } from '../../src/core/migrations.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { applySchema } from '../../src/metering/schema/schema.ts';

@@ -1,4 +1,4 @@
-/** Invoices, breakdowns and usage groups as CSV (docs/exports.md). */
+/** Invoices, breakdowns and usage groups as CSV (docs/reference/exports.md). */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { JsonNumber } from '../../src/api/base/json.ts';
@@ -127,7 +127,7 @@ describe('invoices as CSV', () => {
       pricing_group_values presentation_group_values currency invoice_total payable_amount unit_price line_total line_unit
       in_total line_type tier_level tier_starting_at tier_size list_price`.split(/\s+/),
     );
-    const listed = await readFile(new URL('../../docs/exports.md', import.meta.url), 'utf8');
+    const listed = await readFile(new URL('../../docs/reference/exports.md', import.meta.url), 'utf8');
     const section = listed.split('### Invoices\n')[1]?.split('### Breakdowns')[0] ?? '';
     expect(await header(invoices)).toEqual([...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
   });
@@ -252,8 +252,8 @@ describe('the reference', () => {
     }
   });
 
-  test('the reference and docs/exports.md have every column with its meaning', async () => {
-    const page = await readFile(new URL('../../docs/exports.md', import.meta.url), 'utf8');
+  test('the reference and docs/reference/exports.md have every column with its meaning', async () => {
+    const page = await readFile(new URL('../../docs/reference/exports.md', import.meta.url), 'utf8');
     for (const { csv } of withCsv) {
       for (const { name, description } of csv?.columns ?? []) {
         expect(page).toContain(`| \`${name}\` | ${description} |`);

@@ -84,11 +84,11 @@ async function workedExample() {
 
 const JSON_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
 
-test('the worked example of docs/rating.md is what the service answers, before and after it is issued', async () => {
+test('the worked example of docs/explanation/rating.md is what the service answers, before and after it is issued', async () => {
   const { customerId, rate_card_id, product_id, alias } = await workedExample();
   const answer = await explain(customerId);
   const steps = formulas(answer).map((lines) => lines.map((line) => line.replaceAll(JSON_ID, '…')));
-  const docs = await readFile(new URL('../../docs/rating.md', import.meta.url), 'utf8');
+  const docs = await readFile(new URL('../../docs/explanation/rating.md', import.meta.url), 'utf8');
   const [, example = ''] = docs.split('## A worked example');
   const blocks = [...example.matchAll(/```text\n([\s\S]*?)```/g)].map(([, text = '']) =>
     text.trim().split('\n'),

@@ -1,10 +1,10 @@
-/** The present service reads all data in the stores of every earlier version (docs/upgrades.md). */
+/** The present service reads all data in the stores of every earlier version (docs/explanation/upgrades.md). */
 import { isNotNull } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JsonNumber, stringifyJson } from '../../src/api/base/json.ts';
-import { type Application, createApplication } from '../../src/app/application.ts';
-import { migrateStores } from '../../src/app/migrate-stores.ts';
+import { type Application, createApplication } from '../../src/app/application/application.ts';
+import { migrateStores } from '../../src/app/stores/migrate-stores.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { commits } from '../../src/store/balances/commits.tables.ts';

@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { migrateStores } from '../../src/app/migrate-stores.ts';
-import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
+import { migrateStores } from '../../src/app/stores/migrate-stores.ts';
+import { createEmbeddedClickHouse } from '../../src/app/stores/stores.ts';
 import { formatInstant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { withHeldMerges } from '../../src/metering/client/held-merges.ts';

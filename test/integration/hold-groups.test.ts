@@ -1,4 +1,4 @@
-/** Customers who are evaluated together are answered as each would be alone (docs/holds.md, "The state"). */
+/** Customers who are evaluated together are answered as each would be alone (docs/explanation/holds.md, "The state"). */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -1,6 +1,6 @@
 /**
- * A customer that is asked for is evaluated for the next hour before it begins (docs/holds.md, "Before it is needed"), and
- * what was held and used meanwhile counts in it.
+ * A customer that is asked for is evaluated for the next hour before it begins (docs/explanation/holds.md, "Before it
+ * is needed"), and what was held and used meanwhile counts in it.
  */
 import { expect, test } from 'vitest';
 import { formatInstant, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';

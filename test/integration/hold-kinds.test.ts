@@ -1,6 +1,6 @@
 /**
  * Holds kind by kind: of seats' own credits, at prices for commits, in custom units, of amounts, and refused without a
- * price (docs/holds.md, "What an event costs").
+ * price (docs/explanation/holds.md, "What an event costs").
  */
 import { describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';

@@ -1,6 +1,6 @@
 /**
  * Holds of several products, whose balances have priorities and are limited to some products: places are those that the
- * invoice then gives (docs/holds.md, "The law").
+ * invoice then gives (docs/explanation/holds.md, "The law").
  */
 import { expect, test } from 'vitest';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';

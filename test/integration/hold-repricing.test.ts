@@ -1,4 +1,7 @@
-/** Holds while prices change (docs/holds.md, "The state"): those of other cards have no effect, and no request waits without a limit. */
+/**
+ * Holds while prices change (docs/explanation/holds.md, "The state"): those of other cards have no effect, and no
+ * request waits without a limit.
+ */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { ADD_RATES, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';

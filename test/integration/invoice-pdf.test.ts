@@ -1,4 +1,4 @@
-/** Invoices as PDF, over HTTP and with the official client (docs/exports.md). */
+/** Invoices as PDF, over HTTP and with the official client (docs/reference/exports.md). */
 import Metronome from '@metronome/sdk';
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';

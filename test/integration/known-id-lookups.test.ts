@@ -12,7 +12,7 @@ import { fill, type KnownIdsStore, openKnownIdsStore } from '../support/known-id
 
 const PAGE_BYTES = 4_096;
 const EVENTS_MAX = 100;
-/** `docs/limits.md`. */
+/** `docs/reference/limits.md`. */
 const WAITING_IDS_MAX = 100_000;
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 const WAIT_SECONDS_MAX = 10;

@@ -287,7 +287,7 @@ test('a token of ingestion exports spans, and one that only reads does not', asy
 });
 
 test('the example of the documentation is answered as it says', async () => {
-  const page = await readFile(new URL('../../docs/token-billing.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/explanation/token-billing.md', import.meta.url), 'utf8');
   const example =
     /ingest\/otlp -H .* -d '(?<request>[^']+)'\n```\n\n```json\n(?<answer>.+)\n```\n\nThe stored event:\n\n```json\n(?<event>[^`]+)```/;
   const { request = '', answer = '', event = '' } = example.exec(page)?.groups ?? {};

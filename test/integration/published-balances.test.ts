@@ -1,4 +1,7 @@
-/** Balances that are published for clients of the stores: the numbers of the API (docs/sql.md, "How balances get there"). */
+/**
+ * Balances that are published for clients of the stores: the numbers of the API (docs/reference/sql.md, "How balances
+ * get there").
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Decimal, decimal, sum } from '../../src/core/decimal.ts';
 import { BALANCE_SCENARIOS } from '../scenarios/balances.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createServiceSecrets } from '../../src/app/service-secrets.ts';
+import { createServiceSecrets } from '../../src/app/billing/service-secrets.ts';
 import { createSecrets } from '../../src/core/secrets.ts';
 import { signatureHeaders } from '../../src/notifications/webhooks/signature.ts';
 import { createdId } from '../support/catalogue-api.ts';

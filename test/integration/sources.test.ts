@@ -190,9 +190,9 @@ test.each([
   expect(await sumOf(customerId, eventType, property)).toBe(sum);
 });
 
-/** The function in JavaScript that a page of docs/sources has. */
+/** The function in JavaScript that a page of docs/how-to/sources has. */
 async function functionOf(page: string, name: string): Promise<(...args: unknown[]) => unknown> {
-  const text = await readFile(new URL(`../../docs/sources/${page}.md`, import.meta.url), 'utf8');
+  const text = await readFile(new URL(`../../docs/how-to/sources/${page}.md`, import.meta.url), 'utf8');
   const code = /```js\n([^`]*)```/.exec(text)?.[1] ?? '';
   const made: unknown = new Function('fetch', `${code}\nreturn ${name};`)(fetch);
   if (typeof made !== 'function') throw new Error(`the page has no function ${name}`);
@@ -235,7 +235,7 @@ async function langfuseFile(format: string, lines: string): Promise<Buffer> {
 
 test('the mapping of the page on Langfuse makes an event of each generation of an export, in every format', async () => {
   const { customerId, inOwnIds } = await newCustomer();
-  const page = await readFile(new URL('../../docs/sources/langfuse.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/how-to/sources/langfuse.md', import.meta.url), 'utf8');
   const reading = { mapping: mappingOfFile(/```json\n([^`]*)```/.exec(page)?.[1] ?? ''), delimiter: null };
   const lines = inOwnIds(await sourceFile('langfuse-observations.jsonl'))
     .trim()

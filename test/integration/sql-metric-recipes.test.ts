@@ -1,4 +1,4 @@
-/** The recipes of docs/sql-metrics.md give what they say. */
+/** The recipes of docs/explanation/sql-metrics.md give what they say. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { readSqlUsage } from '../../src/metering/sql/run/read-usage.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   await storeEvents(clickhouse, STUDIO_EVENTS);
 });
 
-const page = readFileSync(new URL('../../docs/sql-metrics.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/explanation/sql-metrics.md', import.meta.url), 'utf8');
 const section = page.slice(page.indexOf('## Recipes'), page.indexOf('## Types'));
 const RECIPES = [...section.matchAll(/### (.+)\n```sql\n([^`]+)```/g)].map(
   ([, name = '', sql = '']) => [name, sql] as const,

@@ -1,4 +1,7 @@
-/** Queries across customers (docs/sql.md): the views against the API's numbers, recipes, scopes, formats and limits. */
+/**
+ * Queries across customers (docs/reference/sql.md): the views against the API's numbers, recipes, scopes, formats and
+ * limits.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BillingContext } from '../../src/billing/billing-context.ts';
@@ -153,7 +156,7 @@ describe('the views', () => {
   });
 
   it('the views are documented column by column', () => {
-    const page = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/reference/sql.md', import.meta.url), 'utf8');
     for (const view of VIEW_NAMES) {
       const section = page.split(`### ${view}\n`)[1]?.split('\n### ')[0]?.split('\n## ')[0] ?? '';
       const documented = [...section.matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)];
@@ -163,8 +166,8 @@ describe('the views', () => {
   });
 });
 
-describe('the recipes of docs/sql.md', () => {
-  const page = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
+describe('the recipes of docs/reference/sql.md', () => {
+  const page = readFileSync(new URL('../../docs/reference/sql.md', import.meta.url), 'utf8');
   const recipe = (name: string) =>
     page.split(`### ${name}\n`)[1]?.split('```sql\n')[1]?.split('```')[0] ?? '';
 

@@ -1,6 +1,7 @@
 /**
- * The law of holds (docs/holds.md, "The law"), on random customers whose balances have priorities and are limited to some
- * products. The judge is the drawdown of invoices, which is asked about every part of the holds that may be settled.
+ * The law of holds (docs/explanation/holds.md, "The law"), on random customers whose balances have priorities and are
+ * limited to some products. The judge is the drawdown of invoices, which is asked about every part of the holds that
+ * may be settled.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * A hold costs what the invoice then charges (docs/holds.md, "What an event costs"): of random prices and events, the
- * amount of each hold is by how much its event makes the draft larger. A UNIQUE value that is known costs nothing on the
- * invoice and is held, and counted until the next evaluation, as a new one.
+ * A hold costs what the invoice then charges (docs/explanation/holds.md, "What an event costs"): of random prices and
+ * events, the amount of each hold is by how much its event makes the draft larger. A UNIQUE value that is known costs
+ * nothing on the invoice and is held, and counted until the next evaluation, as a new one.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

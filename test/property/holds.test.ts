@@ -1,7 +1,7 @@
 /**
- * The law of holds (docs/holds.md): whatever is asked, in any order and at once, what is held and what was used is never
- * more than there is, nothing is refused that there is room for, and in the end the balance is that of the events alone.
- * A model beside it counts in whole cents.
+ * The law of holds (docs/explanation/holds.md): whatever is asked, in any order and at once, what is held and what was
+ * used is never more than there is, nothing is refused that there is room for, and in the end the balance is that of
+ * the events alone. A model beside it counts in whole cents.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

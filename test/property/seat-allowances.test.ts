@@ -1,6 +1,6 @@
 /**
  * Credits that are divided among seats, on random invoices: a seat's allowance never exceeds its grant, and is drawn only
- * by usage that carries the id of the seat while the seat is assigned (docs/subscriptions.md).
+ * by usage that carries the id of the seat while the seat is assigned (docs/explanation/subscriptions.md).
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

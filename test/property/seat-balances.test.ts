@@ -1,6 +1,6 @@
 /**
  * The amounts of the seats, and the amount that no seat has taken, add up to the balance of their credit, whatever they
- * drew (docs/subscriptions.md).
+ * drew (docs/explanation/subscriptions.md).
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * The law of spend limits (docs/holds.md): whatever is asked, what holds were granted for never lets a billing period of a
- * contract charge more than its limit, beyond what usage without holds did, and nothing is refused that there is room for.
- * Two products, of which a balance pays for one; a model beside it counts in whole cents.
+ * The law of spend limits (docs/explanation/holds.md): whatever is asked, what holds were granted for never lets a
+ * billing period of a contract charge more than its limit, beyond what usage without holds did, and nothing is refused
+ * that there is room for. Two products, of which a balance pays for one; a model beside it counts in whole cents.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * Weeks of subscriptions against a naive calendar: weeks are counted from the first billing date of the contract, found
- * day by day from the rule in docs/contracts.md.
+ * day by day from the rule in docs/explanation/contracts.md.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /** The context of billing as `app/` makes it, with the settings that a service starts with. */
 import { pino } from 'pino';
-import { type BillingConfig, createBillingContext } from '../../src/app/billing-context.ts';
+import { type BillingConfig, createBillingContext } from '../../src/app/billing/billing-context.ts';
 import type { BillingContext } from '../../src/billing/billing-context.ts';
 import { upcomingCommits } from '../../src/billing/contracts/grants/upcoming-grants.ts';
 import { systemClock } from '../../src/core/clock.ts';

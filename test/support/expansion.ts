@@ -1,4 +1,4 @@
-/** Which statements of a migration do more than add something (docs/upgrades.md, "Without a gap"). */
+/** Which statements of a migration do more than add something (docs/explanation/upgrades.md, "Without a gap"). */
 
 const ADDS = [
   /^create (unlogged )?table (if not exists )?\S+/,

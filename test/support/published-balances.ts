@@ -1,4 +1,4 @@
-/** Balances as clients of the stores see them (docs/sql.md, "How balances get there"). */
+/** Balances as clients of the stores see them (docs/reference/sql.md, "How balances get there"). */
 import { readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { vi } from 'vitest';

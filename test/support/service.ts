@@ -6,8 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
-import { type Application, type ApplicationParts, createApplication } from '../../src/app/application.ts';
-import { drain } from '../../src/app/drain.ts';
+import {
+  type Application,
+  type ApplicationParts,
+  createApplication,
+} from '../../src/app/application/application.ts';
+import { drain } from '../../src/app/http/drain.ts';
 import type { NetworkService } from '../../src/core/network-services.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';

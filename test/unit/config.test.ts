@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { misspeltLine, misspeltSettings } from '../../src/app/misspelt-settings.ts';
+import { misspeltLine, misspeltSettings } from '../../src/app/failures/misspelt-settings.ts';
 import { ConfigError, loadConfig, SETTINGS } from '../../src/config.ts';
 
 describe('the configuration', () => {

@@ -48,9 +48,9 @@ describe('every setting of the service', () => {
           expect(value).toMatch(new RegExp(`^\\$\\{${name}:-.+\\}$`));
       }
       expect(environment.CLICKHOUSE_CLUSTER).toBe(file === 'docker-compose.yml' ? null : 'tallyhouse');
-      // The others are those of the libraries for traces, which docs/operations.md names.
+      // The others are those of the libraries for traces, which docs/how-to/operations.md names.
       const others = passed.filter((name) => !names.includes(name));
-      const traces = await read('docs/operations.md');
+      const traces = await read('docs/how-to/operations.md');
       for (const name of others) expect(traces).toContain(name);
     },
   );

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, it } from 'vitest';
+import { SIDEBAR } from '../../docs/.vitepress/navigation.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -99,6 +100,36 @@ it('every link of a page leads to a file that is there, and to a heading that it
   expect(problems).toEqual([]);
 });
 
+it('docs/index.md links every page once, and so does the navigation of the guide', () => {
+  const listed = [...(texts.get('docs/index.md') ?? '').matchAll(/\]\(([^()\s]+)\)/g)].map(
+    ([, to]) => `docs/${to}`,
+  );
+  const inDocs = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/index.md');
+  expect(listed.sort()).toEqual(inDocs.sort());
+  const linksOf = (items: typeof SIDEBAR): string[] =>
+    items.flatMap(({ link, items: below = [] }) => [
+      ...(link === undefined ? [] : [link]),
+      ...linksOf(below),
+    ]);
+  expect(
+    linksOf(SIDEBAR)
+      .map((link) => `docs${link}.md`)
+      .sort(),
+  ).toEqual(listed);
+});
+
+it('every page of docs/ but the index is in a folder of its kind', () => {
+  const folders = pages.filter((page) => page.startsWith('docs/')).map((page) => dirname(page).split('/')[1]);
+  expect([...new Set(folders)].sort()).toEqual([
+    'explanation',
+    'how-to',
+    'notes',
+    'reference',
+    'tutorials',
+    undefined,
+  ]);
+});
+
 it('every page that a source or a message names is there, with its heading', async () => {
   const problems: string[] = [];
   let named = 0;
@@ -111,7 +142,7 @@ it('every page that a source or a message names is there, with its heading', asy
   ).flat();
   for (const source of sources) {
     for (const [link] of (await readFile(join(ROOT, source), 'utf8')).matchAll(
-      /\bdocs\/[\w-]+\.md(?:#[\w-]+)?/g,
+      /\bdocs\/(?:[\w-]+\/)*[\w-]+\.md(?:#[\w-]+)?/g,
     )) {
       named += 1;
       const problem = problemOf('README.md', link);

@@ -1,4 +1,4 @@
-/** Mechanisms outside src/runtime/ are refused by `npm run floors` (docs/architecture.md, "Mechanisms"). */
+/** Mechanisms outside src/runtime/ are refused by `npm run floors` (docs/explanation/architecture.md, "Mechanisms"). */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

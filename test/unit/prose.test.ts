@@ -1,4 +1,4 @@
-/** `npm run prose`: the words of docs/glossary.md in pages, comments, texts and names of tests. */
+/** `npm run prose`: the words of docs/reference/glossary.md in pages, comments, texts and names of tests. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,13 +7,13 @@ import { type Place, wordsInTree } from '../../scripts/prose/find-in-tree.ts';
 import { countsOf, loweredCounts, risesOf } from '../../scripts/prose/old-places.ts';
 import { PACKAGE_ROOT } from '../../src/core/package-root.ts';
 
-const glossary = await readFile(join(PACKAGE_ROOT, 'docs/glossary.md'), 'utf8');
+const glossary = await readFile(join(PACKAGE_ROOT, 'docs/reference/glossary.md'), 'utf8');
 const root = await mkdtemp(join(tmpdir(), 'prose-'));
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function wordsIn(path: string, text: string): Promise<Place[]> {
   for (const [name, content] of [
-    ['docs/glossary.md', glossary],
+    ['docs/reference/glossary.md', glossary],
     [path, text],
   ] as const) {
     await mkdir(dirname(join(root, name)), { recursive: true });
@@ -26,8 +26,8 @@ const linesOf = async (path: string, text: string): Promise<number[]> =>
   (await wordsIn(path, text)).map(({ line }) => line);
 
 const PLANTED: [place: string, path: string, text: string, lines: number[]][] = [
-  ['a page', 'docs/rating.md', '# Page\n\nThe customer is told of it.\n', [3]],
-  ['a table of a page', 'docs/rating.md', '| a | b |\n|---|---|\n| x | goes on |\n', [3]],
+  ['a page', 'docs/explanation/rating.md', '# Page\n\nThe customer is told of it.\n', [3]],
+  ['a table of a page', 'docs/explanation/rating.md', '| a | b |\n|---|---|\n| x | goes on |\n', [3]],
   ['the README', 'README.md', 'It has a folder of its own.\n', [1]],
   ['the changelog', 'CHANGELOG.md', '## [Unreleased]\n- Rows are made once.\n', [2]],
   ['a line comment', 'src/billing/x.ts', 'const a = 1;\n// The row behind it.\nconst b = a;\n', [2]],
@@ -69,13 +69,13 @@ it.each(WITHOUT_SUBJECT)('a name of a test that %s is refused', async (_kind, co
 });
 
 const ALLOWED: [text: string, path: string, content: string][] = [
-  ['code in a page', 'docs/rating.md', 'The file `made.ts`.\n\n```sh\n# told\n```\n'],
+  ['code in a page', 'docs/explanation/rating.md', 'The file `made.ts`.\n\n```sh\n# told\n```\n'],
   [
     'an exception of the list',
-    'docs/rating.md',
+    'docs/explanation/rating.md',
     'The service stands behind a reverse proxy; the total comes from lines.\n',
   ],
-  ['a part of a longer word', 'docs/rating.md', 'Its income, a made-up name, the hindbehind.\n'],
+  ['a part of a longer word', 'docs/explanation/rating.md', 'Its income, a made-up name, the hindbehind.\n'],
   ['a name of the code', 'src/x.ts', 'export const made = { told: 1, behind: 2 };\n'],
   ['a short text, which is a key', 'src/x.ts', "export const key = 'made';\n"],
   ['a question in a comment', 'src/x.ts', '// What does it cost?\n'],
@@ -97,15 +97,17 @@ it.each(ALLOWED)('the prose check lets %s through', async (_text, path, content)
 
 it('old places of a folder may become fewer and never more', async () => {
   const places = await wordsIn('src/billing/x.ts', '// made\n\n// told\n');
-  const counts = countsOf([...places, ...(await wordsIn('docs/rating.md', 'told\n'))]);
-  expect(counts).toEqual({ docs: 1, 'src/billing': 2 });
-  expect(risesOf(counts, { docs: 1, 'src/billing': 2 })).toEqual([]);
-  expect(risesOf(counts, { docs: 3, 'src/billing': 1 })).toEqual([
+  const counts = countsOf([...places, ...(await wordsIn('docs/explanation/rating.md', 'told\n'))]);
+  expect(counts).toEqual({ 'docs/explanation': 1, 'src/billing': 2 });
+  expect(risesOf(counts, { 'docs/explanation': 1, 'src/billing': 2 })).toEqual([]);
+  expect(risesOf(counts, { 'docs/explanation': 3, 'src/billing': 1 })).toEqual([
     { folder: 'src/billing', count: 2, allowed: 1 },
   ]);
-  expect(risesOf(counts, { 'src/billing': 2 })).toEqual([{ folder: 'docs', count: 1, allowed: 0 }]);
-  expect(loweredCounts(counts, { docs: 3, 'src/billing': 1, 'src/core': 4 })).toEqual({
-    docs: 1,
+  expect(risesOf(counts, { 'src/billing': 2 })).toEqual([
+    { folder: 'docs/explanation', count: 1, allowed: 0 },
+  ]);
+  expect(loweredCounts(counts, { 'docs/explanation': 3, 'src/billing': 1, 'src/core': 4 })).toEqual({
+    'docs/explanation': 1,
     'src/billing': 1,
   });
 });

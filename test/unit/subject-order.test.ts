@@ -1,4 +1,4 @@
-/** The order of subjects inside the floors of src/ is enforced (docs/architecture.md, "Subjects"). */
+/** The order of subjects inside the floors of src/ is enforced (docs/explanation/architecture.md, "Subjects"). */
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -123,8 +123,8 @@ it('settling a contract reaches at most 20 other files of billing', async () => 
   expect(reached.size - 1).toBeLessThanOrEqual(20);
 });
 
-it('docs/architecture.md has the subjects of every layer in their order', async () => {
-  const text = await readFile(join(PACKAGE_ROOT, 'docs/architecture.md'), 'utf8');
+it('docs/explanation/architecture.md has the subjects of every layer in their order', async () => {
+  const text = await readFile(join(PACKAGE_ROOT, 'docs/explanation/architecture.md'), 'utf8');
   const section = /^## Subjects\n([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| '));
   const namesIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
@@ -136,7 +136,7 @@ it('docs/architecture.md has the subjects of every layer in their order', async 
   }
 });
 
-it('docs/subjects.md has the folders of each subject as they are', () => {
+it('docs/reference/subjects.md has the folders of each subject as they are', () => {
   const check = () =>
     execFileSync(process.execPath, ['--import', 'tsx', 'scripts/subjects.mjs', '--check'], {
       cwd: PACKAGE_ROOT,

@@ -1,6 +1,6 @@
 /**
  * Operations of the official client that this version does not have, with the reason. A call is answered with 404 and
- * the reason; docs/compatibility.md lists them.
+ * the reason; docs/reference/compatibility.md lists them.
  */
 
 export interface AbsentOperation {

@@ -1,5 +1,5 @@
 /**
- * Answers as CSV (RFC 4180): columns and cells (docs/exports.md).
+ * Answers as CSV (RFC 4180): columns and cells (docs/reference/exports.md).
  *
  * Owns: the text. Does not own: which rows there are (`route.ts`), whether a client asked for it (`answer-form.ts`), and
  * how they are sent (`exchange.ts`).

@@ -1,6 +1,6 @@
 /**
  * Serves the page of a signed dashboard address: a small page of the console's build, which other sites may show in
- * frames if the operator names them (docs/dashboards.md).
+ * frames if the operator names them (docs/how-to/dashboards.md).
  */
 import type { Context, Hono } from 'hono';
 import type { DashboardLinks } from '../../access/dashboard-links.ts';

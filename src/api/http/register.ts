@@ -81,7 +81,7 @@ export function registerRoutes(app: Hono, deps: RegisterOptions, routes: readonl
 }
 
 function absentText({ method, path, reason }: AbsentOperation): string {
-  return `This service does not have ${method} ${path} of the official client: ${reason}. See /guide/compatibility`;
+  return `This service does not have ${method} ${path} of the official client: ${reason}. See /guide/reference/compatibility`;
 }
 
 /** Not a `Refusal`: no use case throws it. */

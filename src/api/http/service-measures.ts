@@ -184,7 +184,7 @@ export function invoiceLifeMeasures(
 
 const INVOICE_JOBS: readonly string[] = [FINALIZATION_JOB, SCHEDULED_JOB, CONSOLIDATION_JOB];
 
-/** Losses of stored events (docs/operations.md). */
+/** Losses of stored events (docs/how-to/operations.md). */
 export function lossMeasures(registry: Registry, open: () => number): void {
   registerGauge(registry, {
     name: 'tallyhouse_event_store_losses_open',
@@ -193,7 +193,7 @@ export function lossMeasures(registry: Registry, open: () => number): void {
   });
 }
 
-/** Queries to ClickHouse by lane (docs/scaling.md). */
+/** Queries to ClickHouse by lane (docs/explanation/scaling.md). */
 export function laneMeasures(registry: Registry, figures: ClickHouse['laneFigures']): void {
   const byLane = (of: (figures: PoolFigures) => number) => ({
     label: 'lane',

@@ -150,7 +150,7 @@ function sellerLines({ name, address, taxId, email }: Seller): string[] {
   return [name, ...address, taxId === null ? null : `Tax ID ${taxId}`, email].filter((line) => line !== null);
 }
 
-/** Custom fields of the customer that are printed (docs/exports.md). */
+/** Custom fields of the customer that are printed (docs/reference/exports.md). */
 function buyerLines({ customerName, customFields: { customer } }: PrintedInvoice): string[] {
   const { billing_name: name, billing_address: address, tax_id: taxId, billing_email: email } = customer;
   return [

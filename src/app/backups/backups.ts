@@ -1,6 +1,6 @@
 /**
  * The backups that the service knows of: when the last one succeeded, how many failed, and those that it starts itself by
- * BACKUP_SCHEDULE (docs/backups.md). The work is done by `tallyhouse backup` in another process.
+ * BACKUP_SCHEDULE (docs/how-to/backups.md). The work is done by `tallyhouse backup` in another process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -12,10 +12,10 @@ import { nextDue } from '../../core/backup-schedule.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { type Instant, MINUTE_MS } from '../../core/time.ts';
 import type { Logger } from '../../log.ts';
-import { openPlace } from '../commands/backup/open-place.ts';
-import type { BackupPlace } from '../commands/backup/place.ts';
-import { lastBackup } from '../commands/backup/repository.ts';
-import { CommandFailure } from '../commands/command-failure.ts';
+import { CommandFailure } from '../failures/command-failure.ts';
+import { openPlace } from './open-place.ts';
+import type { BackupPlace } from './place.ts';
+import { lastBackup } from './repository.ts';
 
 interface BackupFigures {
   /** Null: none is known. */

@@ -7,12 +7,12 @@ import type { BackfillOptions } from '../commands/backfill/options.ts';
 import type { BackupOptions, RestoreOptions } from '../commands/backup/options.ts';
 import type { CatalogueImport } from '../commands/catalogue/catalogue-command.ts';
 import { commandConfig } from '../commands/command-config.ts';
-import { EXIT, failingWith } from '../commands/command-failure.ts';
 import type { DoctorOptions } from '../commands/doctor/doctor-command.ts';
 import type { MoveOptions } from '../commands/move/options.ts';
 import type { ReconcileOptions } from '../commands/reconcile/options.ts';
 import type { SqlOptions } from '../commands/sql/options.ts';
 import type { TokenCall } from '../commands/token-command.ts';
+import { EXIT, failingWith } from '../failures/command-failure.ts';
 
 /** Each returns the exit code. Throws a `CommandFailure` for what the operator can correct. */
 export interface Actions {

@@ -1,4 +1,4 @@
-/** The command line of `tallyhouse backfill` (docs/backfill.md). */
+/** The command line of `tallyhouse backfill` (docs/how-to/backfill.md). */
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { type BackfillOptions, backfillOptions } from '../commands/backfill/options.ts';
 import type { Run } from './run.ts';
@@ -37,7 +37,7 @@ export function defineBackfill(program: CommandUnknownOpts, run: Run<BackfillOpt
       '--timestamps <form>',
       'how times are written: rfc3339 (with an offset), utc (without one, in UTC), s, ms, us or ns (a number since 1970)',
     )
-    .option('--mapping <file>', 'all of that as JSON, and more: docs/backfill.md')
+    .option('--mapping <file>', 'all of that as JSON, and more: docs/how-to/backfill.md')
     .addOption(
       new Option('--format <format>', 'where the names of files do not say it').choices([
         'json',

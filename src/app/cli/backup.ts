@@ -1,4 +1,4 @@
-/** The command lines of `tallyhouse backup` and `restore` (docs/backups.md). */
+/** The command lines of `tallyhouse backup` and `restore` (docs/how-to/backups.md). */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { backupPlaceOf } from '../../core/backup-settings.ts';
 import {

@@ -7,7 +7,7 @@ import {
   EVENTS_DEFAULT,
   EVENTS_MAX,
 } from '../../demo/options.ts';
-import { WrongCall } from '../commands/command-failure.ts';
+import { WrongCall } from '../failures/command-failure.ts';
 import type { Run } from './run.ts';
 import { described } from './subcommand.ts';
 import { countUpTo, httpUrl } from './values.ts';

@@ -8,7 +8,7 @@ import { dayOrInstant } from './values.ts';
 export function defineCatalogue(program: CommandUnknownOpts, run: Run<CatalogueImport>): void {
   const catalogue = described(program.command('catalogue'), {
     summary: 'import prices of AI models',
-    description: 'Prices of AI models, the source of managed rate cards (docs/token-billing.md).',
+    description: 'Prices of AI models, the source of managed rate cards (docs/explanation/token-billing.md).',
     examples: [['tallyhouse catalogue import', 'the table of this version']],
   });
   described(catalogue.command('import'), {
@@ -34,7 +34,7 @@ export function defineAcceptLoss(program: CommandUnknownOpts, run: Run<readonly 
   described(program.command('accept-loss'), {
     summary: 'list and accept the loss of damaged or missing data',
     description:
-      'Accepts the loss of damaged or missing data, all that are named or none, while the service runs and is not ready. Without a name it lists the losses. docs/operations.md says when to restore instead.',
+      'Accepts the loss of damaged or missing data, all that are named or none, while the service runs and is not ready. Without a name it lists the losses. docs/how-to/operations.md says when to restore instead.',
     examples: [
       ['tallyhouse accept-loss', 'lists what is missing'],
       ['tallyhouse accept-loss usage_events/broken-on-start_202611_1_5_1', 'accepts one loss'],

@@ -1,7 +1,7 @@
 /** The command line of `tallyhouse move` (docs/how-to/move-to-servers.md). */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { WrongCall } from '../commands/command-failure.ts';
 import type { MoveOptions } from '../commands/move/options.ts';
+import { WrongCall } from '../failures/command-failure.ts';
 import type { Run } from './run.ts';
 import { described } from './subcommand.ts';
 import { textUpTo } from './values.ts';

@@ -1,7 +1,7 @@
 /** The program `tallyhouse`: its subcommands, and how a call of it ends. */
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { VERSION } from '../../version.ts';
-import { CommandFailure, EXIT } from '../commands/command-failure.ts';
+import { CommandFailure, EXIT } from '../failures/command-failure.ts';
 import type { Actions } from './actions.ts';
 import { defineBackfill } from './backfill.ts';
 import { defineBackup, defineRestore } from './backup.ts';

@@ -1,4 +1,4 @@
-/** The command line of `tallyhouse reconcile` (docs/reconciliation.md). */
+/** The command line of `tallyhouse reconcile` (docs/how-to/reconciliation.md). */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type ReconcileOptions, rangeOf } from '../commands/reconcile/options.ts';
 import type { Run } from './run.ts';

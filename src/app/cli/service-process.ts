@@ -12,10 +12,10 @@ import { DataDirectoryError } from '../../embedded/data-directory.ts';
 import { EventLogError } from '../../embedded/event-log/files.ts';
 import { EmbeddedPostgresError } from '../../embedded/postgres-binaries.ts';
 import { createLogger, type Logger } from '../../log.ts';
-import { hasGuide } from '../http-app.ts';
-import { misspeltLine, misspeltSettings } from '../misspelt-settings.ts';
-import { type Service, startService } from '../service.ts';
-import { StoreFailure } from '../store-failure.ts';
+import { misspeltLine, misspeltSettings } from '../failures/misspelt-settings.ts';
+import { StoreFailure } from '../failures/store-failure.ts';
+import { hasGuide } from '../http/http-app.ts';
+import { type Service, startService } from '../service/service.ts';
 
 const EXPECTED = [
   ConfigError,

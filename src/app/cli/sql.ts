@@ -1,7 +1,7 @@
-/** The command line of `tallyhouse sql` (docs/sql.md). */
+/** The command line of `tallyhouse sql` (docs/reference/sql.md). */
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
-import { WrongCall } from '../commands/command-failure.ts';
 import { outputFile, type SqlOptions } from '../commands/sql/options.ts';
+import { WrongCall } from '../failures/command-failure.ts';
 import type { Run } from './run.ts';
 import { FINDING, serviceArguments, TOKEN_OPTION, URL_OPTION } from './service-options.ts';
 import { described } from './subcommand.ts';
@@ -10,7 +10,7 @@ import { httpUrl } from './values.ts';
 export function defineSql(program: CommandUnknownOpts, run: Run<SqlOptions>): void {
   described(program.command('sql'), {
     summary: 'ask one query over the usage and invoices of all customers',
-    description: `Asks the running service one query over the usage and invoices of all customers, and prints a table. The views and the language are in docs/sql.md. ${FINDING}`,
+    description: `Asks the running service one query over the usage and invoices of all customers, and prints a table. The views and the language are in docs/reference/sql.md. ${FINDING}`,
     examples: [
       ['tallyhouse sql "SELECT name, created_at FROM customers ORDER BY name"', 'a table'],
       ['tallyhouse sql "SELECT invoice_id, total FROM invoices" --output invoices.parquet', 'a file'],

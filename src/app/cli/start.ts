@@ -1,7 +1,7 @@
 /** The command line of `tallyhouse start`: it takes no arguments; its help shows every setting. */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { SETTINGS } from '../../config.ts';
-import { WrongCall } from '../commands/command-failure.ts';
+import { WrongCall } from '../failures/command-failure.ts';
 import type { Run } from './run.ts';
 import { described } from './subcommand.ts';
 

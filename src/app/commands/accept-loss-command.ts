@@ -7,7 +7,7 @@ import { recordSystemChanges, type SystemChange } from '../../store/access/syste
 import { createDatabase, type Database } from '../../store/base/database.ts';
 import { acceptLoss, type RecordedLoss, unsettledLosses } from '../../store/events/event-store.ts';
 import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from '../failures/command-failure.ts';
 
 /**
  * Accepts the losses with these names, all or none, and returns the lines to print. The record keeps each with

@@ -1,7 +1,7 @@
 /** The configuration of a command: that of the service beside which it works. */
 
 import { type Config, loadConfig, processEnvironment } from '../../config.ts';
-import { misspeltLine, misspeltSettings } from '../misspelt-settings.ts';
+import { misspeltLine, misspeltSettings } from '../failures/misspelt-settings.ts';
 
 /** Says on standard error which variables are ignored as misspelt. Throws `ConfigError` like `loadConfig`. */
 export function commandConfig(): Config {

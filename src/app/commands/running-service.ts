@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { tokenFileOf } from '../../embedded/api-token.ts';
+import { CommandFailure } from '../failures/command-failure.ts';
 import { commandConfig } from './command-config.ts';
-import { CommandFailure } from './command-failure.ts';
 
 export interface RunningService {
   readonly url: string;

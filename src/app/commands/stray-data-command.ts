@@ -3,7 +3,7 @@
  * `tallyhouse stray-data --remove NAME`.
  */
 import { findStrayData, removeStrayData, type StrayData } from '../../embedded/stray-data.ts';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from '../failures/command-failure.ts';
 
 /**
  * Removes those with these names, or `all` whose DATA_DIR is known; lists all where there is no name. Returns the lines

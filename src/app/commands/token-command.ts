@@ -25,8 +25,8 @@ import { recordSystemChanges } from '../../store/access/system-changes.ts';
 import { createDatabase } from '../../store/base/database.ts';
 import { openUnit } from '../../store/base/request-unit.ts';
 import type { PostgresConnection } from '../../store/postgres-driver/connect-postgres.ts';
-import { reached, StoreFailure } from '../store-failure.ts';
-import { CommandFailure } from './command-failure.ts';
+import { CommandFailure } from '../failures/command-failure.ts';
+import { reached, StoreFailure } from '../failures/store-failure.ts';
 
 /** The operation, and the token that it concerns. */
 export type TokenCall = { readonly json: boolean } & (

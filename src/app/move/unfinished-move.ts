@@ -1,6 +1,6 @@
 /** Servers that have a part of the data only, because a move to them has not ended. */
 import { findMoveMark } from '../../store/base/move-target.ts';
-import { reached, StoreFailure } from '../store-failure.ts';
+import { reached, StoreFailure } from '../failures/store-failure.ts';
 
 /** Throws a `StoreFailure` where the stores of another place still count. */
 export async function requireWholeMove(databaseUrl: string): Promise<void> {

@@ -5,7 +5,6 @@
  * Spans wait in a queue of fixed size and are sent in the background: a collector that is slow or away costs spans,
  * never requests. Nothing is registered globally; which span work belongs to is kept here.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Context,
@@ -23,6 +22,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Span, Tracer, Tracing } from '../../core/tracing.ts';
 import type { Logger } from '../../log.ts';
+import { createScopeKey, type ScopeKey } from '../../runtime/request-scope.ts';
 import { VERSION } from '../../version.ts';
 
 const NAME = 'tallyhouse';
@@ -88,11 +88,11 @@ const HEADERS: TextMapGetter<TraceHeaders> = {
 };
 
 function createTracer(startSpan: StartSpan): Tracer {
-  const around = new AsyncLocalStorage<OpenSpan>();
+  const around = createScopeKey<OpenSpan>('span');
   const w3c = new W3CTraceContextPropagator();
   /** Timers begun within a request outlive it: a span that has ended, or is not sampled, does not count. */
   const recording = () => {
-    const span = around.getStore();
+    const span = around.get();
     return span?.isRecording() === true ? span : undefined;
   };
   return {
@@ -123,11 +123,7 @@ function createTracer(startSpan: StartSpan): Tracer {
 const NOT_RECORDED: Span = { set: () => {}, fail: () => {} };
 
 /** Ends the span when the task has ended. A failure is reported by its name only: messages may quote values. */
-function runIn<Result>(
-  around: AsyncLocalStorage<OpenSpan>,
-  span: OpenSpan,
-  task: (span: Span) => Result,
-): Result {
+function runIn<Result>(around: ScopeKey<OpenSpan>, span: OpenSpan, task: (span: Span) => Result): Result {
   const fail = (error: unknown): never => {
     span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
     span.setStatus({ code: SpanStatusCode.ERROR });
@@ -138,19 +134,14 @@ function runIn<Result>(
     set: (facts) => void span.setAttributes({ ...facts }),
     fail: () => void span.setStatus({ code: SpanStatusCode.ERROR }),
   };
-  let result: Result;
+  const end = (value: unknown) => {
+    span.end();
+    return value as Result;
+  };
   try {
-    result = around.run(span, () => task(told));
+    const result = around.run(span, () => task(told));
+    return result instanceof Promise ? (result.then(end, fail) as Result) : end(result);
   } catch (error) {
     return fail(error);
   }
-  if (!(result instanceof Promise)) {
-    span.end();
-    return result;
-  }
-  const ended = result.then((value: unknown) => {
-    span.end();
-    return value;
-  }, fail);
-  return ended as Result;
 }

@@ -1,6 +1,6 @@
 /**
  * Whether traces are recorded. Without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing of OpenTelemetry is loaded, and nothing
- * is recorded (docs/operations.md).
+ * is recorded (docs/how-to/operations.md).
  */
 import { NO_TRACER, type Tracing } from '../../core/tracing.ts';
 import type { Logger } from '../../log.ts';

@@ -1,7 +1,7 @@
 /**
- * Evaluates the alerts of customers (docs/notifications.md, "Alerts"). Values are computed without a lock; the states are
- * then changed under one, if they are still those that the evaluation began with. So of several processes one tells of an
- * alarm.
+ * Evaluates the alerts of customers (docs/explanation/notifications.md, "Alerts"). Values are computed without a lock;
+ * the states are then changed under one, if they are still those that the evaluation began with. So of several
+ * processes one tells of an alarm.
  */
 import { type Alert, WHOLE_TARGET } from '../../core/alerts.ts';
 import { groupBy } from '../../core/group-by.ts';

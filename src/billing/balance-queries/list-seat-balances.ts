@@ -1,4 +1,7 @@
-/** Lists what the seats of a contract have of its commits and credits (docs/subscriptions.md, "Balances of seats"). */
+/**
+ * Lists what the seats of a contract have of its commits and credits (docs/explanation/subscriptions.md, "Balances of
+ * seats").
+ */
 import { invalid, notFound } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { derivedId } from '../../core/ids.ts';

@@ -1,4 +1,4 @@
-/** Holds for those who count them beside usage: thresholds and alerts (docs/holds.md). */
+/** Holds for those who count them beside usage: thresholds and alerts (docs/explanation/holds.md). */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';

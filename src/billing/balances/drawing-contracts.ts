@@ -1,4 +1,7 @@
-/** Which contracts may draw on a balance (docs/drawdown.md, "What a balance pays for" and "Shared with children"). */
+/**
+ * Which contracts may draw on a balance (docs/explanation/drawdown.md, "What a balance pays for" and "Shared with
+ * children").
+ */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import { type Contract, loadContracts } from '../../store/contracts/contracts.ts';

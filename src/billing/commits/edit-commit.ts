@@ -1,5 +1,5 @@
 /**
- * Changes of one commit or credit, of a contract or of a customer (docs/contracts.md, "Edits of one commit").
+ * Changes of one commit or credit, of a contract or of a customer (docs/explanation/contracts.md, "Edits of one commit").
  *
  * One of a contract is changed by an edit of the contract, with its guards, consequences and history. One of a customer
  * is taken for the only term of a contract, so that the same functions check and change it; it has no history.

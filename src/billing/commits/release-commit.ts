@@ -1,4 +1,7 @@
-/** Records the outcome of a payment that is collected outside the service (docs/contracts.md, "Payment gates"). */
+/**
+ * Records the outcome of a payment that is collected outside the service (docs/explanation/contracts.md, "Payment
+ * gates").
+ */
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';

@@ -1,6 +1,6 @@
 /**
- * The rate schedule of a contract (docs/contracts.md, "The rate schedule"): the card's rates at an instant after
- * the contract's overrides, and prices that only overrides set; entitled ones only, page by page. Overrides are
+ * The rate schedule of a contract (docs/explanation/contracts.md, "The rate schedule"): the card's rates at an instant
+ * after the contract's overrides, and prices that only overrides set; entitled ones only, page by page. Overrides are
  * resolved as in rating (rating/rates/line-terms.ts).
  */
 import type { CreditType } from '../../core/credit-types.ts';

@@ -1,4 +1,4 @@
-/** The histories of one subscription (docs/subscriptions.md, "History"). */
+/** The histories of one subscription (docs/explanation/subscriptions.md, "History"). */
 import type { Decimal } from '../../core/decimal.ts';
 import { notFound, Refusal } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';

@@ -1,5 +1,5 @@
 /**
- * Archiving customers' billing configurations (docs/catalogue.md, "Billing providers").
+ * Archiving customers' billing configurations (docs/explanation/catalogue.md, "Billing providers").
  *
  * Lock order: the customer, the configurations, the contracts by their starts. A transaction that assigns a
  * configuration to a contract locks the contract first. There is no deadlock: such a contract has no

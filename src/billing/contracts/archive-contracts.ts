@@ -1,5 +1,5 @@
 /**
- * Archives contracts with their commits, credits and charges (docs/contracts.md, "Archiving"). It cannot be
+ * Archives contracts with their commits, credits and charges (docs/explanation/contracts.md, "Archiving"). It cannot be
  * undone. Drafts disappear and no further invoices are created.
  */
 import { Refusal } from '../../core/errors.ts';

@@ -1,5 +1,6 @@
 /**
- * Archives a customer with all contracts in one transaction (docs/contracts.md, "Archiving"). It cannot be undone.
+ * Archives a customer with all contracts in one transaction (docs/explanation/contracts.md, "Archiving"). It cannot be
+ * undone.
  *
  * Lock order: the customer, then the contracts by their starts. Creating a contract locks the customer first;
  * changing a contract never locks a customer.

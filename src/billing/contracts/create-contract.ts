@@ -1,4 +1,4 @@
-/** Creates a contract from explicit terms (docs/contracts.md). */
+/** Creates a contract from explicit terms (docs/explanation/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
 import { assert, invalid, keyUsed, Refusal, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';

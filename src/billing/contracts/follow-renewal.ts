@@ -1,6 +1,6 @@
 /**
- * Updates rollovers after a change of their source (docs/contracts.md, "Transitions"): when a renewed contract
- * changes, the rollovers of the newer one are recomputed, and so on along the chain of renewals.
+ * Updates rollovers after a change of their source (docs/explanation/contracts.md, "Transitions"): when a renewed
+ * contract changes, the rollovers of the newer one are recomputed, and so on along the chain of renewals.
  */
 import { assert, type FieldPath, invalid } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';

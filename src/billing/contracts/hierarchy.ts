@@ -1,4 +1,4 @@
-/** Parents and children among contracts (docs/contracts.md, "Hierarchies"). */
+/** Parents and children among contracts (docs/explanation/contracts.md, "Hierarchies"). */
 import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, HierarchyInput } from '../../core/terms/contract.ts';
 import type { Transaction } from '../../store/base/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Reopens a renewed contract when its renewal is archived (docs/contracts.md, "Archiving"): as if it had not been renewed,
- * as long as nothing was invoiced since.
+ * Reopens a renewed contract when its renewal is archived (docs/explanation/contracts.md, "Archiving"): as if it had
+ * not been renewed, as long as nothing was invoiced since.
  */
 import type { Contract, ContractTerms, FullContract } from '../../core/terms/contract.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';

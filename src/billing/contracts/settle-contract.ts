@@ -1,5 +1,5 @@
 /**
- * Stores a created or changed contract with all consequences, in one transaction (docs/contracts.md, "What
+ * Stores a created or changed contract with all consequences, in one transaction (docs/explanation/contracts.md, "What
  * follows from a change"). Creation and every kind of change end here; nothing else writes the terms, versions
  * and history of contracts. New consequences of every change belong here.
  *

@@ -1,4 +1,4 @@
-/** The spend limit of a contract, which holds are judged by where no balance may pay (docs/holds.md). */
+/** The spend limit of a contract, which holds are judged by where no balance may pay (docs/explanation/holds.md). */
 import { isFiat, USD_CENTS } from '../../core/credit-types.ts';
 import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { SpendLimit } from '../../core/terms/contract.ts';

@@ -1,4 +1,4 @@
-/** Renewals: a new contract replaces an older one (docs/contracts.md, "Transitions"). */
+/** Renewals: a new contract replaces an older one (docs/explanation/contracts.md, "Transitions"). */
 import { assert, invalid, notFound } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, FullContract, TransitionInput } from '../../core/terms/contract.ts';

@@ -1,6 +1,6 @@
 /**
- * Erases a customer (docs/erasure.md): what identifies it goes from PostgreSQL at once, and from its events by a job.
- * Issued invoices stay as they are.
+ * Erases a customer (docs/how-to/erasure.md): what identifies it goes from PostgreSQL at once, and from its events by a
+ * job. Issued invoices stay as they are.
  */
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';

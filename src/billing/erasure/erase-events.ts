@@ -1,6 +1,7 @@
 /**
- * The job that erases the events of a customer (docs/erasure.md). Events keep their ids, so that each still counts once.
- * Repeating it changes nothing more, so a process that is killed in between leaves a job that is done again.
+ * The job that erases the events of a customer (docs/how-to/erasure.md). Events keep their ids, so that each still
+ * counts once. Repeating it changes nothing more, so a process that is killed in between leaves a job that is done
+ * again.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

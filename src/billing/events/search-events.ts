@@ -1,5 +1,5 @@
 /**
- * Finds events by transaction id, with the customer and the metrics that they count for (docs/events.md).
+ * Finds events by transaction id, with the customer and the metrics that they count for (docs/explanation/events.md).
  *
  * As in usage, the present customers and metrics decide, so a moved alias or a new metric changes the answer.
  */

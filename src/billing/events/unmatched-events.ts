@@ -1,4 +1,4 @@
-/** Events that belong to nobody: no customer has their id or alias now (docs/events.md). */
+/** Events that belong to nobody: no customer has their id or alias now (docs/explanation/events.md). */
 import { invalid } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';

@@ -1,4 +1,7 @@
-/** Whether something may be used now, from the numbers that holds are granted from. Holds nothing (docs/holds.md, "Check"). */
+/**
+ * Whether something may be used now, from the numbers that holds are granted from. Holds nothing
+ * (docs/explanation/holds.md, "Check").
+ */
 import type { Decimal } from '../../core/decimal.ts';
 import { namesNothing, Refusal } from '../../core/errors.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';

@@ -1,7 +1,7 @@
 /**
- * The state that holds are granted from (docs/holds.md, "The state"): the drafts of customers, and of all that share their
- * balances, computed as those of thresholds are, with what they leave of balances and limits. Many families are read and
- * computed together.
+ * The state that holds are granted from (docs/explanation/holds.md, "The state"): the drafts of customers, and of all
+ * that share their balances, computed as those of thresholds are, with what they leave of balances and limits. Many
+ * families are read and computed together.
  */
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';

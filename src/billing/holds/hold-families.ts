@@ -1,6 +1,6 @@
 /**
- * The families of this process (docs/holds.md, "The state"): evaluated when they are first needed and when something has
- * changed, and notified of every new event of theirs before it is acknowledged.
+ * The families of this process (docs/explanation/holds.md, "The state"): evaluated when they are first needed and when
+ * something has changed, and notified of every new event of theirs before it is acknowledged.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { hashText } from '../../core/byte-hash.ts';

@@ -1,6 +1,6 @@
 /**
- * Customers who share balances, as one process sees them: an evaluation, and what has come since (docs/holds.md, "The
- * state"). In memory.
+ * Customers who share balances, as one process sees them: an evaluation, and what has come since
+ * (docs/explanation/holds.md, "The state"). In memory.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';

@@ -1,4 +1,4 @@
-/** The operations of holds (docs/holds.md): reserve, settle, release, extend. */
+/** The operations of holds (docs/explanation/holds.md): reserve, settle, release, extend. */
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { NewEventWatch } from '../../metering/ingest/new-events.ts';
 import { type Hold, tidyHolds } from '../../store/holds/holds.ts';

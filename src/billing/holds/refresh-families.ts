@@ -1,6 +1,7 @@
 /**
- * Evaluates families before it is needed (docs/holds.md, "Before it is needed"): for the hour that begins next, and where much
- * usage has come since the last evaluation. A few at a time, with rests between them, and after whoever waits for an answer.
+ * Evaluates families before it is needed (docs/explanation/holds.md, "Before it is needed"): for the hour that begins
+ * next, and where much usage has come since the last evaluation. A few at a time, with rests between them, and after
+ * whoever waits for an answer.
  */
 import type { Clock } from '../../core/clock.ts';
 import { floorToHour, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';

@@ -1,4 +1,4 @@
-/** Settles holds: their events are ingested, which ends them on the way (docs/holds.md, "Operations"). */
+/** Settles holds: their events are ingested, which ends them on the way (docs/explanation/holds.md, "Operations"). */
 import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';

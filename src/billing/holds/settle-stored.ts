@@ -1,6 +1,7 @@
 /**
  * Settles holds whose events have come where nobody knew of the hold: before a kill, through another process, or in a
- * process that has not evaluated the customer since its start (docs/holds.md, "The state"). Until then both count.
+ * process that has not evaluated the customer since its start (docs/explanation/holds.md, "The state"). Until then both
+ * count.
  */
 import { SECOND_MS } from '../../core/time.ts';
 import { activeHoldsAfter, type Hold } from '../../store/holds/holds.ts';

@@ -1,6 +1,6 @@
 /**
  * The scheduled items of contracts that are on no issued invoice, and the invoice that each of them will be on: a
- * usage invoice, or one of its date and currency (docs/invoices.md, "Scheduled invoices").
+ * usage invoice, or one of its date and currency (docs/explanation/invoices.md, "Scheduled invoices").
  */
 import { groupBy } from '../../core/group-by.ts';
 import { derivedId } from '../../core/ids.ts';

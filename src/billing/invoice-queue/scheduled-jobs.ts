@@ -1,6 +1,6 @@
 /**
- * Queues the jobs that issue SCHEDULED invoices (docs/invoices.md, "Scheduled invoices"). Each contract has one job, at
- * the date of its next invoice. The work of the job is in invoices/scheduled/issue.ts.
+ * Queues the jobs that issue SCHEDULED invoices (docs/explanation/invoices.md, "Scheduled invoices"). Each contract has
+ * one job, at the date of its next invoice. The work of the job is in invoices/scheduled/issue.ts.
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';

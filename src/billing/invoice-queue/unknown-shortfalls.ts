@@ -1,6 +1,6 @@
 /**
  * True-ups of commits that earlier versions of the service stored and did not draw down. The amount that their usage
- * would have taken is not known, so nothing is billed for them (docs/drawdown.md, "True-ups").
+ * would have taken is not known, so nothing is billed for them (docs/explanation/drawdown.md, "True-ups").
  */
 import type { Commit } from '../../core/terms/commits.ts';
 import { intersect } from '../../core/time.ts';

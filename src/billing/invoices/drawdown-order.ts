@@ -1,7 +1,7 @@
 /**
- * The order in which drafts draw on the balances that they share (docs/drawdown.md, "Several invoices"): by end; then
- * contracts without a parent by start, start of the contract and its id, and after them children by the start of their
- * contract and its id.
+ * The order in which drafts draw on the balances that they share (docs/explanation/drawdown.md, "Several invoices"): by
+ * end; then contracts without a parent by start, start of the contract and its id, and after them children by the start
+ * of their contract and its id.
  */
 import { groupBy } from '../../core/group-by.ts';
 import { compareText } from '../../rating/quantities/group-values.ts';

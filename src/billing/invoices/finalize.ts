@@ -1,5 +1,5 @@
 /**
- * Issues the invoices of due finalization jobs in two steps (docs/invoices.md, "Finalization").
+ * Issues the invoices of due finalization jobs in two steps (docs/explanation/invoices.md, "Finalization").
  *
  * The first step has no transaction: it reads the terms in one snapshot and the usage in ClickHouse, and computes the
  * invoices. The second is one short transaction: it reads the terms again, issues the invoices that were computed

@@ -1,5 +1,5 @@
 /**
- * Usage of a billing period that arrived after its invoice was issued (docs/invoices.md, "Late usage"): the
+ * Usage of a billing period that arrived after its invoice was issued (docs/explanation/invoices.md, "Late usage"): the
  * invoice is recomputed from today's events under its stored terms, and compared with the issued one.
  */
 import { assert, Refusal } from '../../core/errors.ts';

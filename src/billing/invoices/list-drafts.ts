@@ -1,6 +1,6 @@
 /**
  * Lists the drafts of all customers. They are computed when they are read, so a page goes from customer to customer and
- * computes some of them at a time, until it is full or has taken its time (docs/limits.md).
+ * computes some of them at a time, until it is full or has taken its time (docs/reference/limits.md).
  */
 import type { InvoiceType } from '../../core/invoice.ts';
 import type { InvoiceTimeFilter } from '../../core/invoice-month.ts';

@@ -1,5 +1,5 @@
 /**
- * Size limits of streaming metric definitions (docs/metering.md, "Metrics"). Every filter, group property and
+ * Size limits of streaming metric definitions (docs/explanation/metering.md, "Metrics"). Every filter, group property and
  * path step adds planning time to each read of usage, and planning cannot be interrupted. The largest allowed
  * definition plans in a fraction of a second.
  */

@@ -1,5 +1,5 @@
 /**
- * Validates metric definitions (docs/metering.md, "Metrics"; docs/sql-metrics.md).
+ * Validates metric definitions (docs/explanation/metering.md, "Metrics"; docs/explanation/sql-metrics.md).
  *
  * A property filter must name the aggregated property and every group property, so that every matching event
  * has them.

@@ -1,4 +1,4 @@
-/** Provisions a customer: creates a contract from a package (docs/packages.md, "Provisioning"). */
+/** Provisions a customer: creates a contract from a package (docs/explanation/packages.md, "Provisioning"). */
 
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { type FieldPath, invalid, notFound, Refusal, words } from '../../core/errors.ts';

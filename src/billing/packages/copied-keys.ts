@@ -1,5 +1,5 @@
 /**
- * Fields of a package's templates are copied to the terms of its contracts (docs/custom-fields.md,
+ * Fields of a package's templates are copied to the terms of its contracts (docs/explanation/custom-fields.md,
  * "Packages"). A copy takes its key along.
  */
 import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';

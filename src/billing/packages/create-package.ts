@@ -1,4 +1,4 @@
-/** Creates packages (docs/packages.md). */
+/** Creates packages (docs/explanation/packages.md). */
 import type { ObjectFields } from '../../core/custom-fields.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { invalid, keyUsed, namesNothing, words } from '../../core/errors.ts';

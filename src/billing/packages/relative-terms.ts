@@ -1,6 +1,6 @@
 /**
- * Resolves terms with relative dates to the terms of a contract (docs/packages.md, "Relative dates"). Used both
- * to validate a package and to create its contracts, so that the same rules apply to both. Pure.
+ * Resolves terms with relative dates to the terms of a contract (docs/explanation/packages.md, "Relative dates"). Used
+ * both to validate a package and to create its contracts, so that the same rules apply to both. Pure.
  */
 import type { Decimal } from '../../core/decimal.ts';
 import type { RelativeDate } from '../../core/relative-time.ts';

@@ -1,4 +1,4 @@
-/** The report of another system about an invoice that it received (docs/payments.md, "Any other system"). */
+/** The report of another system about an invoice that it received (docs/explanation/payments.md, "Any other system"). */
 import { invalid, notFound } from '../../core/errors.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { publishExternalStatus } from '../../notifications/invoice-messages.ts';

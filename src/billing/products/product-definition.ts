@@ -1,4 +1,4 @@
-/** Validates products (docs/catalogue.md, "Products"). Pure; loaded data is passed in. */
+/** Validates products (docs/explanation/catalogue.md, "Products"). Pure; loaded data is passed in. */
 import type { ProductType } from '../../core/catalogue.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';

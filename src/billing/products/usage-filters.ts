@@ -1,4 +1,6 @@
-/** Usage filters: the part of a customer's usage that a contract bills (docs/contracts.md, "Usage filters"). */
+/**
+ * Usage filters: the part of a customer's usage that a contract bills (docs/explanation/contracts.md, "Usage filters").
+ */
 
 import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, UsageFilter } from '../../core/terms/contract.ts';

@@ -1,5 +1,5 @@
 /**
- * Validates rates (docs/catalogue.md, "Rates"). Pure; the product and the card are passed in.
+ * Validates rates (docs/explanation/catalogue.md, "Rates"). Pure; the product and the card are passed in.
  * `path` is that of the rate in the request.
  */
 import type { Product, ProductType, Rate, RateIdentity, Tier, UsageRate } from '../../core/catalogue.ts';

@@ -1,6 +1,6 @@
 /**
- * Removes whole months of events that are older than EVENT_RETENTION_MONTHS and that nothing needs (docs/events.md,
- * "Retention").
+ * Removes whole months of events that are older than EVENT_RETENTION_MONTHS and that nothing needs
+ * (docs/explanation/events.md, "Retention").
  *
  * Two steps, so that a process that is killed in between leaves nothing undecided: first PostgreSQL says from when on
  * events are kept, which every process learns within seconds and refuses earlier usage; a moment later ClickHouse drops

@@ -1,4 +1,7 @@
-/** The rows of the view `drafts`: drafts of all customers, or of some, computed when they are read (docs/sql.md). */
+/**
+ * The rows of the view `drafts`: drafts of all customers, or of some, computed when they are read
+ * (docs/reference/sql.md).
+ */
 import { invalid } from '../../core/errors.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';

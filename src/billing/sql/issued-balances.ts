@@ -1,4 +1,6 @@
-/** The meaning of `balances` for analysts, whether they ask the API or read the published rows (docs/sql.md). */
+/**
+ * The meaning of `balances` for analysts, whether they ask the API or read the published rows (docs/reference/sql.md).
+ */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PublishedBalance } from '../../store/balances/published-balances.ts';

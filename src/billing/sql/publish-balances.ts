@@ -1,6 +1,6 @@
 /**
- * Publishes balances in PostgreSQL, for clients that connect to the stores themselves (docs/sql.md, "How balances get
- * there").
+ * Publishes balances in PostgreSQL, for clients that connect to the stores themselves (docs/reference/sql.md, "How
+ * balances get there").
  *
  * A pass walks over all commits and credits that are not archived, a step at a time. Each step is a transaction: it locks
  * the row that says how far the pass is, computes the next balances on one snapshot, and writes those that have changed.

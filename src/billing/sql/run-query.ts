@@ -1,4 +1,4 @@
-/** Queries across customers: what they read is brought together, and ClickHouse answers (docs/sql.md). */
+/** Queries across customers: what they read is brought together, and ClickHouse answers (docs/reference/sql.md). */
 import { invalid } from '../../core/errors.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';

@@ -1,4 +1,4 @@
-/** The rows of the views that lie in PostgreSQL, with the meanings of the API (docs/sql.md). */
+/** The rows of the views that lie in PostgreSQL, with the meanings of the API (docs/reference/sql.md). */
 import type { Decimal } from '../../core/decimal.ts';
 import { roundDecimal } from '../../core/decimal.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';

@@ -1,7 +1,7 @@
 /**
- * Makes the charge of a threshold (docs/thresholds.md, "The charge"): a commit of the contract whose purchase the
- * scheduled invoices bill. Whoever else charges, edits the contract or spends from its balances at the same time waits,
- * or makes this charge compute again.
+ * Makes the charge of a threshold (docs/explanation/thresholds.md, "The charge"): a commit of the contract whose
+ * purchase the scheduled invoices bill. Whoever else charges, edits the contract or spends from its balances at the
+ * same time waits, or makes this charge compute again.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Loads the balances that prepaid balance thresholds look at (docs/thresholds.md, "The balance"). */
+/** Loads the balances that prepaid balance thresholds look at (docs/explanation/thresholds.md, "The balance"). */
 import { customFieldsOf } from '../../core/custom-fields.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';

@@ -1,6 +1,6 @@
 /**
- * Evaluates the thresholds of customers (docs/thresholds.md). The balances and the spend of many customers are computed
- * together; what is due is then charged contract by contract.
+ * Evaluates the thresholds of customers (docs/explanation/thresholds.md). The balances and the spend of many customers
+ * are computed together; what is due is then charged contract by contract.
  */
 
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';

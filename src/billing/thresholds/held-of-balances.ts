@@ -1,4 +1,4 @@
-/** The holds of the balances that a threshold counts (docs/thresholds.md, "Holds"). */
+/** The holds of the balances that a threshold counts (docs/explanation/thresholds.md, "Holds"). */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Instant } from '../../core/time.ts';
 import { loadFamilies } from '../../store/balances/sharing-customers.ts';

@@ -1,4 +1,7 @@
-/** The consequences of the outcome of the payment of a threshold's charge (docs/thresholds.md, "Payment gates"). */
+/**
+ * The consequences of the outcome of the payment of a threshold's charge (docs/explanation/thresholds.md, "Payment
+ * gates").
+ */
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractChanges } from '../../core/terms/contract-edits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';

@@ -1,4 +1,7 @@
-/** The spend that the spend trackers of contracts have counted in the present billing period (docs/thresholds.md). */
+/**
+ * The spend that the spend trackers of contracts have counted in the present billing period
+ * (docs/explanation/thresholds.md).
+ */
 import { type Decimal, divideTo20Places, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';

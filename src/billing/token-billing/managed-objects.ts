@@ -1,4 +1,6 @@
-/** The metrics, products and custom fields of managed rate cards (docs/token-billing.md, "What is created"). */
+/**
+ * The metrics, products and custom fields of managed rate cards (docs/explanation/token-billing.md, "What is created").
+ */
 import type { CustomFieldEntity } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';

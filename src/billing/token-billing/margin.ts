@@ -1,6 +1,6 @@
 /**
  * The amounts that customers are billed for tokens beside the providers' prices for the same tokens, by day and model
- * (docs/token-billing.md, "Margin"). Amounts come from the hours of invoices, drafts included.
+ * (docs/explanation/token-billing.md, "Margin"). Amounts come from the hours of invoices, drafts included.
  */
 import { USD_CENTS } from '../../core/credit-types.ts';
 import { type Decimal, ONE } from '../../core/decimal.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads files of model prices (docs/token-billing.md, "The catalogue"): our own format, and the JSON that LiteLLM
- * publishes. Pure. Numbers keep every digit of the text.
+ * Reads files of model prices (docs/explanation/token-billing.md, "The catalogue"): our own format, and the JSON that
+ * LiteLLM publishes. Pure. Numbers keep every digit of the text.
  */
 import { parse } from 'lossless-json';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** Says why tokens have no price on the managed cards of their customer (docs/token-billing.md, "Without a price"). */
+/**
+ * Says why tokens have no price on the managed cards of their customer (docs/explanation/token-billing.md, "Without a
+ * price").
+ */
 import { groupBy } from '../../core/group-by.ts';
 import { modelName, providerName } from '../../core/model-providers.ts';
 import { contains, type Instant } from '../../core/time.ts';

@@ -1,5 +1,5 @@
 /**
- * Usage of many customers and metrics in windows (docs/metering.md, "Usage"). Every combination has a row,
+ * Usage of many customers and metrics in windows (docs/explanation/metering.md, "Usage"). Every combination has a row,
  * also where nothing matched, so the rows of a page are known before anything is measured.
  */
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 /**
- * Usage of one customer and one metric in windows, optionally by group (docs/metering.md, "Usage").
+ * Usage of one customer and one metric in windows, optionally by group (docs/explanation/metering.md, "Usage").
  * Every window is aggregated separately, independent of contracts, prices and entitlements.
  */
 import type { Decimal } from '../../core/decimal.ts';

@@ -27,7 +27,7 @@ const parentLink = objectOf({
 });
 type ParentLink = z.output<typeof parentLink>;
 
-/** How much of usage beyond balances a billing period may charge before holds are refused (docs/holds.md). */
+/** How much of usage beyond balances a billing period may charge before holds are refused (docs/explanation/holds.md). */
 export const spendLimit = objectOf({
   amount: exactText,
   /** Always the currency of the rate card. Null, in packages and edits only: it was not given. */

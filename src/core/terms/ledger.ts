@@ -1,4 +1,7 @@
-/** The ledger of a commit or credit: its entries, and the balance that is their sum (docs/drawdown.md, "Ledger"). */
+/**
+ * The ledger of a commit or credit: its entries, and the balance that is their sum (docs/explanation/drawdown.md,
+ * "Ledger").
+ */
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import type { CommitType } from './commits.ts';

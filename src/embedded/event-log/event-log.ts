@@ -1,6 +1,6 @@
 /**
  * The log of acknowledged events that ClickHouse does not have yet: files to which records are appended, in
- * `DATA_DIR/event-log`, and the position beside them (docs/deduplication.md, "The log").
+ * `DATA_DIR/event-log`, and the position beside them (docs/explanation/deduplication.md, "The log").
  *
  * An append is on disk when it resolves, and the position says so by then. Bytes that a killed process left at
  * the end of a file are no whole record, or one that nobody was notified of.

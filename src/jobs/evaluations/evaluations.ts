@@ -1,17 +1,17 @@
 /**
  * Evaluates customers soon after something of them has changed: new usage, terms, balances, aliases
- * (docs/thresholds.md, "When it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
+ * (docs/explanation/thresholds.md, "When it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
  *
  * Marks are in memory: customers that are marked several times are evaluated once, and ingest waits for nothing. A
  * crash loses them, so all watched customers are marked at the start and every three minutes. In one process a
  * customer is evaluated by one worker at a time; what several processes do at once is decided by the database.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Decimal } from '../../core/decimal.ts';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
 import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { createPoll, type Poll } from '../../runtime/poll.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
 import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
@@ -100,9 +100,9 @@ export function createEvaluations(
   const watchedUsage = createWatchedUsage();
   const { list } = watchedUsage;
   const feed = createChangesFeed(db);
-  const ended = new AbortController();
+  let isEnding = false;
   const queue = createEvaluationQueue({
-    isEnding: () => ended.signal.aborted,
+    isEnding: () => isEnding,
     evaluators: evaluators.map((evaluator) => ({
       ...evaluator,
       evaluate: async (ids) => {
@@ -128,7 +128,7 @@ export function createEvaluations(
       retry.unref();
     },
   });
-  const loops: Promise<void>[] = [];
+  const loops: Poll[] = [];
   // A later one sees later data.
   const reads = createSerialQueue();
   /** Customers that have changed and are not marked yet. */
@@ -203,32 +203,25 @@ export function createEvaluations(
   }
 
   /** Repeats `work` until the end, with `restMs` of what it took in between. */
-  async function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): Promise<void> {
-    let isFailing = false;
-    while (!ended.signal.aborted) {
-      const begun = performance.now();
-      try {
+  function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): void {
+    const poll = createPoll({
+      intervalMs: ({ hasFailed, tookMs }) => (hasFailed ? RETRY_MS : restMs(tookMs)),
+      work: async () => {
         if (!isPaused()) await work();
-        isFailing = false;
-      } catch (error) {
-        if (!isFailing)
-          log.error({ err: error }, 'customers cannot be evaluated now: it will be tried again');
-        isFailing = true;
-      }
-      const rest = isFailing ? RETRY_MS : restMs(performance.now() - begun);
-      await pause(rest, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
-    }
+      },
+      onFailure: (err) => log.error({ err }, 'customers cannot be evaluated now: it will be tried again'),
+    });
+    poll.start({ now: true });
+    loops.push(poll);
   }
 
   /** Evaluates customers of the first of these lanes that has any. */
-  async function worker(...lanes: EvaluationLane[]): Promise<void> {
+  function worker(...lanes: EvaluationLane[]): void {
     let lane: EvaluationLane | null = null;
-    await repeat(
-      async () => {
-        lane = await queue.runBatch(...lanes);
-      },
-      (tookMs) => restAfter(tookMs, lane),
-    );
+    const work = async () => {
+      lane = await queue.runBatch(...lanes);
+    };
+    repeat(work, (tookMs) => restAfter(tookMs, lane));
   }
 
   return {
@@ -258,14 +251,14 @@ export function createEvaluations(
     figures: () => ({ ...queue.figures(), watched: list.size }),
     start() {
       const { sweepIntervalMs = SWEEP_INTERVAL_MS } = times;
-      loops.push(repeat(sweep, () => sweepIntervalMs));
-      loops.push(repeat(follow, () => LOOK_INTERVAL_MS));
-      for (let count = 0; count < URGENT_WORKERS; count += 1) loops.push(worker('urgent'));
-      loops.push(worker('due', 'calm'));
+      repeat(sweep, () => sweepIntervalMs);
+      repeat(follow, () => LOOK_INTERVAL_MS);
+      for (let count = 0; count < URGENT_WORKERS; count += 1) worker('urgent');
+      worker('due', 'calm');
     },
     async close() {
-      ended.abort();
-      await Promise.all(loops);
+      isEnding = true;
+      await Promise.all(loops.map((loop) => loop.close()));
       await queue.running();
     },
   };

@@ -1,4 +1,7 @@
-/** The customers that are evaluated, found by the references that events carry (docs/thresholds.md). In memory. */
+/**
+ * The customers that are evaluated, found by the references that events carry (docs/explanation/thresholds.md). In
+ * memory.
+ */
 import { hashText } from '../../core/byte-hash.ts';
 import type { UsageMeter } from '../../core/event-quantities.ts';
 

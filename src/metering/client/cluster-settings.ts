@@ -1,6 +1,6 @@
 /**
  * The settings sent with every statement to a cluster, so that results do not depend on a server's profile.
- * docs/scaling.md explains how they work together; a `ch_<setting>` in CLICKHOUSE_URL overrides each of them.
+ * docs/explanation/scaling.md explains how they work together; a `ch_<setting>` in CLICKHOUSE_URL overrides each of them.
  */
 
 type Settings = Readonly<Record<string, string>>;

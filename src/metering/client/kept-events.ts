@@ -1,6 +1,6 @@
 /**
- * Refuses to count usage of a time whose events were removed: it would be too small without a word (docs/events.md,
- * "Retention").
+ * Refuses to count usage of a time whose events were removed: it would be too small without a word
+ * (docs/explanation/events.md, "Retention").
  */
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';

@@ -3,7 +3,7 @@
  * one fills; each caller is notified when the batch with its rows is on disk.
  *
  * Responsible for the two buffers, the pace of inserts and the limit on waiting rows. Does not retry: a failed
- * batch fails its callers, and clients send it again (docs/deduplication.md, "What a refusal means").
+ * batch fails its callers, and clients send it again (docs/explanation/deduplication.md, "What a refusal means").
  */
 import { Refusal } from '../../core/errors.ts';
 import { withRoom } from './growing-buffer.ts';

@@ -1,7 +1,7 @@
 /**
  * Limits of an ingest request and of an event. An event that exceeds one is refused, never truncated. Limits on
  * text count UTF-16 code units (what JavaScript calls length) unless they say otherwise. The same table is in
- * docs/deduplication.md for readers of the API.
+ * docs/explanation/deduplication.md for readers of the API.
  */
 
 /** The documented size of a request: large enough to spread its fixed cost, small enough to answer at once. */

@@ -1,7 +1,7 @@
 /**
  * Finds ids that were stored more than once within the window with different customers, event types or
  * timestamps, which only happens when two processes accept an id before either knows of the other, and
- * removes all copies but the first. docs/deduplication.md says when.
+ * removes all copies but the first. docs/explanation/deduplication.md says when.
  *
  * The choice depends on what is stored alone, so every process makes the same one and repeating it is
  * harmless. Copies that agree in all three are left alone: they have one sorting key, and FINAL counts one.

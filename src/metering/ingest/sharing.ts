@@ -3,6 +3,7 @@
  * copies. Responsible for timing and metrics; `tail.ts` and `reconcile-copies.ts` do the work.
  */
 import type { Clock } from '../../core/clock.ts';
+import { createPoll, ignoreFailure, type Poll } from '../../runtime/poll.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
@@ -50,12 +51,11 @@ export function createSharing(options: SharingOptions): Sharing {
 class FollowedInserts implements Sharing {
   readonly #options: SharingOptions;
   readonly #tail;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #poll: Poll | null;
   readonly #looking = createSerialQueue();
   /** First hash words of ids that are to be reconciled. A removal takes seconds, while polling continues. */
   #suspects = new Set<number>();
   readonly #reconciling = createSerialQueue();
-  #isClosed = false;
   #tailedRows = 0;
   #failedTails = 0;
   #conflictsRemoved = 0;
@@ -63,6 +63,9 @@ class FollowedInserts implements Sharing {
   constructor(options: SharingOptions) {
     this.#options = options;
     this.#tail = createTail({ ...options, onSuspects: (hashes) => this.#suspect(hashes) });
+    const { tailIntervalMs: intervalMs } = options;
+    const work = () => this.#lookAndReconcile();
+    this.#poll = intervalMs === undefined ? null : createPoll({ intervalMs, work, onFailure: ignoreFailure });
   }
 
   begin(): Promise<void> {
@@ -70,14 +73,7 @@ class FollowedInserts implements Sharing {
   }
 
   start(): void {
-    const { tailIntervalMs } = this.#options;
-    if (tailIntervalMs === undefined || this.#isClosed || this.#timer !== null) return;
-    this.#timer = setTimeout(() => {
-      void this.#lookAndGoOn().then(() => {
-        this.#timer = null;
-        this.start();
-      });
-    }, tailIntervalMs);
+    this.#poll?.start();
   }
 
   async tail(): Promise<{ rows: number }> {
@@ -86,7 +82,7 @@ class FollowedInserts implements Sharing {
     return { rows };
   }
 
-  async #lookAndGoOn(): Promise<void> {
+  async #lookAndReconcile(): Promise<void> {
     try {
       await this.#look(false);
       const reconciled = this.#reconcileSuspects().catch((error: unknown) => this.#noteFailure(error));
@@ -140,8 +136,7 @@ class FollowedInserts implements Sharing {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#poll?.close();
     await this.#looking.idle();
     await this.#reconciling.idle();
   }

@@ -1,7 +1,7 @@
 /**
- * A filter of all ids that are stored, for a process that stores many more: of most new ids it says that they were never
- * stored, so that ClickHouse is asked for few of them. Reading all hashes once takes as long as some lookups that read the
- * column; docs/backfill.md says when it is worth it.
+ * A filter of all ids that are stored, for a process that stores many more: of most new ids it says that they were
+ * never stored, so that ClickHouse is asked for few of them. Reading all hashes once takes as long as some lookups that
+ * read the column; docs/how-to/backfill.md says when it is worth it.
  */
 import { z } from 'zod';
 import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';

@@ -1,7 +1,7 @@
 /**
  * Learns the ids that other processes store: asks ClickHouse in which tenths of the last seconds there are new rows,
- * reads the hashes of those tenths into the index, and names the ids that are stored twice. docs/deduplication.md says
- * what that guarantees and when.
+ * reads the hashes of those tenths into the index, and names the ids that are stored twice.
+ * docs/explanation/deduplication.md says what that guarantees and when.
  *
  * Rows become visible out of order (clocks differ, inserts take their time), so a single high-water mark is not
  * enough. Instead each tenth of a second of acceptance has a count and a checksum; while these stay the same, nothing

@@ -4,6 +4,7 @@
  * the other, some milliseconds in one turn of the event loop.
  */
 import { Refusal } from '../../core/errors.ts';
+import { createPoll, ignoreFailure } from '../../runtime/poll.ts';
 
 export interface TurnOptions {
   /** Whether rows may be added now. */
@@ -45,7 +46,8 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
   let isTaken = false;
   let isResting = false;
   let sliceEnd = 0;
-  let look: NodeJS.Timeout | undefined;
+  const look = createPoll({ intervalMs: LOOK_MS, work: refuseLate, onFailure: ignoreFailure });
+  look.start();
 
   function next(): void {
     if (isTaken || isResting || !hasRoom()) return;
@@ -72,8 +74,6 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
       waiting.delete(one);
       one.reject(overloaded());
     }
-    clearInterval(look);
-    look = undefined;
   }
 
   function checkLength(): void {
@@ -85,7 +85,6 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
     enter() {
       if (!isTaken && waiting.size === 0 && hasRoom()) return null;
       checkLength();
-      look ??= setInterval(refuseLate, LOOK_MS).unref();
       return new Promise((resolve, reject) => {
         waiting.add({ since: performance.now(), resolve, reject });
         next();
@@ -100,7 +99,7 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
       if (waiting.size > 0 && !isTaken && !isResting) rest();
     },
     close() {
-      clearInterval(look);
+      void look.close();
       for (const { reject } of waiting) {
         reject(new Refusal('unavailable', 'the service is shutting down, send the events again'));
       }

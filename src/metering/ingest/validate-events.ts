@@ -2,8 +2,8 @@
  * Checks a raw `POST /v1/ingest` body, by hand because a schema library costs as much per event as
  * all the rest of the path.
  *
- * Contains the rules of a request and of an event (docs/deduplication.md lists them). Independent of stored data;
- * never throws. One invalid event refuses the whole request, so that a request is never stored in part.
+ * Contains the rules of a request and of an event (docs/explanation/deduplication.md lists them). Independent of stored
+ * data; never throws. One invalid event refuses the whole request, so that a request is never stored in part.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { withoutUuidCase } from '../../core/ids.ts';

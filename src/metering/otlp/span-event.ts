@@ -1,5 +1,6 @@
 /**
- * Turns a span of a call to an AI model into an event of token billing. Pure. docs/token-billing.md has the table.
+ * Turns a span of a call to an AI model into an event of token billing. Pure. docs/explanation/token-billing.md has the
+ * table.
  *
  * Owns: what of a span is billed, and why it cannot be. Does not own: the limits of events, such as the length of a
  * customer id and the age of a timestamp, which ingestion checks.

@@ -1,6 +1,7 @@
 /**
  * The contribution of each event to a streaming metric: by how much it changes V(t), in the order of events. Summed by
- * hour and by the values of properties (docs/spend-breakdowns.md). Contributions of an hour add up to the change of V.
+ * hour and by the values of properties (docs/explanation/spend-breakdowns.md). Contributions of an hour add up to the
+ * change of V.
  */
 import type { Aggregation, StreamingMetric } from '../../core/metric.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';

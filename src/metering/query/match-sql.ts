@@ -18,10 +18,10 @@ export interface MatchSql {
 }
 
 /**
- * Every filter must pass. `in_values` on an absent property fails; `not_in_values` on an absent
- * property passes unless the filter says `exists: true`. An event without the aggregation key does not
- * match, nor one whose value is not a number where the aggregation needs one (docs/metering.md). The reader of whole
- * numbers finds that out with `value_number`, so it is for those who aggregate that.
+ * Every filter must pass. `in_values` on an absent property fails; `not_in_values` on an absent property passes unless
+ * the filter says `exists: true`. An event without the aggregation key does not match, nor one whose value is not a
+ * number where the aggregation needs one (docs/explanation/metering.md). The reader of whole numbers finds that out
+ * with `value_number`, so it is for those who aggregate that.
  */
 export function matchSql(parameters: Parameters, metric: StreamingMetric, numbers: NumberReader): MatchSql {
   const key = keySql(parameters, metric, numbers);

@@ -1,6 +1,6 @@
 /**
  * Usage of one customer and one metric in windows, for `POST /v1/usage/groups`: every window is
- * aggregated on its own. Rules and paging in docs/metering.md.
+ * aggregated on its own. Rules and paging in docs/explanation/metering.md.
  */
 import { z } from 'zod';
 import type { Decimal } from '../../core/decimal.ts';

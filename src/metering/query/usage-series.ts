@@ -1,6 +1,6 @@
 /**
  * Usage for invoices: the cumulative value V(t) of a metric per customer and line key, for any number
- * of customers in one query. Rules in docs/metering.md.
+ * of customers in one query. Rules in docs/explanation/metering.md.
  */
 import { z } from 'zod';
 import { assert, type Refusal } from '../../core/errors.ts';

@@ -116,7 +116,7 @@ async function applyFile(
     } catch (error) {
       throw new MigrationError(
         `migration ${name} could not be applied to ${STORE}, statement ${index + 1} of ${statements.length}: ${failureReason(error)}. ` +
-          'No data is lost. Remove the cause and start again: the migration is repeated from its first statement (docs/operations.md)',
+          'No data is lost. Remove the cause and start again: the migration is repeated from its first statement (docs/how-to/operations.md)',
         { cause: error },
       );
     }

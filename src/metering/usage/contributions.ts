@@ -1,6 +1,6 @@
 /**
  * The events of the usage of a line: the contributions of events with the same values of properties to a metric, by
- * hour (docs/spend-breakdowns.md).
+ * hour (docs/explanation/spend-breakdowns.md).
  */
 import { z } from 'zod';
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';

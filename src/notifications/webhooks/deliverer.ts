@@ -1,5 +1,6 @@
 /**
- * Sends queued messages (docs/notifications.md, "Delivery"). Any number of processes may run it on one database.
+ * Sends queued messages (docs/explanation/notifications.md, "Delivery"). Any number of processes may run it on one
+ * database.
  *
  * An endpoint is leased by one process at a time, for one round of its due messages. Rounds of different endpoints run
  * side by side, so that a slow receiver delays no other. Before each attempt the endpoint is read again: its secret may
@@ -10,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import type { Secrets } from '../../core/secrets.ts';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Span } from '../../core/tracing.ts';
+import { createPoll } from '../../runtime/poll.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
@@ -79,8 +81,6 @@ export function createDeliverer({
   const owner = randomUUID();
   const closing = new AbortController();
   const rounds = new Map<string, Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> | null = null;
   let isFailing = false;
   let cleanedAt: Instant = Date.now();
   let waiting: WaitingDeliveries = { pending: 0, oldestAt: null };
@@ -89,16 +89,15 @@ export function createDeliverer({
   let givenUp = 0;
 
   /** Begins a round for every endpoint that has due messages and none in progress. */
-  function poll(): void {
-    if (closing.signal.aborted || isPaused()) return;
-    polling ??= beginRounds()
-      .then(() => {
-        isFailing = false;
-      }, reportFailure)
-      .finally(() => {
-        polling = null;
-      });
-  }
+  const poll = createPoll({
+    intervalMs: POLL_INTERVAL_MS,
+    async work() {
+      if (closing.signal.aborted || isPaused()) return;
+      await beginRounds();
+      isFailing = false;
+    },
+    onFailure: reportFailure,
+  });
 
   async function beginRounds(): Promise<void> {
     const leasedAt = Date.now();
@@ -108,7 +107,7 @@ export function createDeliverer({
         .catch(reportFailure)
         .finally(() => {
           rounds.delete(endpoint.id);
-          poll();
+          poll.soon();
         });
       rounds.set(endpoint.id, round);
     }
@@ -179,15 +178,11 @@ export function createDeliverer({
   }
 
   return {
-    start() {
-      timer = setInterval(poll, POLL_INTERVAL_MS);
-      timer.unref();
-    },
+    start: poll.start,
     stats: () => ({ ...waiting, attempts, givenUp }),
     async close() {
       closing.abort();
-      clearInterval(timer);
-      await polling;
+      await poll.close();
       await Promise.all(rounds.values());
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Signatures of webhooks, in two schemes over the same secret (docs/notifications.md).
+ * Signatures of webhooks, in two schemes over the same secret (docs/explanation/notifications.md).
  *
  * The client's: lower-case hex of HMAC-SHA256 over date, line feed and body; its key is the text of the secret.
  * Standard Webhooks: base64 of HMAC-SHA256 over id, second and body; its key is what the secret encodes.

@@ -1,7 +1,7 @@
 /**
  * Any other system: the whole invoice is posted, signed, to an address that answers with its result
- * (docs/payments.md, "Any other system"). Each attempt carries the same message id, by which the receiver makes one
- * invoice of any number of them.
+ * (docs/explanation/payments.md, "Any other system"). Each attempt carries the same message id, by which the receiver
+ * makes one invoice of any number of them.
  */
 import { z } from 'zod';
 import { EXTERNAL_STATUSES, type ExternalInvoice } from '../../core/external-invoice.ts';

@@ -1,6 +1,6 @@
 /**
- * Divides a rounded total among exact amounts: the method of the largest remainder (docs/payments.md, "Rounding"). Every
- * amount becomes a whole number of units beside it, and together they are the total.
+ * Divides a rounded total among exact amounts: the method of the largest remainder (docs/explanation/payments.md,
+ * "Rounding"). Every amount becomes a whole number of units beside it, and together they are the total.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';

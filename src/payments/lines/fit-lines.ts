@@ -1,6 +1,6 @@
 /**
- * Brings any number of lines below a provider's limit (docs/payments.md, "More than 250 lines"), the same ones whenever it
- * is done again. Nothing is left out: what does not fit is part of a sum.
+ * Brings any number of lines below a provider's limit (docs/explanation/payments.md, "More than 250 lines"), the same
+ * ones whenever it is done again. Nothing is left out: what does not fit is part of a sum.
  */
 import { formatInstant } from '../../core/time.ts';
 import { byGroup, type ReadableLine, sumOf } from './readable-lines.ts';

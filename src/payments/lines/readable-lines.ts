@@ -1,6 +1,6 @@
 /**
- * The lines of an invoice as its reader wants them (docs/payments.md, "Lines"): without what balances have paid, without
- * lines of nothing, in the order of the invoice. Amounts stay exact; they are rounded when they are sent.
+ * The lines of an invoice as its reader wants them (docs/explanation/payments.md, "Lines"): without what balances have
+ * paid, without lines of nothing, in the order of the invoice. Amounts stay exact; they are rounded when they are sent.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';

@@ -1,6 +1,7 @@
 /**
- * The simulated payment provider (`PAYMENT_PROVIDER=simulated`): decides at once, by the amount alone, so that clients can
- * try both outcomes (docs/contracts.md, "Payment gates"). It has no memory, and nothing leaves the process.
+ * The simulated payment provider (`PAYMENT_PROVIDER=simulated`): decides at once, by the amount alone, so that clients
+ * can try both outcomes (docs/explanation/contracts.md, "Payment gates"). It has no memory, and nothing leaves the
+ * process.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';

@@ -1,6 +1,6 @@
 /**
  * Amounts as Stripe counts them: whole numbers of its unit, which is mostly the minor unit of the currency
- * (docs/payments.md, "Amounts").
+ * (docs/explanation/payments.md, "Amounts").
  */
 import type { Currency } from '../../core/currencies.ts';
 import { Decimal, ZERO } from '../../core/decimal.ts';

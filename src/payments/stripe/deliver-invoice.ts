@@ -1,7 +1,7 @@
 /**
- * Brings an invoice to Stripe, step by step, each written down before the next (docs/payments.md, "Delivery"). It may be
- * called again after any failure and any kill: existing objects are looked for before anything is created, and begun
- * work is finished. Nothing is finalized before its sum is ours.
+ * Brings an invoice to Stripe, step by step, each written down before the next (docs/explanation/payments.md,
+ * "Delivery"). It may be called again after any failure and any kill: existing objects are looked for before anything
+ * is created, and begun work is finished. Nothing is finalized before its sum is ours.
  */
 import type Stripe from 'stripe';
 import { inMajorUnits } from '../../core/currencies.ts';

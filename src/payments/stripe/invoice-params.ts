@@ -1,4 +1,4 @@
-/** The members of a new invoice there beside its lines (docs/payments.md, "What maps to what"). */
+/** The members of a new invoice there beside its lines (docs/explanation/payments.md, "What maps to what"). */
 import type Stripe from 'stripe';
 import { cutText } from '../../core/cut-text.ts';
 import { printedTime } from '../../core/printed-values.ts';

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../../core/time.ts';
+import { createSerialQueue, type SerialQueue } from '../../runtime/serial-queue.ts';
 import { ProviderProblem } from '../provider.ts';
 
 /** Requests in a second. */
@@ -53,7 +54,7 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
   let restUntil = 0;
   let waiting = 0;
   const all: Lane = { rate: account, sent: [] };
-  const endpoints = new Map<string, Lane & { tail: Promise<unknown>; waiting: number }>();
+  const endpoints = new Map<string, Lane & { readonly queue: SerialQueue }>();
 
   /** The first of its endpoint waits until both lanes have room. */
   async function first(own: Lane, since: number): Promise<Sent> {
@@ -73,20 +74,19 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
 
   return {
     async turn(endpoint, before) {
-      const own = endpoints.get(endpoint) ?? { rate: each, sent: [], tail: Promise.resolve(), waiting: 0 };
+      const own = endpoints.get(endpoint) ?? { rate: each, sent: [], queue: createSerialQueue() };
       endpoints.set(endpoint, own);
       const since = performance.now();
       const wait =
-        Math.max(own.waiting / each, waiting / account) * WINDOW_MS + Math.max(restUntil - since, 0);
+        Math.max(own.queue.figures().pending / each, waiting / account) * WINDOW_MS +
+        Math.max(restUntil - since, 0);
       if (wait > WAIT_MAX_MS) throw tooMany(wait);
-      own.waiting += 1;
       waiting += 1;
-      const turn = own.tail.then(() => first(own, since));
-      own.tail = turn.catch(() => {});
-      const request = await turn.finally(() => {
-        own.waiting -= 1;
-        waiting -= 1;
-      });
+      const request = await own.queue
+        .run(() => first(own, since))
+        .finally(() => {
+          waiting -= 1;
+        });
       try {
         await before?.();
       } finally {

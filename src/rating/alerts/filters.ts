@@ -1,4 +1,4 @@
-/** Which balances an alert counts (docs/notifications.md, "Alerts"). Pure. */
+/** Which balances an alert counts (docs/explanation/notifications.md, "Alerts"). Pure. */
 import {
   ALERT_RULES,
   type Alert,

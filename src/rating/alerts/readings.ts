@@ -1,4 +1,4 @@
-/** The values that an alert compares with its threshold (docs/notifications.md, "Alerts"). Pure. */
+/** The values that an alert compares with its threshold (docs/explanation/notifications.md, "Alerts"). Pure. */
 import {
   ALERT_RULES,
   type Alert,

@@ -1,4 +1,4 @@
-/** The state machine of an alert of one customer (docs/notifications.md, "Alerts"). Pure. */
+/** The state machine of an alert of one customer (docs/explanation/notifications.md, "Alerts"). Pure. */
 import {
   type Alert,
   type AlertState,

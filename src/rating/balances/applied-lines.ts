@@ -1,4 +1,4 @@
-/** The lines that take back what a balance pays for (docs/drawdown.md, "Lines"). Pure. */
+/** The lines that take back what a balance pays for (docs/explanation/drawdown.md, "Lines"). Pure. */
 import { ZERO } from '../../core/decimal.ts';
 import type { LinePayer } from '../../core/invoice.ts';
 import type { RatedConversionLine, UsageLine, WindowAmount } from '../lines/types.ts';

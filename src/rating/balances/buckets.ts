@@ -1,6 +1,6 @@
 /**
  * Buckets: the segments of access to commits and credits, as invoices draw them down, and which charges each of them
- * pays for (docs/drawdown.md, "What a balance pays for"). Pure.
+ * pays for (docs/explanation/drawdown.md, "What a balance pays for"). Pure.
  */
 import type { ProductType } from '../../core/catalogue.ts';
 import { ownValue } from '../../core/own-value.ts';

@@ -1,5 +1,5 @@
 /**
- * The order in which balances are drawn down (docs/drawdown.md, "Burn-down order"). Pure.
+ * The order in which balances are drawn down (docs/explanation/drawdown.md, "Burn-down order"). Pure.
  *
  * A balance is one access segment of a commit or credit. Two balances are compared criterion by criterion, and
  * the first that differs decides. The last criteria are ids, so that the order is total.

@@ -1,6 +1,6 @@
 /**
- * Drawdown: which balance pays for which charges of one invoice (docs/drawdown.md). Pure except for the book, from
- * which it takes.
+ * Drawdown: which balance pays for which charges of one invoice (docs/explanation/drawdown.md). Pure except for the
+ * book, from which it takes.
  *
  * A claim is a stretch of a counter that is charged at one price list, with the balances that may pay for it. Claims
  * are served one after the other, each from its balances in burn-down order: the earliest units first, each unit by

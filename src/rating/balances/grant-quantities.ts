@@ -1,6 +1,6 @@
 /**
- * The quantities of the commits and credits that a recurring term creates (docs/subscriptions.md, "Credits for seats").
- * A linked term takes those of its subscription. Pure.
+ * The quantities of the commits and credits that a recurring term creates (docs/explanation/subscriptions.md, "Credits
+ * for seats"). A linked term takes those of its subscription. Pure.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';

@@ -1,6 +1,6 @@
 /**
- * The ledger and the balance of a commit or credit (docs/drawdown.md, "Ledger"). Both are computed from its terms
- * and `LedgerFacts` on every read; neither is stored. Pure.
+ * The ledger and the balance of a commit or credit (docs/explanation/drawdown.md, "Ledger"). Both are computed from its
+ * terms and `LedgerFacts` on every read; neither is stored. Pure.
  *
  * Each segment of the access schedule is a bucket: its amount is granted, adjusted by hand, drawn down by invoices,
  * and when the segment closes the rest rolls over or is lost.

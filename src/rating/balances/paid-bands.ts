@@ -1,6 +1,6 @@
 /**
  * A segment of a counter after drawdown: stretches of the counter, each with one price and one payer
- * (docs/drawdown.md, "What a balance covers"). Pure.
+ * (docs/explanation/drawdown.md, "What a balance covers"). Pure.
  *
  * The amount of a stretch is its units times its price. Where the rest of a balance is no multiple of a price, the
  * units that it covers are rounded down to 20 places: what it pays beyond their price lies at the upper end of the

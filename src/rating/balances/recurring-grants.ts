@@ -1,6 +1,7 @@
 /**
- * The commits and credits that a recurring term creates, its children: one for each of its periods (docs/contracts.md,
- * "Recurring commits and credits"). Pure: the same term and contract always give the same children with the same ids.
+ * The commits and credits that a recurring term creates, its children: one for each of its periods
+ * (docs/explanation/contracts.md, "Recurring commits and credits"). Pure: the same term and contract always give the
+ * same children with the same ids.
  */
 import { type Decimal, decimal, ONE, quotientDown, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';

@@ -1,6 +1,6 @@
 /**
  * Rollover: the part of a contract's commits and credits that moves to the renewing contract
- * (docs/contracts.md, "Transitions"). Each source commit becomes one commit of the newer contract, with one
+ * (docs/explanation/contracts.md, "Transitions"). Each source commit becomes one commit of the newer contract, with one
  * segment per segment that rolls over. Pure. Ids are derived from the source, so a recomputation gives the
  * same commits.
  */

@@ -1,6 +1,6 @@
 /**
- * Segments that increases of a subscription's quantity add to a commit or credit (docs/subscriptions.md, "Credits for
- * seats"). Pure.
+ * Segments that increases of a subscription's quantity add to a commit or credit (docs/explanation/subscriptions.md,
+ * "Credits for seats"). Pure.
  */
 import { derivedId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';

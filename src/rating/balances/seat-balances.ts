@@ -1,4 +1,4 @@
-/** The ledger of one seat in a commit or credit that is divided among seats (docs/subscriptions.md). Pure. */
+/** The ledger of one seat in a commit or credit that is divided among seats (docs/explanation/subscriptions.md). Pure. */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';

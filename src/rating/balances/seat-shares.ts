@@ -1,5 +1,5 @@
 /**
- * The shares of seats in commits and credits that are allocated to seats one by one (docs/subscriptions.md,
+ * The shares of seats in commits and credits that are allocated to seats one by one (docs/explanation/subscriptions.md,
  * "Credits for seats"). Pure.
  *
  * Each segment grants so many seats the same amount. A seat takes one of these shares when it is assigned, the oldest

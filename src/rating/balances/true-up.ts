@@ -1,4 +1,4 @@
-/** The shortfall of a postpaid commit (docs/drawdown.md, "True-ups"). Pure. */
+/** The shortfall of a postpaid commit (docs/explanation/drawdown.md, "True-ups"). Pure. */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, ManualEntry, RolledAmount } from '../../core/terms/ledger.ts';

@@ -1,6 +1,6 @@
 /**
  * Which products a composite product counts, and in which order composites follow from one another
- * (docs/rating.md, "Composite products"). Pure.
+ * (docs/explanation/rating.md, "Composite products"). Pure.
  */
 import type { CompositeProduct, CompositeTerms, Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
  * The lines of composite products on a usage invoice: percentages of the charges of other products
- * (docs/rating.md, "Composite products"). Pure.
+ * (docs/explanation/rating.md, "Composite products"). Pure.
  */
 
 import type { Product } from '../../core/catalogue.ts';

@@ -1,4 +1,4 @@
-/** The terms that the price of a charge of a subscription comes from (docs/subscriptions.md). Pure. */
+/** The terms that the price of a charge of a subscription comes from (docs/explanation/subscriptions.md). Pure. */
 import type { SubscriptionInvoiceLine } from '../../core/invoice.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';

@@ -1,6 +1,6 @@
 /**
- * Lines of quantities that a client gives for a time in the past (docs/invoices.md, "Historical invoices"). They are
- * priced like usage, with the rates and overrides of their time. Pure.
+ * Lines of quantities that a client gives for a time in the past (docs/explanation/invoices.md, "Historical invoices").
+ * They are priced like usage, with the rates and overrides of their time. Pure.
  *
  * A quantity has one price: where the price changes within its time, nobody knows which part was used before. Tiers are
  * counted over the whole invoice, for each product with its group values.

@@ -1,6 +1,7 @@
 /**
- * A slot: the stretch of a counter that held usage would extend, with its prices (docs/holds.md). Outstanding usage in
- * it costs as much as the invoice would charge for all of it together, so that tiers are reached in any order. Pure.
+ * A slot: the stretch of a counter that held usage would extend, with its prices (docs/explanation/holds.md).
+ * Outstanding usage in it costs as much as the invoice would charge for all of it together, so that tiers are reached
+ * in any order. Pure.
  */
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';

@@ -1,7 +1,7 @@
 /**
- * The charges on balances in the order in which invoices draw on them (docs/holds.md, "The law"): the charges of
- * drafts, and outstanding usage between them. Neighbours that the same balances may pay are one run, so that allocation
- * takes one step for each run.
+ * The charges on balances in the order in which invoices draw on them (docs/explanation/holds.md, "The law"): the
+ * charges of drafts, and outstanding usage between them. Neighbours that the same balances may pay are one run, so that
+ * allocation takes one step for each run.
  *
  * More of a charge never leaves more in any balance for those after it. So what is left after everything that is
  * outstanding is the least that any part of it can leave, and one allocation stands for every part that may be settled.

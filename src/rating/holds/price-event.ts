@@ -1,6 +1,6 @@
 /**
- * The charge for an event on a draft, by the rules of invoices (docs/holds.md, "What an event costs"): the counters
- * that it extends, at the rates of its time, with the balances that may pay. Pure.
+ * The charge for an event on a draft, by the rules of invoices (docs/explanation/holds.md, "What an event costs"): the
+ * counters that it extends, at the rates of its time, with the balances that may pay. Pure.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';

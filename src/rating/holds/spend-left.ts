@@ -1,4 +1,7 @@
-/** The spend of a draft that counts for the spend limit of its contract (docs/holds.md, "Spend limits"). Pure. */
+/**
+ * The spend of a draft that counts for the spend limit of its contract (docs/explanation/holds.md, "Spend limits").
+ * Pure.
+ */
 import { sum } from '../../core/decimal.ts';
 import { countsInTotal, isConversionLine, isUsageLine } from '../../core/invoice.ts';
 import type { Contract } from '../../core/terms/contract.ts';

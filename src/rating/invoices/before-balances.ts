@@ -1,6 +1,6 @@
 /**
  * The lines of an invoice as they are before commits and credits: what its usage and its terms charge, whoever pays
- * (docs/spend-breakdowns.md). Pure.
+ * (docs/explanation/spend-breakdowns.md). Pure.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { resultAtOnce } from '../../core/in-chunks.ts';

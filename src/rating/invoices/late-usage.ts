@@ -1,6 +1,6 @@
 /**
  * Late usage of an issued invoice: the difference between a recomputation from today's events, under the
- * invoice's terms, and the issued lines (docs/invoices.md, "Late usage").
+ * invoice's terms, and the issued lines (docs/explanation/invoices.md, "Late usage").
  *
  * Compares whole line keys. A late event moves the counter and so changes later tiers and segments too, which
  * makes differences of single lines meaningless.

@@ -1,5 +1,5 @@
 /**
- * Distributes the charges of invoice lines over the events of their usage (docs/spend-breakdowns.md). Pure.
+ * Distributes the charges of invoice lines over the events of their usage (docs/explanation/spend-breakdowns.md). Pure.
  *
  * Each hour of a line is distributed on its own, in proportion to what events contribute to the metric in this hour. The
  * shares of an hour add up to it, to the last digit.

@@ -1,5 +1,5 @@
 /**
- * Usage billing periods of a contract (docs/rating.md, "Billing periods").
+ * Usage billing periods of a contract (docs/explanation/rating.md, "Billing periods").
  *
  * Boundaries are anchor + k × step. Steps in months count from the anchor, and days beyond a month's end are
  * clamped to its last day. The first period runs from the contract's start to the next boundary, the last one

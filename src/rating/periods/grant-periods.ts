@@ -1,6 +1,6 @@
 /**
- * The periods of recurring commits and credits (docs/contracts.md, "Recurring commits and credits"). With a separate
- * frequency, a term's periods count from its start; otherwise they are those of the usage invoices. Pure.
+ * The periods of recurring commits and credits (docs/explanation/contracts.md, "Recurring commits and credits"). With a
+ * separate frequency, a term's periods count from its start; otherwise they are those of the usage invoices. Pure.
  */
 import { assert } from '../../core/errors.ts';
 import type { Contract } from '../../core/terms/contract.ts';

@@ -1,4 +1,4 @@
-/** The dates and amounts of a recurring invoice schedule (docs/contracts.md, "Schedules"). Pure. */
+/** The dates and amounts of a recurring invoice schedule (docs/explanation/contracts.md, "Schedules"). Pure. */
 import { minorUnitPlaces } from '../../core/currencies.ts';
 import { Decimal, divideTo20Places, ONE, roundDecimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** The billing periods of subscriptions (docs/contracts.md, "Subscriptions"). Pure. */
+/** The billing periods of subscriptions (docs/explanation/contracts.md, "Subscriptions"). Pure. */
 import type { BillingFrequency } from '../../core/catalogue.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';

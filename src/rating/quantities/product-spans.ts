@@ -1,6 +1,6 @@
 /**
  * A product's versions over a billing period: the metric and settings in force at each time, and the resets of
- * its counters (docs/rating.md, "Product versions").
+ * its counters (docs/explanation/rating.md, "Product versions").
  */
 
 import type { Product, ProductVersion } from '../../core/catalogue.ts';

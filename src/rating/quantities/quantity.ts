@@ -1,6 +1,6 @@
 /**
  * The billed quantity of a metric's value: Q = round(convert(V)). Always computed from the cumulative value,
- * never from an increment, so that increments of Q add up to Q (docs/rating.md, "Quantity").
+ * never from an increment, so that increments of Q add up to Q (docs/explanation/rating.md, "Quantity").
  */
 import type { ProductVersion } from '../../core/catalogue.ts';
 import { type Decimal, divideTo20Places, ONE, roundDecimal, ZERO } from '../../core/decimal.ts';

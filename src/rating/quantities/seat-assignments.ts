@@ -1,4 +1,7 @@
-/** When each seat of a subscription is assigned, computed from its changes (docs/subscriptions.md, "Seats"). Pure. */
+/**
+ * When each seat of a subscription is assigned, computed from its changes (docs/explanation/subscriptions.md, "Seats").
+ * Pure.
+ */
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 

@@ -1,4 +1,4 @@
-/** Which charges meet the specifiers of balances and overrides (docs/rating.md, "Overrides"). Pure. */
+/** Which charges meet the specifiers of balances and overrides (docs/explanation/rating.md, "Overrides"). Pure. */
 import { ownValue } from '../../core/own-value.ts';
 import type { UsageSpecifier } from '../../core/terms/applicability.ts';
 import type { GroupValues } from './group-values.ts';

@@ -1,5 +1,5 @@
 /**
- * The quantity of a subscription over time, computed from its changes (docs/contracts.md, "Subscriptions").
+ * The quantity of a subscription over time, computed from its changes (docs/explanation/contracts.md, "Subscriptions").
  * Changes apply in the order of their starts; those with one start in the order of submission.
  */
 import { Decimal, ZERO } from '../../core/decimal.ts';

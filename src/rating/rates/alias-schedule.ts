@@ -1,6 +1,6 @@
 /**
- * Assignments of aliases over time, to rate cards (docs/catalogue.md, "Rate cards") or to packages
- * (docs/packages.md, "Aliases"). Pure.
+ * Assignments of aliases over time, to rate cards (docs/explanation/catalogue.md, "Rate cards") or to packages
+ * (docs/explanation/packages.md, "Aliases"). Pure.
  *
  * An alias has one holder at a time. A new assignment to another holder ends an earlier assignment at its
  * start. An overlapping earlier assignment that would start later never takes effect.

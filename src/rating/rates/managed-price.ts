@@ -1,4 +1,4 @@
-/** The price of provider-priced tokens (docs/token-billing.md, "Prices"). Pure. */
+/** The price of provider-priced tokens (docs/explanation/token-billing.md, "Prices"). Pure. */
 import { type Decimal, decimal, divideTo20Places, ONE } from '../../core/decimal.ts';
 
 /** Rates are for a million tokens, in cents. */

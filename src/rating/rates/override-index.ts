@@ -1,6 +1,6 @@
 /**
- * Selects the overrides that decide a price, by target and by time, without looking at the others (docs/rating.md,
- * "Overrides"). Rating and the rate schedule of a contract use the same index.
+ * Selects the overrides that decide a price, by target and by time, without looking at the others
+ * (docs/explanation/rating.md, "Overrides"). Rating and the rate schedule of a contract use the same index.
  *
  * Building it takes n log n steps for n overrides; a decision takes a binary search in each group of overrides with
  * the same target.

@@ -1,5 +1,5 @@
 /**
- * Applies overrides to a price (docs/rating.md, "Overrides"). override-index.ts selects them.
+ * Applies overrides to a price (docs/explanation/rating.md, "Overrides"). override-index.ts selects them.
  *
  * Overrides do not stack. Precedence, highest first: commit-specific OVERWRITE, commit-specific multipliers,
  * contract-level OVERWRITE, contract-level multipliers.

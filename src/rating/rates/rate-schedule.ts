@@ -2,7 +2,7 @@
  * Rates over time: turns rates as added into non-overlapping effective segments.
  *
  * One identity is (rate card, product, exact pricing group values, billing frequency). Its rates apply in the
- * order in which they were added (docs/rating.md, "Rates over time"):
+ * order in which they were added (docs/explanation/rating.md, "Rates over time"):
  * - a rate with an end is in force for exactly its range; afterwards the interrupted rate resumes;
  * - an open-ended rate is in force until the next rate that starts later;
  * - a rate with the same start replaces the earlier one, except that an open-ended rate resumes after a

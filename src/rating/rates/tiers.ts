@@ -1,5 +1,5 @@
 /**
- * Graduated prices: each unit has the price of the tier it falls in (docs/rating.md, "Tiers").
+ * Graduated prices: each unit has the price of the tier it falls in (docs/explanation/rating.md, "Tiers").
  *
  * A rate is a list of price bands over the cumulative quantity of a line key; a flat rate is one unbounded
  * band. A change of the quantity crosses bands, upwards with positive amounts and downwards with negative

@@ -1,4 +1,6 @@
-/** The provider's cost of tokens beside the amount billed for them (docs/token-billing.md, "Margin"). Pure. */
+/**
+ * The provider's cost of tokens beside the amount billed for them (docs/explanation/token-billing.md, "Margin"). Pure.
+ */
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PricedModel, TokenKind } from '../../core/token-billing.ts';

@@ -1,5 +1,6 @@
 /**
- * The lines of charges of subscriptions, and what balances may pay of them (docs/subscriptions.md, "Lines"). Pure.
+ * The lines of charges of subscriptions, and what balances may pay of them (docs/explanation/subscriptions.md,
+ * "Lines"). Pure.
  *
  * A charge is a counter from the units below it to those with it, which moves in one window of its invoice.
  */

@@ -1,6 +1,6 @@
 /**
  * Scheduled charges and commit purchases on usage invoices: an item joins the invoice of the billing period that ends
- * on its day, in UTC (docs/invoices.md, "Scheduled invoices").
+ * on its day, in UTC (docs/explanation/invoices.md, "Scheduled invoices").
  */
 import { floorToDay, type Instant, type Interval } from '../../core/time.ts';
 import { type PeriodTerms, periodContaining } from '../periods/billing-periods.ts';

@@ -1,7 +1,7 @@
 /**
  * The amounts that a contract is invoiced on given dates: its scheduled charges and discounts, the requested items of
  * its professional services, the purchases of its prepaid commits and the true-ups of its postpaid ones
- * (docs/invoices.md, "Scheduled invoices"). The charges of its subscriptions are added to them.
+ * (docs/explanation/invoices.md, "Scheduled invoices"). The charges of its subscriptions are added to them.
  *
  * The amount of a true-up depends on usage. Its item has the whole commitment as amount, until the shortfall is known.
  */

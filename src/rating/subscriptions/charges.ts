@@ -1,6 +1,6 @@
 /**
- * The charges of a subscription (docs/subscriptions.md, "Charges"). Drafts, issued invoices, previews and the history of
- * quantities all have them from here. Pure.
+ * The charges of a subscription (docs/explanation/subscriptions.md, "Charges"). Drafts, issued invoices, previews and
+ * the history of quantities all have them from here. Pure.
  *
  * Issued charges are part of the input: the charges are what is still owed, so that a change in the past never
  * bills anything twice.

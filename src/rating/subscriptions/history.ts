@@ -1,4 +1,4 @@
-/** The quantities and costs of a subscription, up to a moment (docs/subscriptions.md, "History"). Pure. */
+/** The quantities and costs of a subscription, up to a moment (docs/explanation/subscriptions.md, "History"). Pure. */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';

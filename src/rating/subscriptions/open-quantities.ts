@@ -1,6 +1,6 @@
 /**
- * The quantities of a subscription in one billing period that are not billed yet (docs/subscriptions.md, "Quantities").
- * Pure.
+ * The quantities of a subscription in one billing period that are not billed yet (docs/explanation/subscriptions.md,
+ * "Quantities"). Pure.
  *
  * In a period only the highest quantity so far counts: a decrease gives nothing back, and an increase owes what goes
  * above that. Each billed charge covers a quantity for some time. The owed quantity that is not covered is cut into

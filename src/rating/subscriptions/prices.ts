@@ -1,4 +1,7 @@
-/** The prices of the subscriptions of one contract: its rate card under its overrides (docs/subscriptions.md). Pure. */
+/**
+ * The prices of the subscriptions of one contract: its rate card under its overrides
+ * (docs/explanation/subscriptions.md). Pure.
+ */
 import type { Product, RateEntry } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';

@@ -1,4 +1,4 @@
-/** Prorated prices (docs/subscriptions.md, "Proration"). Pure. */
+/** Prorated prices (docs/explanation/subscriptions.md, "Proration"). Pure. */
 import { Decimal, divideTo20Places, type RoundingMethod, roundDecimal } from '../../core/decimal.ts';
 import type { PRORATION_ROUNDING_METHODS } from '../../core/terms/recurring-commits.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';

@@ -1,6 +1,6 @@
 /**
  * Billing periods of subscriptions at whose start there is no rate, so that nothing is charged for them
- * (docs/subscriptions.md, "Charges"). Nobody decided so, as opposed to those that are not entitled. Pure.
+ * (docs/explanation/subscriptions.md, "Charges"). Nobody decided so, as opposed to those that are not entitled. Pure.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Contract } from '../../core/terms/contract.ts';

@@ -1,4 +1,4 @@
-/** Which balances a prepaid balance threshold looks at (docs/thresholds.md, "The balance"). Pure. */
+/** Which balances a prepaid balance threshold looks at (docs/explanation/thresholds.md, "The balance"). Pure. */
 import type { CustomFields } from '../../core/custom-fields.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';

@@ -1,4 +1,4 @@
-/** The price of a threshold charge with its discount (docs/thresholds.md, "Discounts"). Pure. */
+/** The price of a threshold charge with its discount (docs/explanation/thresholds.md, "Discounts"). Pure. */
 import { type Decimal, divideTo20Places, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import type { ThresholdDiscount } from '../../core/terms/thresholds.ts';
 

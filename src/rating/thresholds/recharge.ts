@@ -1,4 +1,4 @@
-/** How much a prepaid balance threshold charges (docs/thresholds.md, "Auto top-up"). Pure. */
+/** How much a prepaid balance threshold charges (docs/explanation/thresholds.md, "Auto top-up"). Pure. */
 import { type Decimal, decimal, maximum, minimum } from '../../core/decimal.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';
 

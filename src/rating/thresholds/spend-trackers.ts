@@ -1,4 +1,7 @@
-/** The spend that spend trackers have counted in a billing period (docs/thresholds.md, "Spend trackers"). Pure. */
+/**
+ * The spend that spend trackers have counted in a billing period (docs/explanation/thresholds.md, "Spend trackers").
+ * Pure.
+ */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import type { SPEND_SOURCES, SpendTracker } from '../../core/terms/thresholds.ts';
 import { contains, type Instant, type Interval } from '../../core/time.ts';

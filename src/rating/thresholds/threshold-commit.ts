@@ -1,4 +1,4 @@
-/** The commit that a threshold buys (docs/thresholds.md, "The commit"). Pure. */
+/** The commit that a threshold buys (docs/explanation/thresholds.md, "The commit"). Pure. */
 import { type Decimal, decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { ANY_USAGE } from '../../core/terms/applicability.ts';
 import { type Commit, DEFAULT_PRIORITY } from '../../core/terms/commits.ts';

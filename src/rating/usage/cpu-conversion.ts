@@ -1,6 +1,6 @@
 /**
  * Conversion of custom pricing units to the currency of the invoice. Usage lines stay in the custom unit, and
- * one conversion line per unit bills their sum (docs/invoices.md, "Custom pricing units").
+ * one conversion line per unit bills their sum (docs/explanation/invoices.md, "Custom pricing units").
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';

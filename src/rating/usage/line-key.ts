@@ -1,6 +1,6 @@
 /**
  * A line key - product, pricing values, presentation values - and its counter: the billable quantity of
- * the key since the counter started, as a function of time (docs/rating.md, "Quantity").
+ * the key since the counter started, as a function of time (docs/explanation/rating.md, "Quantity").
  */
 
 import { type Decimal, ZERO } from '../../core/decimal.ts';

@@ -1,6 +1,7 @@
 /**
- * Which groups of a metric's usage a product of a managed rate card bills (docs/token-billing.md, "Which product bills
- * what"). The products of one kind of tokens share a metric, so each of them meets the usage of all models.
+ * Which groups of a metric's usage a product of a managed rate card bills (docs/explanation/token-billing.md, "Which
+ * product bills what"). The products of one kind of tokens share a metric, so each of them meets the usage of all
+ * models.
  *
  * Owns: whose usage is whose, and who reports usage that is nobody's. Does not own: prices. Pure.
  */

@@ -1,4 +1,4 @@
-/** The states of alerts (docs/notifications.md, "Alerts"). */
+/** The states of alerts (docs/explanation/notifications.md, "Alerts"). */
 import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
 import type { AlertState } from '../../core/alerts.ts';
 import type { Instant } from '../../core/time.ts';

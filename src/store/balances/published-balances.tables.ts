@@ -4,8 +4,8 @@ import { COMMIT_TYPES } from '../../core/terms/commits.ts';
 import { exact, instant } from '../base/columns.ts';
 
 /**
- * The remaining amounts of commits and credits, for clients that read it here (docs/sql.md, "How balances get there").
- * A copy: the service reads nothing back from it. Without foreign keys, so that it locks no row of a commit.
+ * The remaining amounts of commits and credits, for clients that read it here (docs/reference/sql.md, "How balances get
+ * there"). A copy: the service reads nothing back from it. Without foreign keys, so that it locks no row of a commit.
  */
 export const publishedBalances = pgTable(
   'published_balances',

@@ -1,4 +1,4 @@
-/** Balances for clients that read them in PostgreSQL, and how far they are published (docs/sql.md). */
+/** Balances for clients that read them in PostgreSQL, and how far they are published (docs/reference/sql.md). */
 import {
   and,
   type Column,

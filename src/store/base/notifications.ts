@@ -4,7 +4,7 @@
  * Announcements while the connection is lost are missed: `onConnected` is called after every connection, for the
  * listener to forget what it can no longer trust.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import { createPoll, ignoreFailure } from '../../runtime/poll.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
 
 interface Subscription {
@@ -24,25 +24,15 @@ export type Listen = (channel: string, listener: Listener) => Subscription;
 /** Returns at once; the connection is opened, and opened again, in the background. */
 export function listenTo(connection: PostgresConnection, channel: string, listener: Listener): Subscription {
   const closing = new AbortController();
-  const running = keepListening(connection, channel, listener, closing.signal);
+  const work = () => listenOnce(connection, channel, listener, closing.signal);
+  const poll = createPoll({ intervalMs: RETRY_MS, work, onFailure: ignoreFailure });
+  poll.start({ now: true });
   return {
     async close() {
       closing.abort();
-      await running;
+      await poll.close();
     },
   };
-}
-
-async function keepListening(
-  connection: PostgresConnection,
-  channel: string,
-  listener: Listener,
-  closing: AbortSignal,
-): Promise<void> {
-  while (!closing.aborted) {
-    await listenOnce(connection, channel, listener, closing);
-    await pause(RETRY_MS, undefined, { signal: closing, ref: false }).catch(() => undefined);
-  }
 }
 
 /** Resolves when the connection is lost, cannot be opened, or is not needed any more. */

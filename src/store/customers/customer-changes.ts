@@ -1,4 +1,4 @@
-/** The feed of changed customers, which evaluations follow (docs/thresholds.md, "When it is evaluated"). */
+/** The feed of changed customers, which evaluations follow (docs/explanation/thresholds.md, "When it is evaluated"). */
 import { asc, desc, gt, lt } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import { rowInsertion } from '../base/built-once.ts';

@@ -1,4 +1,4 @@
-/** Removes what identifies a customer from PostgreSQL (docs/erasure.md). */
+/** Removes what identifies a customer from PostgreSQL (docs/how-to/erasure.md). */
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm';
 import { NO_ALERT_FILTERS } from '../../core/alerts.ts';
 import type { Instant } from '../../core/time.ts';

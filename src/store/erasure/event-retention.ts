@@ -1,5 +1,5 @@
 /**
- * From when on events are kept (docs/events.md, "Retention"). Everything before is gone, or about to go.
+ * From when on events are kept (docs/explanation/events.md, "Retention"). Everything before is gone, or about to go.
  *
  * Work that needs events of the past holds the row (`for share`) until its transaction ends; moving it waits for them,
  * and then sees what they have written.

@@ -1,4 +1,4 @@
-/** From when on the identities of CloudEvents can be undone (docs/events.md). The migration wrote it. */
+/** From when on the identities of CloudEvents can be undone (docs/explanation/events.md). The migration wrote it. */
 import type { Instant } from '../../core/time.ts';
 import type { Database } from '../base/database.ts';
 import { cloudEventIdentities } from './cloud-event-identities.tables.ts';

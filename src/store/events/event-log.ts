@@ -1,4 +1,4 @@
-/** The state of the log of events in PostgreSQL (docs/operations.md, "Damaged data"). */
+/** The state of the log of events in PostgreSQL (docs/how-to/operations.md, "Damaged data"). */
 import type { Instant } from '../../core/time.ts';
 import type { Database } from '../base/database.ts';
 import { eventLog } from './event-log.tables.ts';

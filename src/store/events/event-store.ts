@@ -1,4 +1,4 @@
-/** The record of the parts that ClickHouse has, and of those that it has lost (docs/operations.md). */
+/** The record of the parts that ClickHouse has, and of those that it has lost (docs/how-to/operations.md). */
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';

@@ -1,4 +1,4 @@
-/** From when on spans are known by the id of the answer (docs/token-billing.md). The migration wrote it. */
+/** From when on spans are known by the id of the answer (docs/explanation/token-billing.md). The migration wrote it. */
 import type { Instant } from '../../core/time.ts';
 import type { Database } from '../base/database.ts';
 import { spanIdentities } from './span-identities.tables.ts';

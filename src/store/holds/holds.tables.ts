@@ -6,7 +6,7 @@ import { customers } from '../customers/customers.tables.ts';
 /** `expired` is written when it is noticed: an active hold whose time is over has ended as well. */
 export const HOLD_STATUSES = ['active', 'settled', 'released', 'expired'] as const;
 
-/** Amounts that are held of balances and limits before usage happens (docs/holds.md). */
+/** Amounts that are held of balances and limits before usage happens (docs/explanation/holds.md). */
 export const holds = pgTable(
   'holds',
   {

@@ -1,4 +1,4 @@
-/** Holds: what is held of balances and limits before usage happens (docs/holds.md). */
+/** Holds: what is held of balances and limits before usage happens (docs/explanation/holds.md). */
 import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { type Decimal, decimal } from '../../core/decimal.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';

@@ -1,4 +1,4 @@
-/** Issued invoices on their way to billing providers, and what these have of them (docs/payments.md). */
+/** Issued invoices on their way to billing providers, and what these have of them (docs/explanation/payments.md). */
 import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
 import { assert } from '../../core/errors.ts';

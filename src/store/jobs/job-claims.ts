@@ -1,6 +1,6 @@
 /**
- * Claims on jobs (docs/jobs.md, "Prepared without a transaction"). A process claims jobs while it prepares their
- * work, so that no other process does the same. A claim lasts for seconds and is renewed, so the jobs of a killed
+ * Claims on jobs (docs/explanation/jobs.md, "Prepared without a transaction"). A process claims jobs while it prepares
+ * their work, so that no other process does the same. A claim lasts for seconds and is renewed, so the jobs of a killed
  * process are soon free. It is not needed for correctness: only a transaction that holds the row does the job.
  */
 import { and, asc, eq, inArray, not, type SQL, sql } from 'drizzle-orm';

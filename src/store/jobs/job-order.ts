@@ -1,6 +1,6 @@
 /**
- * The order of jobs (docs/jobs.md): by instant, then by the rank of their kind, then by id. Failed jobs lose their
- * place, and the later jobs of their subject wait for them.
+ * The order of jobs (docs/explanation/jobs.md): by instant, then by the rank of their kind, then by id. Failed jobs
+ * lose their place, and the later jobs of their subject wait for them.
  *
  * `kinds` are all kinds that the process knows, by rank. Jobs of other kinds are ignored.
  */

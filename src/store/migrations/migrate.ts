@@ -163,7 +163,7 @@ export async function applyMigrations(db: Database, pending: readonly PostgresMi
       failed === undefined ? pending.map(({ name }) => name).join(', ') || 'of the record' : failed.name;
     throw new MigrationError(
       `migration ${which} could not be applied to ${STORE}: ${failureReason(error)}. ` +
-        'Nothing of it was kept and no data is lost. Remove the cause and start again, or go back to the version before (docs/operations.md)',
+        'Nothing of it was kept and no data is lost. Remove the cause and start again, or go back to the version before (docs/how-to/operations.md)',
       { cause: error },
     );
   }

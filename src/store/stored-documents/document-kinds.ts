@@ -1,4 +1,6 @@
-/** Every kind of JSON document in the database. A change of its schema adds a step here (docs/upgrades.md). */
+/**
+ * Every kind of JSON document in the database. A change of its schema adds a step here (docs/explanation/upgrades.md).
+ */
 import { alertFilters } from '../../core/alerts.ts';
 import { invoiceBalances } from '../../core/invoice-balances.ts';
 import { cardTerms, contractUsageTerms } from '../../core/invoice-terms.ts';

@@ -2,7 +2,7 @@
  * JSON documents in the database: each kind has a version, and one function for each step to the next. A document
  * of an earlier version is upgraded step by step when it is read; rows are not rewritten.
  *
- * docs/upgrades.md describes how to add a step, and which JSON columns are not documents.
+ * docs/explanation/upgrades.md describes how to add a step, and which JSON columns are not documents.
  */
 import { z } from 'zod';
 

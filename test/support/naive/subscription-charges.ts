@@ -1,6 +1,6 @@
 /**
  * The charges of a subscription as counters that balances may pay for, hour by hour and in exact fractions. Written
- * from the rules (docs/subscriptions.md); shares no code with src/rating. Nothing is billed before.
+ * from the rules (docs/explanation/subscriptions.md); shares no code with src/rating. Nothing is billed before.
  */
 import type { Product, RateEntry } from '../../../src/core/catalogue.ts';
 import { HOUR_MS, type Instant } from '../../../src/core/time.ts';

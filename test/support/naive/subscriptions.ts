@@ -1,7 +1,7 @@
 /**
  * The charges of a subscription, computed simply and slowly, hour by hour. They are written from the rules
- * (docs/subscriptions.md) and share no code with src/rating. Quantities are whole, and prices are multiples of the
- * hours of every period.
+ * (docs/explanation/subscriptions.md) and share no code with src/rating. Quantities are whole, and prices are multiples
+ * of the hours of every period.
  */
 import { HOUR_MS, type Instant } from '../../../src/core/time.ts';
 

@@ -7,8 +7,8 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { withEventLog } from '../../../src/app/logged-clickhouse.ts';
-import { createEmbeddedClickHouse } from '../../../src/app/stores.ts';
+import { withEventLog } from '../../../src/app/stores/logged-clickhouse.ts';
+import { createEmbeddedClickHouse } from '../../../src/app/stores/stores.ts';
 import { formatInstant } from '../../../src/core/time.ts';
 import { createIngest } from '../../../src/metering/ingest/ingest.ts';
 import { createRunRecord } from '../../../src/metering/ingest/known-ids/run-record.ts';

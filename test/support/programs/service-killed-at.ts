@@ -5,9 +5,9 @@
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createApplication } from '../../../src/app/application.ts';
-import { createHttpServer } from '../../../src/app/http-server.ts';
-import { startStores } from '../../../src/app/stores.ts';
+import { createApplication } from '../../../src/app/application/application.ts';
+import { createHttpServer } from '../../../src/app/http/http-server.ts';
+import { startStores } from '../../../src/app/stores/stores.ts';
 import { loadConfig, processEnvironment } from '../../../src/config.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { ClickHouse } from '../../../src/metering/client/clickhouse.ts';

@@ -3,7 +3,7 @@
  * how its allocator keeps memory.
  */
 import { z } from 'zod';
-import { createEmbeddedClickHouse } from '../../../src/app/stores.ts';
+import { createEmbeddedClickHouse } from '../../../src/app/stores/stores.ts';
 
 const [settings = '', directory = ''] = process.argv.slice(2);
 process.env.JE_MALLOC_CONF = settings;

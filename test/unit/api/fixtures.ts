@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Authenticate } from '../../../src/access/tokens.ts';
 import type { RouteDefinition } from '../../../src/api/http/route.ts';
-import { type App, type AppParts, createApp } from '../../../src/app/http-app.ts';
+import { type App, type AppParts, createApp } from '../../../src/app/http/http-app.ts';
 import type { TokenScope } from '../../../src/core/token-scopes.ts';
 import { type ApiClient, createApiClient } from '../../support/api-client.ts';
 

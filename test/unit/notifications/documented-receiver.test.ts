@@ -1,4 +1,4 @@
-/** The receiver of docs/notifications.md, run as it is printed there. */
+/** The receiver of docs/explanation/notifications.md, run as it is printed there. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { sendWebhook } from '../../../src/notifications/webhooks/send.ts';
 import { newSecret, signatureHeaders } from '../../../src/notifications/webhooks/signature.ts';
 
-const page = await readFile(new URL('../../../docs/notifications.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../../docs/explanation/notifications.md', import.meta.url), 'utf8');
 const [, printed = ''] = /```js\n(.*?)\n```/s.exec(page) ?? [];
 
 async function freePort(): Promise<number> {

@@ -52,6 +52,52 @@ describe('a poll', () => {
     expect(poll.figures()).toEqual({ runs: 5, failures: 3 });
   });
 
+  it('a poll that is asked to run soon does so at once, and once more after a run in progress', async () => {
+    const ends: (() => void)[] = [];
+    const work = () => new Promise<void>((resolve) => void ends.push(resolve));
+    const poll = createPoll({ intervalMs: 1_000, work, onFailure: () => {} });
+    poll.soon();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(ends).toHaveLength(0);
+    poll.start();
+    poll.soon();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ends).toHaveLength(1);
+    poll.soon();
+    poll.soon();
+    ends[0]?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ends).toHaveLength(2);
+    ends[1]?.();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(ends).toHaveLength(2);
+    const closed = poll.close();
+    poll.soon();
+    await closed;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([ends.length, vi.getTimerCount()]).toEqual([2, 0]);
+  });
+
+  it('a poll asks for each of its intervals, with how long the run took and whether it failed', async () => {
+    const asked: unknown[] = [];
+    const begun: number[] = [];
+    const poll = createPoll({
+      intervalMs: (last) => asked.push(last) * 100,
+      async work() {
+        begun.push(Date.now());
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        if (begun.length === 2) throw new Error('failed');
+      },
+      onFailure: () => {},
+    });
+    const start = Date.now();
+    poll.start({ now: true });
+    await vi.advanceTimersByTimeAsync(330);
+    await poll.close();
+    expect(begun.map((at) => at - start)).toEqual([0, 110, 320]);
+    expect(asked.slice(0, 2)).toMatchObject([{ hasFailed: false }, { tookMs: 10, hasFailed: true }]);
+  });
+
   it('a poll that is closed before it has started never runs', async () => {
     let runs = 0;
     const poll = createPoll({ intervalMs: 10, work: () => (runs += 1), onFailure: () => {} });

@@ -1,4 +1,4 @@
-/** Ledgers of commits and credits as CSV: one row per entry (docs/exports.md). */
+/** Ledgers of commits and credits as CSV: one row per entry (docs/reference/exports.md). */
 import { z } from 'zod';
 import { Decimal } from '../../../core/decimal.ts';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';

@@ -1,4 +1,4 @@
-/** Whether a customer may use something now (docs/holds.md, "Check"). */
+/** Whether a customer may use something now (docs/explanation/holds.md, "Check"). */
 import { z } from 'zod';
 import { CHECK_AGE_SECONDS } from '../../../billing/holds/check.ts';
 import type { Holds } from '../../../billing/holds/holds.ts';

@@ -1,4 +1,4 @@
-/** Invoices and breakdowns as CSV: one row per line item (docs/exports.md). */
+/** Invoices and breakdowns as CSV: one row per line item (docs/reference/exports.md). */
 import type { z } from 'zod';
 import { currencyOf, inMajorUnits } from '../../../core/currencies.ts';
 import { Decimal } from '../../../core/decimal.ts';

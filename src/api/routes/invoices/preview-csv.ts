@@ -1,4 +1,4 @@
-/** Differences of previewed invoices as CSV: one row per invoice (docs/exports.md). */
+/** Differences of previewed invoices as CSV: one row per invoice (docs/reference/exports.md). */
 import type { z } from 'zod';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
 import type { customerDifferenceSchema } from './preview-schemas.ts';

@@ -1,4 +1,4 @@
-/** Spend by properties of events as CSV: one row per line and group (docs/exports.md). */
+/** Spend by properties of events as CSV: one row per line and group (docs/reference/exports.md). */
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
 import type { SpendWire } from './spend-schemas.ts';
 

@@ -1,4 +1,4 @@
-/** Managed prices of rate cards on the wire (docs/token-billing.md). */
+/** Managed prices of rate cards on the wire (docs/explanation/token-billing.md). */
 import { z } from 'zod';
 import type { RowContext } from '../../../billing/billing-context.ts';
 import type { ManagedPricing, ManagedPricingUpdate } from '../../../billing/token-billing/managed-cards.ts';

@@ -1,4 +1,7 @@
-/** Token billing: margins, and what has no price (docs/token-billing.md). Managed rate cards are in routes/rate-cards. */
+/**
+ * Token billing: margins, and what has no price (docs/explanation/token-billing.md). Managed rate cards are in
+ * routes/rate-cards.
+ */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listUnpriced } from '../../../billing/token-billing/list-unpriced.ts';

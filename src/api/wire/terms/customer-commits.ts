@@ -66,7 +66,7 @@ export const customerCredit = readAs(
   }),
 );
 
-/** Accepted and without effect (docs/contracts.md, "Not supported"). */
+/** Accepted and without effect (docs/explanation/contracts.md, "Not supported"). */
 const ignored = dropped(z.unknown().optional());
 
 const editFields = {

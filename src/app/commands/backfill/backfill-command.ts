@@ -1,11 +1,11 @@
-/** The command that loads events of any age: progress and a summary on standard output (docs/backfill.md). */
+/** The command that loads events of any age: progress and a summary on standard output (docs/how-to/backfill.md). */
 import { type Config, ConfigError, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
 import { recordedUpTo } from '../../../metering/ingest/known-ids/run-record.ts';
+import { failingWith } from '../../failures/command-failure.ts';
 import { commandConfig } from '../command-config.ts';
-import { failingWith } from '../command-failure.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { createTerminal } from '../terminal/terminal.ts';

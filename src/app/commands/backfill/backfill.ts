@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf } from '../../../core/failures.ts';
+import { ignoreFailure } from '../../../runtime/poll.ts';
 import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
 import { BackfillFailure, EXIT, InputFailure } from './failure.ts';
 import type { InputFile } from './files/input-file.ts';
@@ -45,12 +46,6 @@ export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
   const { file, from, clock, signal } = backfill;
   const explain = explainer(file, backfill.reading);
   let storing = Promise.resolve(from);
-  // Its failure is handled where it is awaited; until then it must not end the process.
-  const follow = (batch: CheckedBatch) => {
-    const next = storing.then((progress) => storeBatch(backfill, batch, progress));
-    next.catch(() => {});
-    return next;
-  };
   try {
     for await (const { lines, fraction } of readBatches(file, from, backfill.reading)) {
       const checked = { ...checkLines(lines, clock.now(), explain), lines, fraction };
@@ -60,7 +55,9 @@ export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
       if (first !== undefined && backfill.report === null) {
         throw await stopAt(first, backfill, checked, progress);
       }
-      storing = follow(checked);
+      storing = storeBatch(backfill, checked, progress);
+      // Its failure is handled where it is awaited; until then it must not end the process.
+      storing.catch(ignoreFailure);
     }
   } catch (error) {
     if (!(error instanceof InputFailure)) throw error;

@@ -1,5 +1,5 @@
-/** Exit codes and failures of a backfill; docs/backfill.md describes the codes. */
-import { CommandFailure } from '../command-failure.ts';
+/** Exit codes and failures of a backfill; docs/how-to/backfill.md describes the codes. */
+import { CommandFailure } from '../../failures/command-failure.ts';
 
 export const EXIT = {
   complete: 0,

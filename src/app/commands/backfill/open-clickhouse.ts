@@ -12,8 +12,8 @@ import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
 import { USAGE_EVENTS_TABLE } from '../../../metering/ingest/encode-events.ts';
 import { applySchema } from '../../../metering/schema/schema.ts';
-import { withTakenUpEvents } from '../../logged-clickhouse.ts';
-import { createEmbeddedClickHouse } from '../../stores.ts';
+import { withTakenUpEvents } from '../../stores/logged-clickhouse.ts';
+import { createEmbeddedClickHouse } from '../../stores/stores.ts';
 import { BackfillFailure } from './failure.ts';
 
 export interface OpenClickHouse {

@@ -1,7 +1,7 @@
 /**
  * Stores a batch of events whose ids are not stored yet. Exact against everything stored, of any age, by
  * looking the ids up in ClickHouse before each insert; a service that stores the same id in between is
- * reconciled by that service (docs/deduplication.md).
+ * reconciled by that service (docs/explanation/deduplication.md).
  */
 import type { Instant } from '../../../core/time.ts';
 import { formatInstant } from '../../../core/time.ts';

@@ -1,6 +1,6 @@
 /**
- * The command that backs up a running service (docs/backups.md). It reads beside the service, in a separate process with a
- * lower priority, so that requests do not wait for it.
+ * The command that backs up a running service (docs/how-to/backups.md). It reads beside the service, in a separate
+ * process with a lower priority, so that requests do not wait for it.
  *
  * The order makes both stores one: a snapshot of PostgreSQL, then ClickHouse with every event that was acknowledged
  * until then. Everything that PostgreSQL says of ClickHouse is there, and the rest is later usage.
@@ -24,21 +24,21 @@ import { findAppliedMigrations } from '../../../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
 import { VERSION } from '../../../version.ts';
 import { type AskedService, askService } from '../../backups/backup-channel.ts';
+import { bytesOf, type Manifest } from '../../backups/manifest.ts';
 import type { FrozenTables } from '../../backups/messages.ts';
+import { openPlace } from '../../backups/open-place.ts';
+import type { BackupPlace } from '../../backups/place.ts';
+import { BackupWriter, backupName, lastManifest } from '../../backups/repository.ts';
+import { CommandFailure, EXIT, failingWith } from '../../failures/command-failure.ts';
 import { commandConfig } from '../command-config.ts';
-import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { databaseOfService } from '../token-command.ts';
 import { backUpServers } from './backup-servers.ts';
 import { bytesToCopy, copyParts, findParts } from './copy-parts.ts';
 import { copyRows } from './copy-rows.ts';
-import { bytesOf, type Manifest } from './manifest.ts';
-import { openPlace } from './open-place.ts';
 import type { BackupOptions } from './options.ts';
-import type { BackupPlace } from './place.ts';
 import { type MadeBackup, reportBackup } from './report.ts';
-import { BackupWriter, backupName, lastManifest } from './repository.ts';
 import { createThrottle } from './throttle.ts';
 
 /** Returns the exit code. Throws a `CommandFailure` for what cannot be carried out. */

@@ -1,7 +1,7 @@
 /**
- * A backup of servers: the rows of PostgreSQL out of one snapshot, and ClickHouse by its own BACKUP, which begins when the
- * snapshot is there. In this order every invoice in the backup has its frozen hours, and every event that was acknowledged
- * before: servers answer when ClickHouse has it (docs/backups.md, "With servers").
+ * A backup of servers: the rows of PostgreSQL out of one snapshot, and ClickHouse by its own BACKUP, which begins when
+ * the snapshot is there. In this order every invoice in the backup has its frozen hours, and every event that was
+ * acknowledged before: servers answer when ClickHouse has it (docs/how-to/backups.md, "With servers").
  */
 import type { Config } from '../../../config.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
@@ -12,17 +12,17 @@ import { type DatabaseSnapshot, withDatabaseSnapshot } from '../../../store/base
 import { LOCKS } from '../../../store/base/lock-numbers.ts';
 import { findAppliedMigrations } from '../../../store/migrations/migrate.ts';
 import { VERSION } from '../../../version.ts';
-import { CommandFailure, WrongCall } from '../command-failure.ts';
+import type { Manifest } from '../../backups/manifest.ts';
+import type { BackupPlace } from '../../backups/place.ts';
+import { BackupWriter, backupName, lastManifest } from '../../backups/repository.ts';
+import { CommandFailure, WrongCall } from '../../failures/command-failure.ts';
 import { createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { databaseOfService } from '../token-command.ts';
 import { beginBackup, clickhousePlace, endOfWork, serverTables } from './clickhouse-server.ts';
 import { copyRows } from './copy-rows.ts';
-import type { Manifest } from './manifest.ts';
 import type { BackupOptions } from './options.ts';
-import type { BackupPlace } from './place.ts';
 import type { MadeBackup } from './report.ts';
-import { BackupWriter, backupName, lastManifest } from './repository.ts';
 import { createThrottle } from './throttle.ts';
 import { requireWhole } from './verify-restored.ts';
 
@@ -37,7 +37,7 @@ interface ServersBackup {
 export async function backUpServers(of: ServersBackup, clickhouseUrl: string): Promise<MadeBackup> {
   const { config, options } = of;
   if (config.clickhouseCluster !== undefined)
-    throw new CommandFailure('a cluster of ClickHouse is backed up by hand (docs/backups.md)');
+    throw new CommandFailure('a cluster of ClickHouse is backed up by hand (docs/how-to/backups.md)');
   if (options.keep !== null)
     throw new WrongCall('--keep is for an embedded ClickHouse: a server does not remove its backups');
   const clickhouse = createRemoteClickHouse({ url: clickhouseUrl, cluster: undefined });

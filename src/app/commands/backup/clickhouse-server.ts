@@ -11,7 +11,7 @@ import { messageOf } from '../../../core/failures.ts';
 import { HOUR_MS } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { stringLiteral } from '../../../metering/client/clickhouse-parameters.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 
 export interface ServerWork {
   /** Of ClickHouse, while it works. */

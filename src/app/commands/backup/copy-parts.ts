@@ -7,10 +7,10 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../core/failures.ts';
+import type { Manifest, TablePart } from '../../backups/manifest.ts';
 import type { FrozenTables } from '../../backups/messages.ts';
-import { CommandFailure } from '../command-failure.ts';
-import type { Manifest, TablePart } from './manifest.ts';
-import type { BackupWriter } from './repository.ts';
+import type { BackupWriter } from '../../backups/repository.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 
 type CopiedTables = Manifest['clickhouse']['tables'];
 

@@ -1,7 +1,7 @@
 /** The rows of PostgreSQL, in pieces of which those that did not change are in the backup before. */
 import type { DatabaseSnapshot } from '../../../store/base/database-copy.ts';
-import type { Manifest } from './manifest.ts';
-import type { BackupWriter } from './repository.ts';
+import type { Manifest } from '../../backups/manifest.ts';
+import type { BackupWriter } from '../../backups/repository.ts';
 import { rowPieces } from './row-pieces.ts';
 
 type CopiedTables = Manifest['postgres']['tables'];

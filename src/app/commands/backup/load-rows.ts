@@ -3,10 +3,10 @@ import { messageOf } from '../../../core/failures.ts';
 import { loadDatabase } from '../../../store/base/database-copy.ts';
 import { applyMigrations, type migrationsOf, withMigrationLock } from '../../../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
-import { CommandFailure } from '../command-failure.ts';
-import type { Manifest, Piece } from './manifest.ts';
-import type { BackupPlace } from './place.ts';
-import { readPiece } from './repository.ts';
+import type { Manifest, Piece } from '../../backups/manifest.ts';
+import type { BackupPlace } from '../../backups/place.ts';
+import { readPiece } from '../../backups/repository.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 
 /** All rows or none. Throws a `CommandFailure` where they are others than in the backup. */
 export async function loadRows(

@@ -1,9 +1,9 @@
 /** The end of a backup and of a restore, in words and as JSON. */
 import { formatInstant } from '../../../core/time.ts';
+import { bytesOf, type Manifest, rowsOfTable, storedRows } from '../../backups/manifest.ts';
+import { sizeText } from '../../backups/size-text.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { bytesOf, type Manifest, rowsOfTable, storedRows } from './manifest.ts';
-import { sizeText } from './size-text.ts';
 
 export interface MadeBackup {
   /** In which it is. */

@@ -1,6 +1,6 @@
 /**
- * The command that restores a backup into an empty DATA_DIR (docs/backups.md): it places the files of ClickHouse, loads
- * PostgreSQL, and then compares. No job runs meanwhile, so nothing is issued and no message is sent.
+ * The command that restores a backup into an empty DATA_DIR (docs/how-to/backups.md): it places the files of
+ * ClickHouse, loads PostgreSQL, and then compares. No job runs meanwhile, so nothing is issued and no message is sent.
  *
  * Until it has ended there is a file that keeps the service from starting on a part of the data.
  */
@@ -17,19 +17,19 @@ import {
 import { startEmbeddedPostgres } from '../../../embedded/postgres.ts';
 import { EmbeddedPostgresError } from '../../../embedded/postgres-binaries.ts';
 import { migrationsOf } from '../../../store/migrations/migrate.ts';
+import { bytesOf, type Manifest } from '../../backups/manifest.ts';
+import { openPlace } from '../../backups/open-place.ts';
+import { type BackupPlace, manifestFile } from '../../backups/place.ts';
+import { placeFiles } from '../../backups/place-files.ts';
+import { checkBackup, listBackups, loadManifest } from '../../backups/repository.ts';
+import { sizeText } from '../../backups/size-text.ts';
+import { CommandFailure, EXIT, failingWith } from '../../failures/command-failure.ts';
 import { commandConfig } from '../command-config.ts';
-import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { loadRows } from './load-rows.ts';
-import { bytesOf, type Manifest } from './manifest.ts';
-import { openPlace } from './open-place.ts';
 import type { RestoreOptions } from './options.ts';
-import { type BackupPlace, manifestFile } from './place.ts';
-import { placeFiles } from './place-files.ts';
 import { countsOf, countsText } from './report.ts';
-import { checkBackup, listBackups, loadManifest } from './repository.ts';
 import { restoreServers } from './restore-servers.ts';
-import { sizeText } from './size-text.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 const EXPECTED = [

@@ -10,14 +10,14 @@ import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
 import { firstTable } from '../../../store/base/move-target.ts';
 import { migrationsOf } from '../../../store/migrations/migrate.ts';
-import { reached } from '../../store-failure.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { Manifest } from '../../backups/manifest.ts';
+import { type BackupPlace, manifestFile } from '../../backups/place.ts';
+import { checkBackup } from '../../backups/repository.ts';
+import { CommandFailure, EXIT } from '../../failures/command-failure.ts';
+import { reached } from '../../failures/store-failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { beginRestore, clickhousePlace, endOfWork } from './clickhouse-server.ts';
 import { loadRows } from './load-rows.ts';
-import type { Manifest } from './manifest.ts';
-import { type BackupPlace, manifestFile } from './place.ts';
-import { checkBackup } from './repository.ts';
 import { verifyRestored } from './verify-restored.ts';
 
 export interface ServerUrls {

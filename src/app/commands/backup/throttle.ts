@@ -1,6 +1,6 @@
 /** Keeps a backup below a rate, so that the disk has time for the service. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Throttle } from './repository.ts';
+import type { Throttle } from '../../backups/repository.ts';
 
 /** So much may be done at once after a pause, in seconds of the rate. */
 const BURST_SECONDS = 0.1;

@@ -10,13 +10,13 @@ import { createServiceClock } from '../../../jobs/service-clock.ts';
 import { withKeptEvents } from '../../../metering/client/kept-events.ts';
 import { createRepeatLog } from '../../../metering/events/repeat-log.ts';
 import { findEventRetention } from '../../../store/erasure/event-retention.ts';
-import { createBillingContext } from '../../billing-context.ts';
-import { createPartsWatch } from '../../parts-watch.ts';
-import { type Stores, startStores } from '../../stores.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { type Manifest, storedRows } from '../../backups/manifest.ts';
+import { createBillingContext } from '../../billing/billing-context.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
+import { createPartsWatch } from '../../readiness/parts-watch.ts';
+import { type Stores, startStores } from '../../stores/stores.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type Manifest, storedRows } from './manifest.ts';
 import { countsOf, countsText } from './report.ts';
 
 /** Customers that are compared at once. */

@@ -8,8 +8,8 @@ import { messageOf } from '../../../core/failures.ts';
 import { floorToHour, type Instant } from '../../../core/time.ts';
 import { createDatabase, type Database } from '../../../store/base/database.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
-import { SHIPPED_PRICES } from '../../token-catalogue.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { SHIPPED_PRICES } from '../../billing/token-catalogue.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 
 export interface CatalogueImport {
   /** Null: the table that is part of this version. */

@@ -2,9 +2,9 @@
 import { type Config, processEnvironment } from '../../../config.ts';
 import { nextDue } from '../../../core/backup-schedule.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import { openPlace } from '../backup/open-place.ts';
-import { lastBackup } from '../backup/repository.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { openPlace } from '../../backups/open-place.ts';
+import { lastBackup } from '../../backups/repository.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 import { type Finding, fine, unknown, wrong } from './finding.ts';
 
 export async function checkBackups(

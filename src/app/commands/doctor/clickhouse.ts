@@ -5,7 +5,7 @@ import { pendingMigrations } from '../../../core/migrations.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse } from '../../../metering/client/clickhouse-remote.ts';
 import { readSchemaFiles } from '../../../metering/schema/schema-files.ts';
-import { reached } from '../../store-failure.ts';
+import { reached } from '../../failures/store-failure.ts';
 import { checkClock } from './clock.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
 

@@ -2,8 +2,8 @@
 
 import { type Config, ConfigError, type Environment, loadConfig } from '../../../config.ts';
 import { memoryOfProcess } from '../../../core/process-memory.ts';
-import { misspeltLine, misspeltSettings } from '../../misspelt-settings.ts';
-import { EXIT } from '../command-failure.ts';
+import { EXIT } from '../../failures/command-failure.ts';
+import { misspeltLine, misspeltSettings } from '../../failures/misspelt-settings.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { checkBackups } from './backups.ts';
 import { checkClickHouse } from './clickhouse.ts';
@@ -47,7 +47,7 @@ function markOf({ isFine, isUnknown }: Finding, terminal: Terminal): string {
 
 /** A service that does not start has no guide. */
 const REMEDIES =
-  'What to do: docs/operations.md#what-is-wrong, in a running service /guide/operations#what-is-wrong';
+  'What to do: docs/how-to/operations.md#what-is-wrong, in a running service /guide/how-to/operations#what-is-wrong';
 
 const WIDTH = 'PostgreSQL'.length;
 

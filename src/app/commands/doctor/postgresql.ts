@@ -14,7 +14,7 @@ import { listEndpoints, type WebhookEndpoint } from '../../../store/messages/web
 import { findPendingMigrations } from '../../../store/migrations/migrate.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
 import { databaseIdentity } from '../../../store/service/database-identity.ts';
-import { reached } from '../../store-failure.ts';
+import { reached } from '../../failures/store-failure.ts';
 import { checkClock } from './clock.ts';
 import { type Finding, fine, looked, wrong } from './finding.ts';
 import type { DataId } from './port.ts';

@@ -10,7 +10,7 @@ import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { withHeldMerges } from '../../../metering/client/held-merges.ts';
 import type { FrozenTables } from '../../backups/messages.ts';
 import { linkedTablesOf, removeLinkedTables } from '../../move/linked-tables.ts';
-import { createEmbeddedClickHouse } from '../../stores.ts';
+import { createEmbeddedClickHouse } from '../../stores/stores.ts';
 
 export interface OpenTables {
   readonly clickhouse: ClickHouse;

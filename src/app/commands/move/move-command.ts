@@ -41,10 +41,10 @@ import {
 import { LOCKS } from '../../../store/base/lock-numbers.ts';
 import { endMove } from '../../../store/base/move-target.ts';
 import { findPendingMigrations } from '../../../store/migrations/migrate.ts';
-import { StoreFailure } from '../../store-failure.ts';
+import { CommandFailure, EXIT, failingWith } from '../../failures/command-failure.ts';
+import { StoreFailure } from '../../failures/store-failure.ts';
 import { reconciled } from '../backup/verify-restored.ts';
 import { commandConfig } from '../command-config.ts';
-import { CommandFailure, EXIT, failingWith } from '../command-failure.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';

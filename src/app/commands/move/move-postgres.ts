@@ -7,7 +7,7 @@ import {
 } from '../../../store/base/database-copy.ts';
 import { LOCKS } from '../../../store/base/lock-numbers.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
-import { CommandFailure } from '../command-failure.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 
 /** They describe the place of the events: the log in front of them, and the parts of their tables. */
 export const OF_THE_PLACE = ['event_log', 'event_store_parts', 'event_store_losses'];

@@ -7,11 +7,11 @@ import { takeDataDirectory } from '../../../embedded/data-directory.ts';
 import { type MoveRecord, writeMove } from '../../../embedded/move-record.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
 import type { FrozenTables } from '../../backups/messages.ts';
+import { CommandFailure } from '../../failures/command-failure.ts';
 import type { MoveReply, MoveRequest } from '../../move/messages.ts';
 import { askMovedService, type MovedService } from '../../move/move-channel.ts';
-import { type Stores, startStores } from '../../stores.ts';
+import { type Stores, startStores } from '../../stores/stores.ts';
 import { requireWhole } from '../backup/verify-restored.ts';
-import { CommandFailure } from '../command-failure.ts';
 import { databaseOfService } from '../token-command.ts';
 import { type OpenTables, openFrozenTables } from './frozen-clickhouse.ts';
 

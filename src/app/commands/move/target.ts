@@ -11,9 +11,9 @@ import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
 import type { TableCopy } from '../../../metering/copies/copy-tables.ts';
 import { findMoveMark, firstTable, markMoveTarget } from '../../../store/base/move-target.ts';
 import type { PostgresConnection } from '../../../store/postgres-driver/connect-postgres.ts';
-import { reached } from '../../store-failure.ts';
-import { type Stores, startStores } from '../../stores.ts';
-import { CommandFailure, WrongCall } from '../command-failure.ts';
+import { CommandFailure, WrongCall } from '../../failures/command-failure.ts';
+import { reached } from '../../failures/store-failure.ts';
+import { type Stores, startStores } from '../../stores/stores.ts';
 import type { MoveOptions } from './options.ts';
 
 /** As the service will have them, and as people may read them. */

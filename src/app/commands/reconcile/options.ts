@@ -1,6 +1,6 @@
 /** The options of a reconciliation. */
 import { formatInstant, type Instant, type Interval } from '../../../core/time.ts';
-import { WrongCall } from '../command-failure.ts';
+import { WrongCall } from '../../failures/command-failure.ts';
 import type { ServiceArguments } from '../running-service.ts';
 
 export interface ReconcileOptions extends ServiceArguments {

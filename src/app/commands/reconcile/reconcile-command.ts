@@ -1,5 +1,5 @@
-/** The command that asks a running service whether its numbers agree (docs/reconciliation.md). */
-import { EXIT } from '../command-failure.ts';
+/** The command that asks a running service whether its numbers agree (docs/how-to/reconciliation.md). */
+import { EXIT } from '../../failures/command-failure.ts';
 import { findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { ReconcileOptions } from './options.ts';

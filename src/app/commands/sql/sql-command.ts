@@ -1,4 +1,4 @@
-/** The command that asks a running service one query: a table, JSON or a file out (docs/sql.md). */
+/** The command that asks a running service one query: a table, JSON or a file out (docs/reference/sql.md). */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { JsonNumber, parseJson } from '../../../api/base/json.ts';
 import { messageOf } from '../../../core/failures.ts';
-import { CommandFailure, EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../../failures/command-failure.ts';
 import { ask, findService } from '../running-service.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { SqlOptions } from './options.ts';

@@ -1,4 +1,6 @@
-/** Adds a charge to the draft of a usage invoice, as a scheduled charge of its contract (docs/invoices.md). */
+/**
+ * Adds a charge to the draft of a usage invoice, as a scheduled charge of its contract (docs/explanation/invoices.md).
+ */
 import type { Decimal } from '../../../core/decimal.ts';
 import { assert, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * Amendments, the edits of older clients: additions that start at a given date (docs/contracts.md, "Edits").
+ * Amendments, the edits of older clients: additions that start at a given date (docs/explanation/contracts.md, "Edits").
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';

@@ -1,6 +1,7 @@
 /**
  * Refuses changes of seats in the past that take from a seat what an issued invoice has drawn from its share of a
- * commit or credit (docs/subscriptions.md, "INDIVIDUAL allocation"): the shares would no longer add up to the balance.
+ * commit or credit (docs/explanation/subscriptions.md, "INDIVIDUAL allocation"): the shares would no longer add up to
+ * the balance.
  */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';

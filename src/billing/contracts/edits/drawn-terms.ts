@@ -1,4 +1,4 @@
-/** Balances that an edit would take from invoices that draw them down (docs/contracts.md, "Edits"). Pure. */
+/** Balances that an edit would take from invoices that draw them down (docs/explanation/contracts.md, "Edits"). Pure. */
 import { type Decimal, sum } from '../../../core/decimal.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { BalanceDeduction, ManualEntry } from '../../../core/terms/ledger.ts';

@@ -1,5 +1,5 @@
 /**
- * Edits a contract (docs/contracts.md, "Edits") in one transaction under the contract's lock. Any refusal
+ * Edits a contract (docs/explanation/contracts.md, "Edits") in one transaction under the contract's lock. Any refusal
  * rolls back the whole edit.
  */
 import type { FullContract } from '../../../core/terms/contract.ts';

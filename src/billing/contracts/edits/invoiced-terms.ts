@@ -1,6 +1,6 @@
 /**
- * Refuses edits of what an issued invoice shows (docs/contracts.md, "Edits"): items of schedules that are invoiced
- * do not change, and what they belong to is archived only after the invoice is voided.
+ * Refuses edits of what an issued invoice shows (docs/explanation/contracts.md, "Edits"): items of schedules that are
+ * invoiced do not change, and what they belong to is archived only after the invoice is voided.
  */
 import { Refusal } from '../../../core/errors.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';

@@ -1,4 +1,6 @@
-/** Changes of one subscription: its end, its quantity, its seats (docs/contracts.md, "Subscriptions"). Pure. */
+/**
+ * Changes of one subscription: its end, its quantity, its seats (docs/explanation/contracts.md, "Subscriptions"). Pure.
+ */
 import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { SeatUpdates, SubscriptionPatch } from '../../../core/terms/patches.ts';

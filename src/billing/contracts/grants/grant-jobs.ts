@@ -1,7 +1,7 @@
 /**
- * Creates the children of recurring commits and credits when they are due (docs/contracts.md, "Recurring commits
- * and credits"). Each contract has one job, at the start of its last child: then the next one is created, a period
- * ahead. A change of the contract creates its own (settle-contract.ts).
+ * Creates the children of recurring commits and credits when they are due (docs/explanation/contracts.md, "Recurring
+ * commits and credits"). Each contract has one job, at the start of its last child: then the next one is created, a
+ * period ahead. A change of the contract creates its own (settle-contract.ts).
  *
  * Lock order: this job's row, then rows of scheduled invoices. The job locks no contract, since changes of contracts
  * wait for the job.

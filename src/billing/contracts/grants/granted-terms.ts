@@ -1,6 +1,6 @@
 /**
- * A contract with the commits and credits that its recurring terms have created, their children (docs/contracts.md,
- * "Recurring commits and credits"). Pure.
+ * A contract with the commits and credits that its recurring terms have created, their children
+ * (docs/explanation/contracts.md, "Recurring commits and credits"). Pure.
  */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';

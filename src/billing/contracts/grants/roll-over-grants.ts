@@ -1,6 +1,6 @@
 /**
  * Rollovers of children that were created after their contract had been renewed: the renewal lies ahead, and the
- * children begin before it (docs/contracts.md, "Transitions").
+ * children begin before it (docs/explanation/contracts.md, "Transitions").
  */
 import { groupBy } from '../../../core/group-by.ts';
 import type { Commit } from '../../../core/terms/commits.ts';

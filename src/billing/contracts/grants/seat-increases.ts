@@ -1,6 +1,6 @@
 /**
  * The amounts that a change of a subscription's quantities adds to commits and credits whose period has begun
- * (docs/subscriptions.md, "Credits for seats"). Pure.
+ * (docs/explanation/subscriptions.md, "Credits for seats"). Pure.
  */
 import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { groupBy } from '../../../core/group-by.ts';

@@ -1,6 +1,6 @@
 /**
  * Children that recurring terms are yet to create, for messages that are sent before they exist
- * (docs/notifications.md).
+ * (docs/explanation/notifications.md).
  */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { EventSpan, Upcoming, UpcomingCommits } from '../../../notifications/upcoming.ts';

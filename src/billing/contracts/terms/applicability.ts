@@ -1,4 +1,4 @@
-/** Validates the scope of a balance (docs/contracts.md, "Commits and credits"). Pure. */
+/** Validates the scope of a balance (docs/explanation/contracts.md, "Commits and credits"). Pure. */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Applicability, HierarchyAccess } from '../../../core/terms/applicability.ts';
 import { type BalanceContext, requireProduct } from './terms-context.ts';

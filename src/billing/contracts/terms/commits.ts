@@ -1,4 +1,4 @@
-/** Validates and creates commits and credits (docs/contracts.md, "Commits and credits"). Pure. */
+/** Validates and creates commits and credits (docs/explanation/contracts.md, "Commits and credits"). Pure. */
 import { isFiat } from '../../../core/credit-types.ts';
 import { decimal, ONE, sum, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Validates the targets of overrides (docs/contracts.md, "Overrides"). Pure. */
+/** Validates the targets of overrides (docs/explanation/contracts.md, "Overrides"). Pure. */
 import type { Product } from '../../../core/catalogue.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { withoutUuidCase } from '../../../core/ids.ts';

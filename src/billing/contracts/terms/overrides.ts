@@ -1,4 +1,4 @@
-/** Validates and creates overrides (docs/contracts.md, "Overrides"). Pure. */
+/** Validates and creates overrides (docs/explanation/contracts.md, "Overrides"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Override, OverrideInput, OverrideTier } from '../../../core/terms/overrides.ts';

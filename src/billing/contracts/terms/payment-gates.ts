@@ -1,4 +1,4 @@
-/** Refuses unsupported payment gates and taxes (docs/contracts.md, "Thresholds"). Pure. */
+/** Refuses unsupported payment gates and taxes (docs/explanation/contracts.md, "Thresholds"). Pure. */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { PaymentGate } from '../../../core/terms/payment-gate.ts';
 import type { TermsContext } from './terms-context.ts';

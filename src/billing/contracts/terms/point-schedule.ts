@@ -1,4 +1,4 @@
-/** Validates invoice schedules and expands recurring ones (docs/contracts.md, "Schedules"). Pure. */
+/** Validates invoice schedules and expands recurring ones (docs/explanation/contracts.md, "Schedules"). Pure. */
 import { type Decimal, ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type {

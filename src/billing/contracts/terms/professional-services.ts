@@ -1,4 +1,4 @@
-/** Validates and creates professional services (docs/contracts.md, "Professional services"). Pure. */
+/** Validates and creates professional services (docs/explanation/contracts.md, "Professional services"). Pure. */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type {
   ProfessionalService,

@@ -1,4 +1,7 @@
-/** Validates and creates recurring commits and credits (docs/contracts.md, "Recurring commits and credits"). Pure. */
+/**
+ * Validates and creates recurring commits and credits (docs/explanation/contracts.md, "Recurring commits and credits").
+ * Pure.
+ */
 import { isFiat } from '../../../core/credit-types.ts';
 import { ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Validates and creates scheduled charges and discounts (docs/contracts.md, "Schedules"). Pure. */
+/** Validates and creates scheduled charges and discounts (docs/explanation/contracts.md, "Schedules"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';

@@ -1,4 +1,4 @@
-/** How many seats a subscription may have (docs/subscriptions.md, "Seats"). Pure. */
+/** How many seats a subscription may have (docs/explanation/subscriptions.md, "Seats"). Pure. */
 import { type Decimal, decimal, maximum, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { SEATS_MAX_DEFAULT, type Subscription } from '../../../core/terms/subscriptions.ts';

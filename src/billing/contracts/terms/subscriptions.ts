@@ -1,4 +1,4 @@
-/** Validates and creates subscriptions (docs/contracts.md, "Subscriptions"). Pure. */
+/** Validates and creates subscriptions (docs/explanation/contracts.md, "Subscriptions"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { SeatChange, Subscription, SubscriptionInput } from '../../../core/terms/subscriptions.ts';

@@ -1,4 +1,4 @@
-/** Validates threshold settings and spend trackers (docs/contracts.md, "Thresholds"). Pure. */
+/** Validates threshold settings and spend trackers (docs/explanation/contracts.md, "Thresholds"). Pure. */
 import { isFiat, USD_CENTS } from '../../../core/credit-types.ts';
 import { ofMinorUnits } from '../../../core/currencies.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';

@@ -1,5 +1,5 @@
 /**
- * Adjusts the terms of a contract to a new end date (docs/contracts.md, "End dates"). Pure.
+ * Adjusts the terms of a contract to a new end date (docs/explanation/contracts.md, "End dates"). Pure.
  *
  * An earlier end truncates terms permanently. A later end extends the contract only, not its terms.
  */

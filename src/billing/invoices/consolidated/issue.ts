@@ -1,6 +1,6 @@
 /**
- * Issues consolidated invoices (docs/invoices.md, "Consolidated invoices"): when the usage invoice of a parent is issued,
- * a job is queued that waits until those of its children are issued too.
+ * Issues consolidated invoices (docs/explanation/invoices.md, "Consolidated invoices"): when the usage invoice of a
+ * parent is issued, a job is queued that waits until those of its children are issued too.
  */
 import type { Invoice } from '../../../core/invoice.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';

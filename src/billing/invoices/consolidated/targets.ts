@@ -1,6 +1,7 @@
 /**
- * Which invoices become one (docs/invoices.md, "Consolidated invoices"): the usage invoice of a parent that concatenates,
- * and those of its consolidating children whose periods lie inside its period and that are issued on the same day.
+ * Which invoices become one (docs/explanation/invoices.md, "Consolidated invoices"): the usage invoice of a parent that
+ * concatenates, and those of its consolidating children whose periods lie inside its period and that are issued on the
+ * same day.
  */
 import { consolidatedInvoiceId } from '../../../core/consolidated-invoice.ts';
 import { groupBy } from '../../../core/group-by.ts';

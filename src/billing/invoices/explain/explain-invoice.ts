@@ -1,6 +1,6 @@
 /**
- * Explains the lines of an invoice, a draft or an issued one (docs/rating.md, "Explanations"). An issued invoice is
- * explained from the terms kept with it and from the events that it could count, so it never changes.
+ * Explains the lines of an invoice, a draft or an issued one (docs/explanation/rating.md, "Explanations"). An issued
+ * invoice is explained from the terms kept with it and from the events that it could count, so it never changes.
  */
 import { z } from 'zod';
 import { mapInChunks } from '../../../core/in-chunks.ts';

@@ -1,6 +1,6 @@
 /**
  * Historical invoices: usage invoices of the time before an import, computed from quantities that the client gives
- * (docs/invoices.md, "Historical invoices").
+ * (docs/explanation/invoices.md, "Historical invoices").
  *
  * As in finalize.ts, hours are written to ClickHouse without a transaction, and the invoices are issued if PostgreSQL
  * still has exactly what they were computed from.

@@ -1,6 +1,6 @@
 /**
- * Money that a customer has paid for a voided invoice is not collected again by the one that is issued in its place, unless
- * somebody decides so (docs/payments.md, "What is paid already").
+ * Money that a customer has paid for a voided invoice is not collected again by the one that is issued in its place,
+ * unless somebody decides so (docs/explanation/payments.md, "What is paid already").
  */
 import { notFound, Refusal } from '../../../core/errors.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';

@@ -1,5 +1,5 @@
 /**
- * Computes a voided invoice again and issues the result at once (docs/invoices.md, "Void and regenerate").
+ * Computes a voided invoice again and issues the result at once (docs/explanation/invoices.md, "Void and regenerate").
  *
  * As in finalize.ts, usage is read without a transaction, and the invoice is issued if PostgreSQL still has exactly
  * what it was computed from. The contract is locked while it is issued, so a change of it comes before or after.

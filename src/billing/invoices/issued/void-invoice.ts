@@ -1,4 +1,4 @@
-/** Voids an issued invoice (docs/invoices.md, "Void and regenerate"). */
+/** Voids an issued invoice (docs/explanation/invoices.md, "Void and regenerate"). */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { afterCommit } from '../../../store/base/request-unit.ts';

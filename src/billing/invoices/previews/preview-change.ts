@@ -1,6 +1,6 @@
 /**
  * The amounts that customers would be billed if a contract had given edits, or a rate card given rates, and the
- * difference from those that they are or were billed (docs/previews.md). Nothing is stored.
+ * difference from those that they are or were billed (docs/how-to/previews.md). Nothing is stored.
  */
 
 import { type Decimal, ZERO } from '../../../core/decimal.ts';

@@ -1,6 +1,6 @@
 /**
- * The drafts of a customer as they would be with given events (docs/previews.md). Computed like every draft; only the
- * events that are read differ. Nothing is stored.
+ * The drafts of a customer as they would be with given events (docs/how-to/previews.md). Computed like every draft;
+ * only the events that are read differ. Nothing is stored.
  */
 import { invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';

@@ -1,4 +1,4 @@
-/** A place where two numbers that must be equal are not (docs/reconciliation.md). */
+/** A place where two numbers that must be equal are not (docs/how-to/reconciliation.md). */
 import type { Decimal } from '../../../core/decimal.ts';
 import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
 import type { Interval } from '../../../core/time.ts';

@@ -1,7 +1,7 @@
 /**
  * Compares everything that must be equal, customer by customer: usage, hours, days, lines, totals,
  * ledgers and schedules
- * (docs/reconciliation.md). It reads, and changes nothing.
+ * (docs/how-to/reconciliation.md). It reads, and changes nothing.
  */
 import { z } from 'zod';
 import { invalid, notFound, words } from '../../../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * SCHEDULED invoices among those that draw on the same balances (docs/drawdown.md, "Several invoices"). Invoices draw in
- * the order in which they are issued, so that a draft shows what it will take.
+ * SCHEDULED invoices among those that draw on the same balances (docs/explanation/drawdown.md, "Several invoices").
+ * Invoices draw in the order in which they are issued, so that a draft shows what it will take.
  */
 import { groupBy } from '../../../core/group-by.ts';
 import type { Instant } from '../../../core/time.ts';

@@ -1,6 +1,6 @@
 /**
  * True-ups that are not issued on their date, because usage of the commit's access is not on issued invoices yet
- * (docs/drawdown.md, "True-ups").
+ * (docs/explanation/drawdown.md, "True-ups").
  */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Instant, Interval } from '../../../core/time.ts';

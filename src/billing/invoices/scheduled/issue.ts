@@ -1,5 +1,5 @@
 /**
- * Issues SCHEDULED invoices on their dates (docs/invoices.md, "Scheduled invoices"). Their jobs are queued in
+ * Issues SCHEDULED invoices on their dates (docs/explanation/invoices.md, "Scheduled invoices"). Their jobs are queued in
  * invoice-queue/scheduled-jobs.ts. There is no grace period; dates in the past are issued at once.
  */
 import { assert } from '../../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Scheduled charges and commit purchases on usage invoices (docs/invoices.md, "Scheduled invoices"). */
+/** Scheduled charges and commit purchases on usage invoices (docs/explanation/invoices.md, "Scheduled invoices"). */
 import type { Product } from '../../../core/catalogue.ts';
 import { ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';

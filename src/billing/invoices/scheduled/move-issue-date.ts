@@ -1,4 +1,4 @@
-/** Issues the draft of a SCHEDULED invoice at another time (docs/invoices.md, "Another issue date"). */
+/** Issues the draft of a SCHEDULED invoice at another time (docs/explanation/invoices.md, "Another issue date"). */
 import { assert, invalid, notFound } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';

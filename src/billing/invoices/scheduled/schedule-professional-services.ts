@@ -1,4 +1,4 @@
-/** Requests an invoice of professional services (docs/invoices.md, "Professional services"). */
+/** Requests an invoice of professional services (docs/explanation/invoices.md, "Professional services"). */
 import { USD_CENTS } from '../../../core/credit-types.ts';
 import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { assert, type FieldPath, invalid, namesNothing } from '../../../core/errors.ts';

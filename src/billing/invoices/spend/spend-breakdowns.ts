@@ -1,7 +1,7 @@
 /**
  * Invoices by any properties of events: each line, or its part in a day, is divided among the values of the properties
- * (docs/spend-breakdowns.md). Amounts are before commits and credits. They come from the same hours as breakdowns, frozen
- * ones for issued invoices, so the parts of a line add up to it.
+ * (docs/explanation/spend-breakdowns.md). Amounts are before commits and credits. They come from the same hours as
+ * breakdowns, frozen ones for issued invoices, so the parts of a line add up to it.
  */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';

@@ -1,4 +1,7 @@
-/** The differences between an invoice here and its copy at a provider (docs/reconciliation.md, "Providers"). Pure. */
+/**
+ * The differences between an invoice here and its copy at a provider (docs/how-to/reconciliation.md, "Providers").
+ * Pure.
+ */
 import type { Decimal } from '../../../core/decimal.ts';
 import type { ExternalInvoice, ExternalStatus } from '../../../core/external-invoice.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Compares what was billed with what providers have (docs/reconciliation.md, "Providers"): first every delivered invoice
- * with what its provider says now, then what each account of Stripe has of ours beside them. It asks providers, and
- * changes nothing.
+ * Compares what was billed with what providers have (docs/how-to/reconciliation.md, "Providers"): first every delivered
+ * invoice with what its provider says now, then what each account of Stripe has of ours beside them. It asks providers,
+ * and changes nothing.
  */
 import { z } from 'zod';
 import { currencyOf } from '../../../core/currencies.ts';

@@ -2,7 +2,7 @@
  * A filter over the hashes of ids: it says of a hash that it was certainly not added, or that it may have been.
  *
  * A Bloom filter in blocks of one cache line, so that a lookup waits for memory once. The third word of the hash chooses
- * the block, the first two choose the bits in it. docs/deduplication.md says what else was tried.
+ * the block, the first two choose the bits in it. docs/explanation/deduplication.md says what else was tried.
  */
 
 /** 1.75 bytes for an id; of ids that were not added, one in 500 is let through. */

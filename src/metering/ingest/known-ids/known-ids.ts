@@ -1,7 +1,7 @@
 /**
  * The ids accepted within the window, of which memory holds the newest exactly and a filter of the others. An id that a
  * filter cannot exclude has to be looked up in its file before it can be said whether the id is known.
- * docs/deduplication.md describes it.
+ * docs/explanation/deduplication.md describes it.
  *
  * `unsure` comes first and changes nothing. `reserve` is for ids that are not unsure, and records: both run without a
  * pause, so that of two requests with one id exactly one takes it as new.

@@ -1,5 +1,5 @@
 /**
- * Reads the definition of a SQL metric (docs/sql-metrics.md).
+ * Reads the definition of a SQL metric (docs/explanation/sql-metrics.md).
  *
  * The text never reaches ClickHouse. It is read by a separate grammar (`parse-query.ts`) that knows only
  * allowed constructs, typed and written again as SQL; ClickHouse's own parse tree of that SQL is checked

@@ -1,4 +1,4 @@
-/** Reads a query across customers: the grammar, types and SQL of SQL metrics, over views (docs/sql.md). */
+/** Reads a query across customers: the grammar, types and SQL of SQL metrics, over views (docs/reference/sql.md). */
 import type { QueryParams } from '../../client/clickhouse.ts';
 import { createParameters } from '../../query/parameters.ts';
 import type { StatementContext } from '../generate/relation.ts';

@@ -1,7 +1,7 @@
 /**
  * Usage of a SQL metric for invoices, without the events that it cannot be evaluated with: an invoice is not withheld
- * because of them. The choice of events to leave out depends on the events alone (docs/sql-metrics.md, "Events that
- * cannot be counted").
+ * because of them. The choice of events to leave out depends on the events alone (docs/explanation/sql-metrics.md,
+ * "Events that cannot be counted").
  */
 import { Refusal } from '../../../core/errors.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';

@@ -9,7 +9,7 @@ import { createStatementRunner } from './run-statement.ts';
 import { loadSqlMetric } from './sql-metric.ts';
 
 export interface EvaluationCost {
-  /** How the query is evaluated for a product that is billed by the hour (docs/sql-metrics.md). */
+  /** How the query is evaluated for a product that is billed by the hour (docs/explanation/sql-metrics.md). */
   readonly mode: WrittenQuery['mode'];
   /** The customer's events in the range, of all types: each read of `events` in the query reads them once. */
   readonly events: number;

@@ -1,6 +1,6 @@
 /**
  * A SQL metric: its definition, read off the event loop and checked before it is stored, and its columns
- * (docs/sql-metrics.md).
+ * (docs/explanation/sql-metrics.md).
  */
 import { invalid } from '../../../core/errors.ts';
 import { HOUR_MS } from '../../../core/time.ts';

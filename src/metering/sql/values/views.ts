@@ -1,4 +1,4 @@
-/** The views that queries across customers read, column by column (docs/sql.md). */
+/** The views that queries across customers read, column by column (docs/reference/sql.md). */
 
 /** The type of a column. A `number` is an exact decimal of up to 30 places. */
 type ViewColumnType = 'text' | 'number' | 'timestamp' | 'boolean';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBodyBudget } from '../../../../src/api/http/body-budget.ts';
 import { unreadableRequests } from '../../../../src/api/http/parser-errors.ts';
 import { readBody } from '../../../../src/api/http/request-body.ts';
-import { createHttpServer, HTTP_LIMITS } from '../../../../src/app/http-server.ts';
+import { createHttpServer, HTTP_LIMITS } from '../../../../src/app/http/http-server.ts';
 
 const limits = { ...HTTP_LIMITS, headersMs: 150, requestMs: 300, checkMs: 20 };
 const bodies = { limitBytes: 10_000_000, budget: createBodyBudget(20_000_000) };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createBackups } from '../../../../src/app/backups/backups.ts';
-import { directoryPlace } from '../../../../src/app/commands/backup/directory-place.ts';
-import { BackupWriter, backupName } from '../../../../src/app/commands/backup/repository.ts';
+import { directoryPlace } from '../../../../src/app/backups/directory-place.ts';
+import { BackupWriter, backupName } from '../../../../src/app/backups/repository.ts';
 import { checkBackups } from '../../../../src/app/commands/doctor/backups.ts';
 import { nextDue } from '../../../../src/core/backup-schedule.ts';
 

@@ -1,7 +1,7 @@
 /** The source of a backfill: a file, the files of a folder, or those below an address of an S3-compatible store. */
 import { realpath, stat } from 'node:fs/promises';
-import { parseS3Address } from '../../s3/s3-address.ts';
-import { createS3Requests, s3Settings } from '../../s3/s3-requests.ts';
+import { parseS3Address } from '../../../s3/s3-address.ts';
+import { createS3Requests, s3Settings } from '../../../s3/s3-requests.ts';
 import { BackfillFailure, EXIT } from '../failure.ts';
 import { filesOfFolder } from './folder.ts';
 import {

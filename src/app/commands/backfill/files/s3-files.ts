@@ -1,7 +1,7 @@
 /** The files below an address `s3://bucket/prefix`, read in ranges of the version that was listed. */
-import type { S3Address } from '../../s3/s3-address.ts';
-import { inRanges, listObjects, type S3Object } from '../../s3/s3-objects.ts';
-import { type S3Answer, S3Failure, type S3Request, type S3Requests } from '../../s3/s3-requests.ts';
+import type { S3Address } from '../../../s3/s3-address.ts';
+import { inRanges, listObjects, type S3Object } from '../../../s3/s3-objects.ts';
+import { type S3Answer, S3Failure, type S3Request, type S3Requests } from '../../../s3/s3-requests.ts';
 import { InputFailure } from '../failure.ts';
 import { isMarker } from './folder.ts';
 import { changed, type StoredFile } from './input-file.ts';

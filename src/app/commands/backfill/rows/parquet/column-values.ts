@@ -1,6 +1,6 @@
 /**
  * The values of a column of Parquet, from its raw numbers and bytes, so that no digit is lost: decimals by their
- * digits, whole numbers of 64 bits, times to the nanosecond. docs/backfill.md has the table.
+ * digits, whole numbers of 64 bits, times to the nanosecond. docs/how-to/backfill.md has the table.
  */
 import type { SchemaTree } from 'hyparquet';
 import { TimeProblem, textOfNanoseconds } from '../timestamp.ts';

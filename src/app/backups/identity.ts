@@ -1,0 +1,29 @@
+/** Whose backups a place has. */
+import { z } from 'zod';
+import { CommandFailure } from '../failures/command-failure.ts';
+
+const identitySchema = z.object({ format: z.literal(1), stores: z.string() });
+
+export function identityText(stores: string): string {
+  return JSON.stringify({ format: 1, stores });
+}
+
+/** Throws a `CommandFailure` where the place has the backups of other stores. */
+export function requireSameStores(
+  text: string,
+  stores: string,
+  names: { readonly place: string; readonly file: string },
+): void {
+  const identity = identitySchema.safeParse(parsed(text));
+  if (!identity.success) throw new CommandFailure(`${names.file} is damaged, or of a later version`);
+  if (identity.data.stores !== stores)
+    throw new CommandFailure(`${names.place} has the backups of other stores: name another place`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+/** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
+import { createUnmatchedEventsCount, type UnmatchedEventsCount } from '../../jobs/count-unmatched-events.ts';
+import { recurringGrantsJobKind } from '../../jobs/create-recurring-grants.ts';
+import type { Deliveries } from '../../jobs/deliveries/deliveries.ts';
+import { eraseEventsJobKind } from '../../jobs/erase-events.ts';
+import { createEvaluations, type Evaluations } from '../../jobs/evaluations/evaluations.ts';
+import { alertEvaluator, thresholdEvaluator } from '../../jobs/evaluations/evaluators.ts';
+import {
+  consolidatedInvoicesJobKind,
+  finalizationJobKind,
+  numberingJobKind,
+  scheduledInvoicesJobKind,
+} from '../../jobs/invoice-jobs.ts';
+import { createJobRunner, type JobRunner } from '../../jobs/job-runner.ts';
+import type { JobsContext } from '../../jobs/jobs-context.ts';
+import { createBalancePublishing } from '../../jobs/publish-balances.ts';
+import type { SandboxClock } from '../../jobs/service-clock.ts';
+import { tokenPricesJobKind } from '../../jobs/sync-token-prices.ts';
+import { createScheduledTelling, type ScheduledTelling } from '../../jobs/tell-scheduled.ts';
+import { inLane } from '../../metering/client/clickhouse-client.ts';
+
+interface BackgroundWork {
+  readonly jobs: JobRunner;
+  readonly evaluations: Evaluations;
+  readonly telling: ScheduledTelling;
+  readonly unmatched: UnmatchedEventsCount;
+  start(): void;
+  /** Takes nothing further, and waits for the work in progress. */
+  close(): Promise<void>;
+}
+
+/** None of it has started. */
+export function createBackgroundWork(context: JobsContext, unmatchedEveryMs?: number): BackgroundWork {
+  const inLaneOf = (lane: Parameters<typeof inLane>[1]) => ({
+    ...context,
+    clickhouse: inLane(context.clickhouse, lane),
+  });
+  const jobs = createJobRunner(context, [
+    // Invoices of an instant are computed with the rates and the balances that begin at it.
+    tokenPricesJobKind(context),
+    recurringGrantsJobKind(context),
+    scheduledInvoicesJobKind(context),
+    finalizationJobKind(inLaneOf('finalization')),
+    consolidatedInvoicesJobKind(context),
+    numberingJobKind(context),
+    eraseEventsJobKind(inLaneOf('ingest')),
+  ]);
+  // A low balance is reported before it is recharged.
+  const evaluators = [alertEvaluator, thresholdEvaluator].map((of) => of(inLaneOf('evaluation')));
+  const evaluations = createEvaluations(context, evaluators);
+  const telling = createScheduledTelling(context);
+  const unmatched = createUnmatchedEventsCount({ ...inLaneOf('evaluation'), everyMs: unmatchedEveryMs });
+  const all = [jobs, evaluations, telling, unmatched, createBalancePublishing(context)];
+  return {
+    ...{ jobs, evaluations, telling, unmatched },
+    start() {
+      for (const work of all) work.start();
+    },
+    async close() {
+      await Promise.all(all.map((work) => work.close()));
+    },
+  };
+}
+
+/** Usage is evaluated as of the time in which it was sent, and everything again as of the new time. */
+export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations): SandboxClock {
+  return {
+    async advance(to, jobs) {
+      await evaluations.settled();
+      const now = await sandbox.advance(to, jobs);
+      evaluations.markAll();
+      await evaluations.settled();
+      return now;
+    },
+  };
+}
+
+/** Invoices that a move of the clock issues have their first delivery attempt before the move is answered. */
+export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'settled'>): SandboxClock {
+  return {
+    async advance(to, jobs) {
+      const now = await sandbox.advance(to, jobs);
+      await deliveries.settled();
+      return now;
+    },
+  };
+}

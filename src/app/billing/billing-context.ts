@@ -1,0 +1,64 @@
+/** Makes the context of billing, which every part of the service above the stores passes on. */
+import type { Logger } from 'pino';
+import type { BillingContext } from '../../billing/billing-context.ts';
+import { createInvoiceAlarms } from '../../billing/invoice-log/invoice-alarms.ts';
+import { createInvoiceLog } from '../../billing/invoice-log/invoice-log.ts';
+import type { Config } from '../../config.ts';
+import type { Clock } from '../../core/clock.ts';
+import { DEFAULT_NUMBER_PATTERN } from '../../core/invoice-number.ts';
+import { createSecrets, type Secrets } from '../../core/secrets.ts';
+import type { Tracer } from '../../core/tracing.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { RepeatLog } from '../../metering/events/repeat-log.ts';
+import { providerOf } from '../../payments/providers.ts';
+import type { Database } from '../../store/base/database.ts';
+import { createAccounts, type PaymentsConfig, providerParts } from './payments.ts';
+
+export type BillingConfig = PaymentsConfig &
+  Pick<Config, 'gracePeriodHours' | 'ingestWindowDays'> &
+  Partial<
+    Pick<
+      Config,
+      | 'alertLimits'
+      | 'clickhouseCluster'
+      | 'invoiceLinesMax'
+      | 'invoiceNumberPattern'
+      | 'paymentProvider'
+      | 'subscriptionSeatsMax'
+    >
+  >;
+
+interface BillingParts {
+  readonly config: BillingConfig;
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tracer: Tracer;
+  readonly repeats: Pick<RepeatLog, 'flush'>;
+  /** Absent: stored secrets are opened, and none is sealed. */
+  readonly secrets?: Secrets;
+}
+
+export function createBillingContext({ config, ...parts }: BillingParts): BillingContext {
+  const context: BillingContext = {
+    ...parts,
+    gracePeriodHours: config.gracePeriodHours,
+    windowDays: config.ingestWindowDays,
+    paymentProvider: config.paymentProvider,
+    seatsMax: config.subscriptionSeatsMax,
+    invoiceLinesMax: config.invoiceLinesMax,
+    alertLimits: config.alertLimits,
+    numberPattern: config.invoiceNumberPattern ?? DEFAULT_NUMBER_PATTERN,
+    alarms: createInvoiceAlarms(parts.log),
+    invoiceLog: createInvoiceLog(parts.log),
+    cluster: config.clickhouseCluster,
+    publicUrl: config.publicUrl ?? null,
+    allowPrivate: config.webhookAllowPrivate ?? false,
+    secrets: parts.secrets ?? createSecrets(config.secretsKey, { seals: false }),
+    accounts: createAccounts(config),
+    providerOf: (delivery) => providerOf(providers, delivery),
+  };
+  const providers = providerParts(context, config);
+  return context;
+}

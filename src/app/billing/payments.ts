@@ -1,0 +1,95 @@
+/** Joins the delivery of invoices: accounts of providers, the workers, and what they send. */
+
+import { stringifyJson } from '../../api/base/json.ts';
+import { invoiceToWire } from '../../api/routes/invoices/output.ts';
+import { viewOf } from '../../api/routes/invoices/routes.ts';
+import type { BillingContext } from '../../billing/billing-context.ts';
+import {
+  learnDefaultAccount,
+  settleDefaultAccount,
+} from '../../billing/billing-providers/stripe-accounts.ts';
+import { getInvoice } from '../../billing/invoices/read-invoices.ts';
+import type { Config } from '../../config.ts';
+import { createDeliveries, type Deliveries, type DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';
+import type { JobsContext } from '../../jobs/jobs-context.ts';
+import { sendWebhook } from '../../notifications/webhooks/send.ts';
+import { signatureHeaders } from '../../notifications/webhooks/signature.ts';
+import { createStripeAccounts, type StripeAccounts } from '../../payments/accounts.ts';
+import type { SendMessage } from '../../payments/custom/custom-provider.ts';
+import type { ProviderParts } from '../../payments/providers.ts';
+import { isTestKey } from '../../payments/stripe/access.ts';
+import type { StripeRates } from '../../payments/stripe/rate-limit.ts';
+
+export interface PaymentsConfig extends Partial<Pick<Config, 'stripe' | 'secretsKey' | 'publicUrl'>> {
+  /** Instead of what Stripe publishes, for tests. */
+  readonly stripeRates?: StripeRates;
+  readonly stripeTimeoutMs?: number;
+  readonly webhookAllowPrivate?: boolean;
+}
+
+/** The accounts of Stripe: that of the environment, and those that are connected later. */
+export function createAccounts(config: PaymentsConfig): StripeAccounts {
+  return createStripeAccounts({
+    apiKey: config.stripe?.apiKey,
+    webhookSecret: config.stripe?.webhookSecret,
+    baseUrl: config.stripe?.apiBase,
+    secretsKey: config.secretsKey,
+    rates: config.stripeRates,
+    timeoutMs: config.stripeTimeoutMs,
+  });
+}
+
+/** The parts that the provider of a delivery is created from. */
+export function providerParts(context: BillingContext, config: PaymentsConfig): ProviderParts {
+  const { db, accounts, secrets, allowPrivate } = context;
+  return {
+    db,
+    accounts,
+    secrets,
+    leavesInDraft: config.stripe?.leavesInDraft ?? false,
+    send: sender(allowPrivate),
+    invoiceText: (document) => invoiceText(context, document),
+  };
+}
+
+/** The account of the environment is connected when this resolves; nothing is delivered yet. */
+export async function createPayments(
+  context: JobsContext,
+  config: PaymentsConfig,
+  hooks?: DeliveryHooks,
+): Promise<Deliveries> {
+  const { log } = context;
+  const hasKey = config.stripe?.apiKey !== undefined;
+  await settleDefaultAccount(context, hasKey);
+  if (hasKey) {
+    learnDefaultAccount(context, isTestKey(config.stripe?.apiKey ?? '') ? 'test' : 'live').then(
+      (changed) => {
+        if (changed !== null) log.warn(changed);
+      },
+      (err: unknown) => log.warn({ err }, 'the id of the account of Stripe is not known yet'),
+    );
+  }
+  return createDeliveries(context, hooks);
+}
+
+/** An answer has two texts and an address. */
+const CUSTOM_ANSWER_MAX = 10_000;
+
+/** Signed as webhooks are. */
+function sender(allowPrivate: boolean): SendMessage {
+  return (url, { id, body, secret }) =>
+    sendWebhook(
+      url,
+      { headers: signatureHeaders([secret], { id, body }, Date.now()), body },
+      { allowPrivate, answerCharactersMax: CUSTOM_ANSWER_MAX },
+    );
+}
+
+/** As `GET /v1/customers/{customer_id}/invoices/{invoice_id}` answers it. */
+async function invoiceText(
+  deps: BillingContext,
+  { customerId, invoiceId }: { readonly customerId: string; readonly invoiceId: string },
+): Promise<string> {
+  const invoice = await getInvoice(deps, customerId, invoiceId);
+  return stringifyJson(invoiceToWire(invoice, await viewOf(deps, [invoice], {})));
+}

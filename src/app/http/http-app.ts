@@ -1,0 +1,134 @@
+/**
+ * Puts the HTTP application together from its parts. Creating it does no I/O; the caller has already wired the use
+ * cases to their stores.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { ConsoleSessions } from '../../access/console-sessions.ts';
+import type { TakeRequest } from '../../access/rate-limits.ts';
+import type { RequestRecords } from '../../access/request-records.ts';
+import type { Authenticate } from '../../access/tokens.ts';
+import { type AnswerLimits, answerLimits, createAnswerStreams } from '../../api/http/answer-streams.ts';
+import { createBodyBudget } from '../../api/http/body-budget.ts';
+import { consoleFiles, registerConsole } from '../../api/http/console-files.ts';
+import { type DashboardPages, registerDashboards } from '../../api/http/dashboard-page.ts';
+import { createExchange } from '../../api/http/exchange.ts';
+import { registerGuide } from '../../api/http/guide-pages.ts';
+import { createMemoryBudget } from '../../api/http/memory-budget.ts';
+import { createMetrics, type RegisterMeasures } from '../../api/http/metrics.ts';
+import { type OpenApiDocument, openApiDocument } from '../../api/http/openapi.ts';
+import { unreadableRequests } from '../../api/http/parser-errors.ts';
+import { registerReference } from '../../api/http/reference-page.ts';
+import { type ChangeGate, registerRoutes } from '../../api/http/register.ts';
+import type { RouteDefinition } from '../../api/http/route.ts';
+import { cloudEventRoutes, type IngestCloudEvents } from '../../api/routes/ingest/cloud-event-routes.ts';
+import { type IngestSpans, otlpRoutes } from '../../api/routes/ingest/otlp-route.ts';
+import { type Ingest, ingestRoute } from '../../api/routes/ingest/routes.ts';
+import { type Readiness, serviceRoutes } from '../../api/routes/service/routes.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
+import { memoryOfProcess } from '../../core/process-memory.ts';
+import type { Tracer } from '../../core/tracing.ts';
+
+const GUIDE = join(PACKAGE_ROOT, 'guide/site');
+
+/** A hundred events of 20 KB, or the rates of a large price book. A larger body is refused while it is read. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Of all bodies together, from their arrival to the answer: 4,000 requests with a hundred ordinary events. */
+const BODIES_LIMIT_BYTES = Math.min(128 * 1024 * 1024, memoryOfProcess() / 8);
+
+/** Whether the guide is built: a package has it, a checkout after `npm run guide`. */
+export function hasGuide(): boolean {
+  return existsSync(join(GUIDE, 'index.html'));
+}
+
+export interface AppParts {
+  readonly version: string;
+  readonly log: Logger;
+  readonly tracer?: Tracer | undefined;
+  readonly authenticate: Authenticate;
+  /** Without them there are no sessions of the console. */
+  readonly sessions?: ConsoleSessions;
+  /** Without it there are no pages of dashboards. */
+  readonly dashboards?: DashboardPages;
+  readonly records?: RequestRecords;
+  /** Without it request rates are not limited. */
+  readonly takeRequest?: TakeRequest;
+  /** Without it, changes are taken at any time. */
+  readonly changes?: ChangeGate | undefined;
+  /** Every route but ingest and those of the service itself. */
+  readonly routes: readonly RouteDefinition[];
+  /** By default true: requests about money with unknown fields are refused. */
+  readonly strictFields?: boolean;
+  readonly ingest: Ingest;
+  /** Refuses events before they are read, where there is no room for any. */
+  readonly admitEvents?: () => void;
+  readonly ingestSpans: IngestSpans;
+  readonly ingestCloudEvents: IngestCloudEvents;
+  readonly bodyLimitBytes?: number;
+  readonly bodiesLimitBytes?: number;
+  /** Of the memory of all answers; by default by that of the process. */
+  readonly answerLimits?: AnswerLimits;
+  readiness(): Promise<Readiness>;
+  /** The room that is missing on the disk of the stores. */
+  readonly shortage?: (() => Promise<string | null>) | undefined;
+  /** Adds the figures of the service to those of `/metrics`. */
+  readonly measures: RegisterMeasures;
+}
+
+export interface App {
+  readonly hono: Hono;
+  /** Everything the app answers; tests check each answer against it. */
+  readonly routes: readonly RouteDefinition[];
+  /** For the event `clientError` of the server: answers what is not HTTP. */
+  readonly refuseUnreadable: ReturnType<typeof unreadableRequests>;
+}
+
+export function createApp(deps: AppParts): App {
+  const { admitEvents = () => undefined } = deps;
+  const metrics = createMetrics(deps.measures);
+  let document: OpenApiDocument | undefined;
+  const routes: RouteDefinition[] = [
+    ...deps.routes,
+    ingestRoute(deps.ingest, admitEvents),
+    ...otlpRoutes(deps.ingestSpans, admitEvents),
+    ...cloudEventRoutes(deps.ingestCloudEvents, admitEvents),
+    ...serviceRoutes({
+      version: deps.version,
+      metrics,
+      readiness: deps.readiness,
+      document: () => {
+        document ??= openApiDocument(routes, deps.version);
+        return document;
+      },
+    }),
+  ];
+  const hono = new Hono();
+  const { log, authenticate } = deps;
+  const bodies = {
+    limitBytes: deps.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    budget: createBodyBudget(deps.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
+  };
+  const { shortage } = deps;
+  const exchange = createExchange({ log, metrics, shortage, ...(deps.tracer && { tracer: deps.tracer }) });
+  // Whoever opens the service in a browser finds the console.
+  hono.get('/', (context) => context.redirect('/console'));
+  const { sessions, records, takeRequest, changes, strictFields = true } = deps;
+  const limits = deps.answerLimits ?? answerLimits();
+  const memory = createMemoryBudget(limits);
+  const streams = createAnswerStreams(limits, memory);
+  const answers = { streams, memory };
+  const given = {
+    ...{ exchange, authenticate, sessions, bodies, records, takeRequest, changes },
+    ...answers,
+    strictFields,
+  };
+  registerRoutes(hono, given, routes);
+  const files = consoleFiles(join(PACKAGE_ROOT, 'dist/console'));
+  registerConsole(hono, exchange, files);
+  registerReference(hono, exchange, consoleFiles(join(PACKAGE_ROOT, 'dist/reference')));
+  registerGuide(hono, exchange, consoleFiles(GUIDE));
+  if (deps.dashboards !== undefined) registerDashboards(hono, exchange, files, deps.dashboards);
+  return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
+}

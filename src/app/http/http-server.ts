@@ -1,0 +1,64 @@
+/**
+ * The HTTP server with its limits of time and connections, which slow and vanished clients run into instead of using
+ * the server up (docs/reference/limits.md).
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { withOpenRequests } from '../../api/http/open-requests.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+
+export interface HttpLimits {
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersMs: number;
+  /** To the end of its body: 2 MB at 35 KB a second. */
+  readonly requestMs: number;
+  /** A connection on which nothing moves, such as a client that does not read its answer. Longer than any answer. */
+  readonly silenceMs: number;
+  /** Longer than load balancers keep an idle connection (60 s), so that they never send on one that was just closed. */
+  readonly keepAliveMs: number;
+  readonly connectionsMax: number;
+  /** How often the first two are checked. */
+  readonly checkMs: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  headersMs: 10 * SECOND_MS,
+  requestMs: MINUTE_MS,
+  silenceMs: 10 * MINUTE_MS,
+  keepAliveMs: 75 * SECOND_MS,
+  connectionsMax: 4_000,
+  checkMs: 2 * SECOND_MS,
+};
+
+/** Peers that have vanished without a word are noticed by the system's probes after this long. */
+const PROBE_AFTER_MS = MINUTE_MS;
+
+type Fetch = (request: Request, bindings?: object) => Response | Promise<Response>;
+
+export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS): Server {
+  // The adaptor would give a client half a second to end what it sends.
+  const listener = getRequestListener(fetch, { autoCleanupIncoming: false });
+  const options = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkMs,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+  };
+  const server = createServer(options, withOpenRequests(listener));
+  server.maxConnections = limits.connectionsMax;
+  server.setTimeout(limits.silenceMs);
+  server.on('request', dropRest);
+  return server;
+}
+
+/**
+ * Reads and drops what a client still sends after its answer: many clients read the answer only then, and a connection
+ * that is closed before would lose it. The time limit of the request holds on.
+ */
+function dropRest(request: IncomingMessage, response: ServerResponse): void {
+  response.once('finish', () => {
+    if (!request.readableEnded) request.resume();
+  });
+}

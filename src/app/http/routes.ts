@@ -1,0 +1,119 @@
+/** The routes of the API, except ingest and those of the service itself. */
+
+import type { RouteDefinition } from '../../api/http/route.ts';
+import { alertRoutes } from '../../api/routes/alerts/routes.ts';
+import { auditLogRoute } from '../../api/routes/audit-log/routes.ts';
+import { customerBalanceRoutes } from '../../api/routes/balances/routes.ts';
+import { oneConfigurationRoutes } from '../../api/routes/billing-providers/one-configuration-routes.ts';
+import { billingProviderRoutes } from '../../api/routes/billing-providers/routes.ts';
+import { consoleSessionRoutes } from '../../api/routes/console/session-routes.ts';
+import { contractEditRoutes } from '../../api/routes/contract-edits/routes.ts';
+import { contractRateScheduleRoutes } from '../../api/routes/contracts/rate-schedule-routes.ts';
+import { contractRoutes } from '../../api/routes/contracts/routes.ts';
+import { subscriptionRoutes } from '../../api/routes/contracts/subscription-routes.ts';
+import { creditTypeRoutes } from '../../api/routes/credit-types/routes.ts';
+import { customFieldRoutes } from '../../api/routes/custom-fields/routes.ts';
+import { customerRoutes } from '../../api/routes/customers/routes.ts';
+import { dashboardDataRoutes } from '../../api/routes/dashboards/data-routes.ts';
+import { dashboardUrlRoute } from '../../api/routes/dashboards/url-route.ts';
+import { eventRoutes } from '../../api/routes/events/routes.ts';
+import { holdRoutes } from '../../api/routes/holds/routes.ts';
+import { costsRoute } from '../../api/routes/invoices/costs-route.ts';
+import { explainRoute } from '../../api/routes/invoices/explain-route.ts';
+import { historicalInvoiceRoute } from '../../api/routes/invoices/historical-route.ts';
+import { issuedInvoiceRoutes } from '../../api/routes/invoices/issued-routes.ts';
+import { invoicePdfRoute } from '../../api/routes/invoices/pdf-route.ts';
+import { previewChangeRoute } from '../../api/routes/invoices/preview-change-route.ts';
+import { previewEventsRoute } from '../../api/routes/invoices/preview-events-route.ts';
+import { reconcileRoute } from '../../api/routes/invoices/reconcile-route.ts';
+import { requestedInvoiceRoutes } from '../../api/routes/invoices/requested-routes.ts';
+import { revenueRoute } from '../../api/routes/invoices/revenue-route.ts';
+import { invoiceRoutes } from '../../api/routes/invoices/routes.ts';
+import { spendBreakdownsRoute } from '../../api/routes/invoices/spend-route.ts';
+import { billableMetricPreviewRoutes } from '../../api/routes/metrics/preview-routes.ts';
+import { billableMetricRoutes } from '../../api/routes/metrics/routes.ts';
+import { sqlReferenceRoutes } from '../../api/routes/metrics/sql-reference-routes.ts';
+import { namedScheduleRoutes } from '../../api/routes/named-schedules/routes.ts';
+import { notificationRoutes } from '../../api/routes/notifications/routes.ts';
+import { packageRoutes } from '../../api/routes/packages/routes.ts';
+import { deliveryRoutes } from '../../api/routes/payments/delivery-routes.ts';
+import { reconcileProvidersRoute } from '../../api/routes/payments/reconcile-route.ts';
+import { stripeRoutes } from '../../api/routes/payments/stripe-routes.ts';
+import { emptyListRoutes } from '../../api/routes/predecessors/empty-lists.ts';
+import { productRoutes } from '../../api/routes/products/routes.ts';
+import { rateRoutes } from '../../api/routes/rate-cards/rate-routes.ts';
+import { rateCardRoutes } from '../../api/routes/rate-cards/routes.ts';
+import type { CatalogueRouteContext, RouteContext } from '../../api/routes/route-context.ts';
+import { sandboxRoutes } from '../../api/routes/sandbox/routes.ts';
+import { networkServicesRoute } from '../../api/routes/service/network-services-route.ts';
+import { sqlRoutes } from '../../api/routes/sql/routes.ts';
+import { savedQueryRoutes } from '../../api/routes/sql/saved-query-routes.ts';
+import { systemRoutes } from '../../api/routes/system/routes.ts';
+import { tokenBillingRoutes } from '../../api/routes/token-billing/routes.ts';
+import { tokenRoutes } from '../../api/routes/tokens/routes.ts';
+import { usageRoutes } from '../../api/routes/usage/routes.ts';
+import { webhookRoutes } from '../../api/routes/webhooks/routes.ts';
+import { inLane } from '../../metering/client/clickhouse-client.ts';
+
+export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[] {
+  return [
+    ...customerRoutes(deps),
+    ...sqlReferenceRoutes(),
+    ...billableMetricRoutes(deps),
+    ...billableMetricPreviewRoutes(deps),
+    ...usageRoutes(deps),
+    ...eventRoutes(deps),
+    ...sqlRoutes(deps),
+    ...savedQueryRoutes(deps),
+    ...billingProviderRoutes(deps),
+    ...creditTypeRoutes(deps),
+    ...productRoutes(deps),
+    ...rateCardRoutes(deps),
+    ...rateRoutes(deps),
+    ...tokenBillingRoutes(deps),
+    ...namedScheduleRoutes(deps),
+    ...emptyListRoutes(deps),
+    ...oneConfigurationRoutes(deps),
+    ...packageRoutes(deps),
+    ...contractRoutes(deps),
+    ...contractEditRoutes(deps),
+    ...contractRateScheduleRoutes(deps),
+    ...subscriptionRoutes(deps),
+    ...customerBalanceRoutes(deps),
+    ...invoiceRoutes(deps),
+    ...issuedInvoiceRoutes(deps, { ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
+    ...requestedInvoiceRoutes(deps),
+    historicalInvoiceRoute(deps),
+    costsRoute(deps),
+    revenueRoute(deps),
+    spendBreakdownsRoute(deps),
+    invoicePdfRoute(deps),
+    previewEventsRoute(deps),
+    previewChangeRoute(deps),
+    explainRoute(deps),
+    reconcileRoute({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
+    ...customFieldRoutes(deps),
+    ...alertRoutes(deps),
+    auditLogRoute(deps),
+  ];
+}
+
+/** With those of the running process: tokens, sessions, webhooks, the sandbox clock. */
+export function everyRoute(deps: RouteContext): RouteDefinition[] {
+  return [
+    ...applicationRoutes(deps),
+    ...holdRoutes(deps),
+    ...consoleSessionRoutes(deps),
+    dashboardUrlRoute(deps),
+    ...dashboardDataRoutes(deps),
+    ...systemRoutes(deps),
+    networkServicesRoute(deps.networkServices),
+    ...tokenRoutes(deps),
+    ...notificationRoutes(deps),
+    ...webhookRoutes(deps),
+    ...stripeRoutes(deps),
+    ...deliveryRoutes(deps),
+    reconcileProvidersRoute(deps),
+    ...(deps.sandbox === null ? [] : sandboxRoutes(deps.clock, deps.sandbox)),
+  ];
+}

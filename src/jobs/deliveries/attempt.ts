@@ -1,0 +1,253 @@
+/**
+ * One attempt with one delivery: whatever is next for it. Delivers what is not delivered, voids there what was voided here,
+ * and otherwise asks the provider for its state. Everything may be repeated.
+ */
+
+import type { BillingContext } from '../../billing/billing-context.ts';
+import { loadDeliverable } from '../../billing/payments/delivery-document.ts';
+import type { PaymentEnd } from '../../billing/payments/end-delivery.ts';
+import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { PaymentDocument } from '../../payments/document.ts';
+import {
+  type ChargeResult,
+  type Note,
+  type PaymentsProvider,
+  type Progress,
+  ProviderProblem,
+} from '../../payments/provider.ts';
+import { loadCommits } from '../../store/balances/commits.ts';
+import type { AttemptEnd } from '../../store/invoices/delivery-work.ts';
+import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
+import { isBeyondDoubt, nextLookAt, retryDelayMs } from './backoff.ts';
+
+export interface AttemptResult extends AttemptEnd {
+  readonly payment: PaymentEnd | null;
+  readonly actionRequired: string | null;
+  /** The failure, for the log and the figures. */
+  readonly problem: ProviderProblem | null;
+}
+
+/** A customer who does not confirm a payment within this time does not pay. */
+const ACTION_MAX_MS = DAY_MS;
+
+export async function attemptDelivery(
+  deps: BillingContext,
+  delivery: Delivery,
+  note: Note,
+): Promise<AttemptResult> {
+  const work = workOf(deps, delivery, note);
+  try {
+    const { invoiceId, customerId, mappedAt, voidWanted } = delivery;
+    const isBegun = mappedAt !== null || voidWanted;
+    const found = await loadDeliverable(deps, invoiceId, { customerId, isBegun });
+    if (found.kind === 'blocked') throw found.problem;
+    if (found.kind === 'later') return waits(work, found.waitMs);
+    if (found.kind === 'statement' && delivery.mappedAt === null) {
+      return ended(work, statement(delivery, found.consolidatedId));
+    }
+    if (found.kind === 'statement') throw new ProviderProblem('refused', 'It is on a consolidated invoice');
+    const provider = await deps.providerOf(delivery);
+    return await next(work, provider, found.document);
+  } catch (error) {
+    if (!(error instanceof ProviderProblem)) throw error;
+    return failed(work, error);
+  }
+}
+
+/** An attempt with the facts that are known while it runs. */
+interface Work {
+  readonly deps: BillingContext;
+  /** As it was when the attempt began. */
+  readonly delivery: Delivery;
+  readonly note: Note;
+  /** As it was last written down. */
+  progress(): Progress;
+}
+
+function workOf(deps: BillingContext, delivery: Delivery, note: Note): Work {
+  let progress = progressOf(delivery);
+  return {
+    deps,
+    delivery,
+    async note(step) {
+      progress = await note(step);
+      return progress;
+    },
+    progress: () => progress,
+  };
+}
+
+async function next(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+): Promise<AttemptResult> {
+  const { delivery, note } = work;
+  // An invoice that was voided here is never delivered again; a call that has arrived late is voided too.
+  if (delivery.voidWanted) {
+    const external = await provider.void(document, work.progress(), note);
+    return { ...ended(work, external), voidEnded: true, deliveredAt: delivery.deliveredAt ?? Date.now() };
+  }
+  if (delivery.deliveredAt !== null) {
+    return look(work, provider, document);
+  }
+  if (delivery.gatedCommitId === null) {
+    const external = await provider.deliver(document, work.progress(), note);
+    return { ...ended(work, external), deliveredAt: Date.now() };
+  }
+  return charged(work, provider, document, await charge(work, provider, delivery.gatedCommitId, document));
+}
+
+/** The outcome. A payment that has failed is first taken back there, so that nobody pays it any more. */
+async function look(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+): Promise<AttemptResult> {
+  const external = withSum(document, await provider.status(document, work.progress(), work.note));
+  const payment = gatedEnd(work, external);
+  if (payment?.outcome !== 'FAILED' || isOver(external)) return { ...ended(work, external), payment };
+  return takenBack(work, provider, document, { ...external, error: payment.message });
+}
+
+async function charge(
+  { deps: { db }, progress, note }: Work,
+  provider: PaymentsProvider,
+  commitId: string,
+  document: PaymentDocument,
+): Promise<ChargeResult> {
+  const [commit] = await loadCommits(db, { ids: [commitId], includeArchived: true });
+  const gate = commit?.paymentGate ?? null;
+  if (gate === null) throw new ProviderProblem('refused', `Commit ${commitId} waits for no payment`);
+  try {
+    return await provider.charge({ document, gate, commitId }, progress(), note);
+  } catch (error) {
+    const { external } = progress();
+    if (!(error instanceof ProviderProblem) || error.kind !== 'refused' || external.externalId === null)
+      throw error;
+    // Any copy of it there must not be paid any more.
+    return { external, outcome: 'FAILED', message: error.message, actionRequired: null };
+  }
+}
+
+async function charged(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+  { external, outcome, message, actionRequired }: ChargeResult,
+): Promise<AttemptResult> {
+  if (outcome === 'FAILED' && !isOver(external))
+    return takenBack(work, provider, document, { ...external, error: message });
+  return {
+    ...ended(work, { ...external, error: outcome === 'PAID' ? null : (message ?? external.error) }),
+    deliveredAt: Date.now(),
+    payment: outcome === 'PENDING' ? null : { outcome, message },
+    actionRequired,
+  };
+}
+
+/**
+ * Voids what is to be paid there, and only then says that the payment has failed: until then its customer may pay it, and a
+ * payment that is on its way is waited for.
+ */
+async function takenBack(
+  work: Work,
+  provider: PaymentsProvider,
+  document: PaymentDocument,
+  { error: message, paymentFailure = null }: ExternalInvoice,
+): Promise<AttemptResult> {
+  const deliveredAt = work.delivery.deliveredAt ?? Date.now();
+  const begun = await work.note({ external: { error: message } });
+  if (await provider.isPaymentUnderWay(begun)) {
+    return { ...ended(work, { ...begun.external, error: null }), deliveredAt };
+  }
+  const external = await provider.void(document, begun, work.note);
+  const payment = { outcome: isPaidForReal(external) ? ('PAID' as const) : ('FAILED' as const), message };
+  if (isOver(external)) {
+    return { ...ended(work, { ...external, error: message, paymentFailure }), deliveredAt, payment };
+  }
+  const isPaid = payment.outcome === 'PAID';
+  return {
+    ...ended(work, isPaid ? { ...external, error: null } : external),
+    deliveredAt,
+    payment: isPaid ? { ...payment, message: null } : null,
+  };
+}
+
+/** Nobody can pay it any more. One that is written off as uncollectible can still be paid. */
+function isOver(external: ExternalInvoice): boolean {
+  const { status } = external;
+  return status === 'VOID' || status === 'DELETED' || (status === 'PAID' && !isPaidForReal(external));
+}
+
+/** The effect of the state of an invoice on the balance that waits for it. */
+function gatedEnd({ deps: { clock }, delivery }: Work, external: ExternalInvoice): PaymentEnd | null {
+  if (delivery.gatedCommitId === null) return null;
+  const { status, error } = external;
+  if (isPaidForReal(external)) return { outcome: 'PAID', message: null };
+  // An invoice whose payment is to be confirmed looks like one that was not paid.
+  const hasFailed = status === 'PAYMENT_FAILED' && delivery.method === 'payment_intent';
+  if (isOver(external) || hasFailed || status === 'UNCOLLECTIBLE') {
+    return { outcome: 'FAILED', message: error ?? delivery.external.error ?? `its payment is ${status}` };
+  }
+  const isLate = clock.now() - delivery.createdAt > ACTION_MAX_MS;
+  return isLate ? { outcome: 'FAILED', message: 'nobody has confirmed the payment in time' } : null;
+}
+
+/** Somebody may have changed a draft there before making it final. */
+function withSum({ payable, number }: PaymentDocument, external: ExternalInvoice): ExternalInvoice {
+  const { subTotal, status } = external;
+  const isFinal = !['DRAFT', 'VOID', 'DELETED'].includes(status);
+  if (!isFinal || subTotal === null || subTotal.eq(payable)) return external;
+  const error = `The sub-total there is ${subTotal.toFixed()}, that of invoice ${number} is ${payable.toFixed()}`;
+  return { ...external, error };
+}
+
+function statement({ external }: Delivery, consolidatedId: string): ExternalInvoice {
+  return { ...external, status: 'SKIPPED', error: `Its amounts are on invoice ${consolidatedId}` };
+}
+
+function ended({ deps: { clock }, delivery, progress }: Work, external: ExternalInvoice): AttemptResult {
+  const isDoubtful = progress().isDoubtful && !isBeyondDoubt(delivery.deliveredAt, Date.now());
+  const dueAt = nextLookAt(external, { createdAt: delivery.createdAt, isDoubtful }, clock.now());
+  const nothing = { payment: null, actionRequired: null, problem: null };
+  return { ...nothing, external, isDoubtful, dueAt, failures: 0, failingSince: null, isAttempt: true };
+}
+
+/** It counts as no attempt. Without a time to wait it stays due, so that a move of a clock waits for it too. */
+function waits({ deps: { clock }, delivery }: Work, waitMs: number): AttemptResult {
+  const { failures, failingSince, dueAt } = delivery;
+  const nothing = { payment: null, actionRequired: null, problem: null };
+  const next = waitMs === 0 ? dueAt : clock.now() + waitMs;
+  return { ...nothing, dueAt: next, failures, failingSince, isAttempt: false };
+}
+
+/** A refusal ends it, until somebody asks for another attempt. Everything else is tried again. */
+function failed({ deps: { clock }, delivery }: Work, problem: ProviderProblem): AttemptResult {
+  const failures = delivery.failures + 1;
+  const isRefused = problem.kind === 'refused';
+  const isVoiding = delivery.voidWanted;
+  const isArrived = delivery.deliveredAt !== null || isVoiding;
+  const status = isRefused && !isArrived ? { status: 'INVALID_REQUEST_ERROR' as const } : {};
+  const retryAt = clock.now() + retryDelayMs(failures, problem);
+  const isEnd = isRefused && !isArrived;
+  const hasFailed = isEnd && delivery.gatedCommitId !== null;
+  return {
+    external: { ...status, error: problem.message },
+    ...(problem.kind === 'unclear' && !isArrived ? { isDoubtful: true } : {}),
+    ...(isRefused && isVoiding ? { voidEnded: true } : {}),
+    dueAt: isEnd || (isRefused && isVoiding) ? null : retryAt,
+    failures,
+    failingSince: delivery.failingSince ?? clock.now(),
+    isAttempt: true,
+    payment: hasFailed ? { outcome: 'FAILED', message: problem.message } : null,
+    actionRequired: null,
+    problem,
+  };
+}
+
+export function progressOf(delivery: Delivery): Progress {
+  const { invoiceId, method, mappedAt, isDoubtful, sentAt, external } = delivery;
+  return { invoiceId, method, mappedAt, isDoubtful, sentAt, external };
+}
