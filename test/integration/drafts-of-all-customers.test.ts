@@ -1,6 +1,6 @@
 /** The drafts of all customers: each once, as its customer's own list shows it, and compared with the invoice before. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listDrafts } from '../../src/billing/invoices/list-drafts.ts';
+import { listDrafts } from '../../src/billing/invoices/read/list-drafts.ts';
 import { Refusal } from '../../src/core/errors.ts';
 import { billingContext } from '../support/billing-context.ts';
 import { createdId } from '../support/catalogue-api.ts';

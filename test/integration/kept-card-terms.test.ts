@@ -1,7 +1,7 @@
 /** The kept terms of a card with very many products are never older than the terms that the reader may see. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadCardTerms } from '../../src/billing/invoices/card-terms.ts';
+import { loadCardTerms } from '../../src/billing/invoices/terms/card-terms.ts';
 import {
   createDatabase,
   type Database,

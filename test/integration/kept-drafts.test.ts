@@ -1,12 +1,12 @@
 /** A draft is computed once for all pages of an answer as CSV, and its windows are those of the pages as JSON. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listBalances } from '../../src/billing/balance-queries/list-balances.ts';
-import type { BreakdownPosition } from '../../src/billing/invoices/breakdown-places.ts';
-import { type BreakdownItem, listBreakdowns } from '../../src/billing/invoices/breakdowns.ts';
-import { listCosts } from '../../src/billing/invoices/costs.ts';
-import { createKeptDeductions } from '../../src/billing/invoices/deductions.ts';
-import { KeptDrafts } from '../../src/billing/invoices/kept-drafts.ts';
-import { listSpendBreakdowns } from '../../src/billing/invoices/spend/spend-breakdowns.ts';
+import type { BreakdownPosition } from '../../src/billing/invoices/breakdowns/breakdown-places.ts';
+import { type BreakdownItem, listBreakdowns } from '../../src/billing/invoices/breakdowns/breakdowns.ts';
+import { listCosts } from '../../src/billing/invoices/breakdowns/costs.ts';
+import { KeptDrafts } from '../../src/billing/invoices/breakdowns/kept-drafts.ts';
+import { listSpendBreakdowns } from '../../src/billing/invoices/breakdowns/spend-breakdowns.ts';
+import { createKeptDeductions } from '../../src/billing/invoices/drafts/deductions.ts';
 import type { Page, PageRequest } from '../../src/core/paging.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { NO_TRACER, type Tracer } from '../../src/core/tracing.ts';

@@ -1,6 +1,6 @@
 /** Many metrics of one customer are read together, and give the series that each has alone. */
 import { expect, test } from 'vitest';
-import { readThatFit } from '../../src/billing/invoices/usage-reading.ts';
+import { readThatFit } from '../../src/billing/invoices/usage/usage-reading.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InvoiceTarget } from '../../src/billing/invoice-queue/usage-periods.ts';
-import { compareDrafts } from '../../src/billing/invoices/drawdown-order.ts';
+import { compareDrafts } from '../../src/billing/invoices/scheduled/drawdown-order.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import { contractWith } from '../unit/core/terms/fixtures.ts';
 

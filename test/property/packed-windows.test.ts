@@ -1,7 +1,7 @@
 /** Packed windows of lines: what is taken page by page is what was added, to the last digit, whatever had to be given up. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { PackedWindows } from '../../src/billing/invoices/packed-windows.ts';
+import { PackedWindows } from '../../src/billing/invoices/breakdowns/packed-windows.ts';
 import { type Decimal, decimal, sum } from '../../src/core/decimal.ts';
 import { groupBy } from '../../src/core/group-by.ts';
 import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';

@@ -1,7 +1,7 @@
 /** Products that were not used are left out of rating, and products that share a metric do not bill each other's usage. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pricedCard, ratedProducts } from '../../src/billing/invoices/priced-card.ts';
+import { pricedCard, ratedProducts } from '../../src/billing/invoices/terms/priced-card.ts';
 import type { Product, RateEntry } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';

@@ -2,7 +2,7 @@
  * The text of the printed form of an invoice: who, when, lines by product, totals. The same invoice always has
  * the same content. How it looks is in `invoice-pdf.ts`.
  */
-import type { PrintedInvoice } from '../../billing/invoices/printed-invoice.ts';
+import type { PrintedInvoice } from '../../billing/invoices/read/printed-invoice.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';

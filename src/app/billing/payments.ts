@@ -8,7 +8,7 @@ import {
   learnDefaultAccount,
   settleDefaultAccount,
 } from '../../billing/billing-providers/stripe-accounts.ts';
-import { getInvoice } from '../../billing/invoices/read-invoices.ts';
+import { getInvoice } from '../../billing/invoices/read/read-invoices.ts';
 import type { Config } from '../../config.ts';
 import { createDeliveries, type Deliveries, type DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';
 import type { JobsContext } from '../../jobs/jobs-context.ts';

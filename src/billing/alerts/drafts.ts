@@ -6,12 +6,12 @@ import { createBooks } from '../balances/books.ts';
 import type { SnapshotContext } from '../billing-context.ts';
 import { NO_ALARMS } from '../invoice-log/invoice-alarms.ts';
 import type { InvoiceTarget } from '../invoice-queue/usage-periods.ts';
-import { type ComputedDraft, computeDrafts } from '../invoices/compute.ts';
-import { deductionsOfDrafts } from '../invoices/deductions.ts';
-import { draftMoment } from '../invoices/draft-moment.ts';
-import { draftPlacesOf } from '../invoices/draft-places.ts';
-import { planInvoices } from '../invoices/plan-invoices.ts';
+import { type ComputedDraft, computeDrafts } from '../invoices/compute/compute.ts';
+import { planInvoices } from '../invoices/compute/plan-invoices.ts';
+import { deductionsOfDrafts } from '../invoices/drafts/deductions.ts';
+import { draftPlacesOf } from '../invoices/drafts/draft-places.ts';
 import { createScheduledDraws } from '../invoices/scheduled/drawing.ts';
+import { draftMoment } from '../invoices/usage/draft-moment.ts';
 
 export interface AlertDrafts {
   /** Of usage invoices. */

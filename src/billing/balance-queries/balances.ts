@@ -18,7 +18,7 @@ import { amountsTaken, loadRolloverTargets } from '../balances/rollovers.ts';
 import { loadDividedCommits } from '../balances/seat-shares.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 import type { BillingContext } from '../billing-context.ts';
-import { loadDeductions } from '../invoices/deductions.ts';
+import { loadDeductions } from '../invoices/drafts/deductions.ts';
 import { loadTrueUps } from './true-ups.ts';
 
 /** A commit or credit in its contract; null: it belongs to the customer. */

@@ -21,7 +21,7 @@ import { deleteHolds } from '../../store/holds/holds.ts';
 import { findUnsettledDelivery } from '../../store/invoices/delivery-work.ts';
 import { enqueueJobs } from '../../store/jobs/jobs.ts';
 import type { BillingContext } from '../billing-context.ts';
-import { draftPlaces } from '../invoices/draft-places.ts';
+import { draftPlaces } from '../invoices/drafts/draft-places.ts';
 import { eraseEventsJob } from './erase-events.ts';
 
 /** The answer to a repeated request with an Idempotency-Key whose stored answer had the customer in it. */

@@ -20,8 +20,8 @@ import {
 } from '../../store/holds/holds.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
 import { NO_ALARMS } from '../invoice-log/invoice-alarms.ts';
-import { draftPlacesOf } from '../invoices/draft-places.ts';
-import { type PlannedInvoices, planInvoices } from '../invoices/plan-invoices.ts';
+import { type PlannedInvoices, planInvoices } from '../invoices/compute/plan-invoices.ts';
+import { draftPlacesOf } from '../invoices/drafts/draft-places.ts';
 import { type ComputedFamily, computeFamilies } from './held-drafts.ts';
 
 export interface EvaluatedFamily extends ComputedFamily {

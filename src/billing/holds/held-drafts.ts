@@ -23,17 +23,17 @@ import { indexUsage } from '../../rating/usage/line-key.ts';
 import { createBooks } from '../balances/books.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { finalizationAt, type InvoiceTarget } from '../invoice-queue/usage-periods.ts';
-import { draftMoment } from '../invoices/draft-moment.ts';
-import { cardOf, type InvoiceContext, needsOf, termsOf } from '../invoices/invoice-context.ts';
-import { inDrawdownOrder, type PlannedInvoices } from '../invoices/plan-invoices.ts';
-import { ratedProducts } from '../invoices/priced-card.ts';
+import { inDrawdownOrder, type PlannedInvoices } from '../invoices/compute/plan-invoices.ts';
 import { collectUsage } from '../invoices/rate-target/collect-usage.ts';
 import { drawDown } from '../invoices/rate-target/draw-down.ts';
 import { makeLines } from '../invoices/rate-target/make-lines.ts';
 import { planRating, type RatingPlan, ratingInput } from '../invoices/rate-target/plan-rating.ts';
 import { createScheduledDraws, type ScheduledDraws } from '../invoices/scheduled/drawing.ts';
-import { readUsageAnswers, type UsageAnswers } from '../invoices/usage-answers.ts';
-import { meteredUsage } from '../invoices/usage-slices.ts';
+import { cardOf, type InvoiceContext, needsOf, termsOf } from '../invoices/terms/invoice-context.ts';
+import { ratedProducts } from '../invoices/terms/priced-card.ts';
+import { draftMoment } from '../invoices/usage/draft-moment.ts';
+import { readUsageAnswers, type UsageAnswers } from '../invoices/usage/usage-answers.ts';
+import { meteredUsage } from '../invoices/usage/usage-slices.ts';
 
 interface PricedDraft {
   readonly draft: HeldDraft;

@@ -22,7 +22,7 @@ import { findInvoice } from '../../store/invoices/whole-invoices.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { consolidatedPlaces } from '../invoices/consolidated/drafts.ts';
 import { concatenates } from '../invoices/consolidated/targets.ts';
-import { customFieldsOfInvoices } from '../invoices/invoice-fields.ts';
+import { customFieldsOfInvoices } from '../invoices/freeze/invoice-fields.ts';
 import { described } from '../invoices/issued/former-payments.ts';
 
 /** `later`: it waits for another step. `statement`: another invoice has its amounts. */

@@ -6,9 +6,9 @@ import { invalid } from '../../core/errors.ts';
 import type { ViewRow } from '../../metering/sql/generate/view-sql.ts';
 import { loadCreditTypes } from '../../store/credit-types/credit-types.ts';
 import type { BillingContext } from '../billing-context.ts';
-import { type DraftPosition, listDrafts } from '../invoices/list-drafts.ts';
-import { previousInvoicesOf } from '../invoices/previous-invoices.ts';
-import type { InvoiceWithWarnings } from '../invoices/unbilled-usage.ts';
+import type { InvoiceWithWarnings } from '../invoices/drafts/unbilled-usage.ts';
+import { type DraftPosition, listDrafts } from '../invoices/read/list-drafts.ts';
+import { previousInvoicesOf } from '../invoices/read/previous-invoices.ts';
 import { exact, time } from './view-rows.ts';
 
 export interface DraftRowLimits {

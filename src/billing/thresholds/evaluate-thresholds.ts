@@ -19,8 +19,8 @@ import { loadThresholdCharges } from '../../store/thresholds/threshold-charges.t
 import { customersWithThresholds } from '../../store/thresholds/threshold-contracts.ts';
 import { balancesWithDrafts, withOwners } from '../balance-queries/balances.ts';
 import type { BillingContext, SnapshotContext } from '../billing-context.ts';
-import { draftDeductions, planDrafts } from '../invoices/deductions.ts';
-import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
+import type { PlannedInvoices } from '../invoices/compute/plan-invoices.ts';
+import { draftDeductions, planDrafts } from '../invoices/drafts/deductions.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { chargeThreshold } from './charge-threshold.ts';
 import { countedCommits } from './counted-balances.ts';

@@ -16,9 +16,9 @@ import {
 } from '../../store/token-billing/managed-rate-cards.ts';
 import { loadTokenModels, modelKey } from '../../store/token-billing/token-prices.ts';
 import type { BillingContext } from '../billing-context.ts';
-import type { BreakdownPosition } from '../invoices/breakdown-places.ts';
-import { type BreakdownItem, listBreakdowns } from '../invoices/breakdowns.ts';
-import type { KeptDrafts } from '../invoices/kept-drafts.ts';
+import type { BreakdownPosition } from '../invoices/breakdowns/breakdown-places.ts';
+import { type BreakdownItem, listBreakdowns } from '../invoices/breakdowns/breakdowns.ts';
+import type { KeptDrafts } from '../invoices/breakdowns/kept-drafts.ts';
 
 /** Hours of invoices that are read at once. */
 const WINDOWS_PER_READ = 1_000;

@@ -1,4 +1,4 @@
-/** Numbers of issued invoices: their job, and the rows. The rule is in billing/invoices/numbering.ts. */
+/** Numbers of issued invoices: their job, and the rows. The rule is in billing/invoices/issue/numbering.ts. */
 import { and, asc, eq, gte, inArray, isNull, max, sql } from 'drizzle-orm';
 import type { NumberPosition } from '../../core/invoice-number.ts';
 import type { Instant } from '../../core/time.ts';

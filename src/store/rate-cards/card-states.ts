@@ -1,6 +1,6 @@
 /**
  * Tells whether the prices on a rate card are still the same, without reading them: for cards with tens of thousands of
- * rates, which take seconds to read (billing/invoices/card-terms.ts).
+ * rates, which take seconds to read (billing/invoices/terms/card-terms.ts).
  *
  * Rates and versions of products are added and never changed, so their number and the last one tell what there is. The
  * products of a card are put into another order by writing their rows.

@@ -1,7 +1,7 @@
 /** How many invoices of a run are read together. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextGroupSize } from '../../../src/billing/invoices/compute-run.ts';
+import { nextGroupSize } from '../../../src/billing/invoices/compute/compute-run.ts';
 
 test('a group is never larger than its limit, nor smaller than the first', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 /** A metric that cannot be evaluated concerns its own products on a draft, and keeps the invoice from being issued. */
 import { expect, test } from 'vitest';
-import type { ComputedInvoice } from '../../../src/billing/invoices/compute.ts';
-import { freezeHours } from '../../../src/billing/invoices/freeze.ts';
+import type { ComputedInvoice } from '../../../src/billing/invoices/compute/compute.ts';
+import { freezeHours } from '../../../src/billing/invoices/freeze/freeze.ts';
 import { rateTarget } from '../../../src/billing/invoices/rate-target/rate-target.ts';
 import type { Product } from '../../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../../src/core/credit-types.ts';

@@ -1,7 +1,7 @@
 /** In which order the invoices of a run are computed. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inReadingOrder } from '../../../src/billing/invoices/compute-run.ts';
+import { inReadingOrder } from '../../../src/billing/invoices/compute/compute-run.ts';
 import { groupBy } from '../../../src/core/group-by.ts';
 
 interface Given {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type BalancePage, listBalances } from '../../../billing/balance-queries/list-balances.ts';
 import type { BillingContext } from '../../../billing/billing-context.ts';
-import { createKeptDeductions } from '../../../billing/invoices/deductions.ts';
+import { createKeptDeductions } from '../../../billing/invoices/drafts/deductions.ts';
 import { COMMIT_TYPES, type Commit } from '../../../core/terms/commits.ts';
 import type { SharedByPages } from '../../http/csv-pages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';

@@ -1,9 +1,9 @@
 /** The costs of a customer day by day. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
-import { type CostInUnit, type DayCosts, listCosts } from '../../../billing/invoices/costs.ts';
-import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
-import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
+import { type CostInUnit, type DayCosts, listCosts } from '../../../billing/invoices/breakdowns/costs.ts';
+import { createKeptDrafts } from '../../../billing/invoices/breakdowns/kept-drafts.ts';
+import { pricingUnitsOf } from '../../../billing/invoices/read/pricing-units.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert, invalid } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';

@@ -7,7 +7,7 @@ import {
   explainCursor,
   explainInvoice,
 } from '../../../billing/invoices/explain/explain-invoice.ts';
-import { pricingUnitsWithIds } from '../../../billing/invoices/pricing-units.ts';
+import { pricingUnitsWithIds } from '../../../billing/invoices/read/pricing-units.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { CountedLine, ExplainedBase } from '../../../rating/explain/explanation.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';

@@ -1,12 +1,12 @@
 /** Imports usage invoices of the past. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
+import { firstOf } from '../../../billing/invoices/drafts/unbilled-usage.ts';
 import {
   createHistorical,
   previewHistorical,
 } from '../../../billing/invoices/historical/create-historical.ts';
 import type { HistoricalInvoiceInput } from '../../../billing/invoices/historical/historical-input.ts';
-import { firstOf } from '../../../billing/invoices/unbilled-usage.ts';
 import { mapInChunks } from '../../../core/in-chunks.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import {

@@ -1,6 +1,6 @@
 /** The data that answers show beside the invoices themselves. */
-import type { ListPriceOf } from '../../../billing/invoices/list-prices.ts';
-import type { ComparedInvoice } from '../../../billing/invoices/previous-invoices.ts';
+import type { ListPriceOf } from '../../../billing/invoices/drafts/list-prices.ts';
+import type { ComparedInvoice } from '../../../billing/invoices/read/previous-invoices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';

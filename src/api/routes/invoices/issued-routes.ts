@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { reportRefund } from '../../../billing/invoices/issued/former-payments.ts';
-import { listIssuedInvoices } from '../../../billing/invoices/issued/list-issued.ts';
 import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.ts';
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
-import { listDrafts } from '../../../billing/invoices/list-drafts.ts';
+import { listDrafts } from '../../../billing/invoices/read/list-drafts.ts';
+import { listIssuedInvoices } from '../../../billing/invoices/read/list-issued.ts';
 import { invalid } from '../../../core/errors.ts';
 import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';

@@ -1,10 +1,10 @@
 /** Invoices on the wire: schemas of invoices and lines, and the mapping to them. */
 import { z } from 'zod';
-import type { BreakdownItem } from '../../../billing/invoices/breakdowns.ts';
+import type { BreakdownItem } from '../../../billing/invoices/breakdowns/breakdowns.ts';
 import type {
   InvoiceWithUnbilledUsage,
   InvoiceWithWarnings,
-} from '../../../billing/invoices/unbilled-usage.ts';
+} from '../../../billing/invoices/drafts/unbilled-usage.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { ZERO } from '../../../core/decimal.ts';
 import { CHUNK_ITEMS } from '../../../core/in-chunks.ts';

@@ -1,6 +1,6 @@
 /** An invoice as a PDF. */
 import { z } from 'zod';
-import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
+import { printedInvoice } from '../../../billing/invoices/read/printed-invoice.ts';
 import { resultInChunks } from '../../../core/in-chunks.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { FileAnswer } from '../../http/file-answer.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { type PreviewedChange, previewChange } from '../../../billing/invoices/previews/preview-change.ts';
-import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
+import { pricingUnitsOf } from '../../../billing/invoices/read/pricing-units.ts';
 import { assert, invalid, Refusal } from '../../../core/errors.ts';
 import { afterOtherWork, mapInChunks } from '../../../core/in-chunks.ts';
 import type { Interval } from '../../../core/time.ts';

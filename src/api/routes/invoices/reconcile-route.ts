@@ -1,7 +1,7 @@
 /** Reconciliation of usage, breakdowns and invoices. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
-import { pricingUnitsWithIds } from '../../../billing/invoices/pricing-units.ts';
+import { pricingUnitsWithIds } from '../../../billing/invoices/read/pricing-units.ts';
 import { DIFFERENCE_CODES, type Difference } from '../../../billing/invoices/reconcile/difference.ts';
 import {
   type ReconciledCustomer,

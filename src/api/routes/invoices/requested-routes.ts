@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { addCharge } from '../../../billing/contracts/edits/add-charge.ts';
-import { moveIssueDate } from '../../../billing/invoices/scheduled/move-issue-date.ts';
+import { firstOf } from '../../../billing/invoices/drafts/unbilled-usage.ts';
+import { moveIssueDate } from '../../../billing/invoices/issued/move-issue-date.ts';
 import { scheduleProfessionalServices } from '../../../billing/invoices/scheduled/schedule-professional-services.ts';
-import { firstOf } from '../../../billing/invoices/unbilled-usage.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, exactNumber, timestamp, uuid } from '../../wire/fields.ts';
 import { invoiceSchema, invoiceToWire } from './output.ts';

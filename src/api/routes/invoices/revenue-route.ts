@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
-import { pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
-import { type DayRevenue, listRevenue } from '../../../billing/invoices/revenue.ts';
+import { type DayRevenue, listRevenue } from '../../../billing/invoices/breakdowns/revenue.ts';
+import { pricingUnitsOf } from '../../../billing/invoices/read/pricing-units.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert, invalid } from '../../../core/errors.ts';
 import { DAY_MS, formatInstant } from '../../../core/time.ts';

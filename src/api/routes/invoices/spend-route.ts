@@ -4,7 +4,7 @@ import type { BillingContext } from '../../../billing/billing-context.ts';
 import {
   listSpendBreakdowns,
   SPEND_PROPERTY_LENGTH_MAX,
-} from '../../../billing/invoices/spend/spend-breakdowns.ts';
+} from '../../../billing/invoices/breakdowns/spend-breakdowns.ts';
 import { invalid } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, timestamp, uuid } from '../../wire/fields.ts';

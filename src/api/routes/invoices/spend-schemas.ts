@@ -1,6 +1,6 @@
 /** Spend by properties of events on the wire. */
 import { z } from 'zod';
-import type { SpendGroup, SpendItem } from '../../../billing/invoices/spend/spend-breakdowns.ts';
+import type { SpendGroup, SpendItem } from '../../../billing/invoices/breakdowns/spend-breakdowns.ts';
 import { exactValue } from '../../wire/fields.ts';
 import type { InvoiceView } from './invoice-view.ts';
 import { lineItemSchema } from './line-output.ts';

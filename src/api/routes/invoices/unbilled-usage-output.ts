@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type {
   InvoiceWithUnbilledUsage,
   InvoiceWithWarnings,
-} from '../../../billing/invoices/unbilled-usage.ts';
+} from '../../../billing/invoices/drafts/unbilled-usage.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { unreachable } from '../../../core/errors.ts';
 import { type InvoiceWarning, UNRATED_TERM_KINDS } from '../../../core/invoice.ts';

@@ -1,7 +1,7 @@
 /** The margin over the costs of AI providers, as JSON and CSV. */
 import { z } from 'zod';
 import type { BillingContext } from '../../../billing/billing-context.ts';
-import { createKeptDrafts } from '../../../billing/invoices/kept-drafts.ts';
+import { createKeptDrafts } from '../../../billing/invoices/breakdowns/kept-drafts.ts';
 import { listMargins, type MarginRow } from '../../../billing/token-billing/margin.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';

@@ -8,9 +8,9 @@ import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import type { SnapshotContext } from '../../billing-context.ts';
 import { type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
-import type { DraftFilter } from '../draft-places.ts';
-import type { Placed } from '../invoice-order.ts';
-import { firstOf, type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
+import type { DraftFilter } from '../drafts/draft-places.ts';
+import type { Placed } from '../drafts/invoice-order.ts';
+import { firstOf, type InvoiceWithWarnings, issuedWithWarnings } from '../drafts/unbilled-usage.ts';
 import { type ConsolidatedTarget, consolidatedTargets } from './targets.ts';
 
 /** The place of a consolidated draft in a list, before it is computed. */

@@ -15,7 +15,7 @@ import { consolidatedPeriodOf, queueConsolidations } from '../../../store/jobs/c
 import type { Job } from '../../../store/jobs/jobs.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { finalizationAt, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
-import { freezeCustomFields } from '../invoice-fields.ts';
+import { freezeCustomFields } from '../freeze/invoice-fields.ts';
 import { consolidatedInvoice } from './drafts.ts';
 import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './targets.ts';
 

@@ -18,8 +18,8 @@ import type { LineExplanation } from '../../../rating/explain/explanation.ts';
 import { lineWindows } from '../../../rating/invoices/breakdown.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import type { BillingContext } from '../../billing-context.ts';
-import { cardOf, termsOf } from '../invoice-context.ts';
-import { readChargeTerms } from './explained-charges.ts';
+import { readChargeTerms } from '../terms/explained-charges.ts';
+import { cardOf, termsOf } from '../terms/invoice-context.ts';
 import { readExplainedUsage } from './read-usage.ts';
 import { findSources, type PartSources, type RatedInput } from './sources.ts';
 

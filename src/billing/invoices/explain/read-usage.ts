@@ -7,10 +7,10 @@ import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { needKey, usageNeeds } from '../../../rating/quantities/product-spans.ts';
 import type { MeteredUsage, UsageNeed } from '../../../rating/quantities/usage-need.ts';
-import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
-import { seriesRequest } from '../usage-answers.ts';
-import { readIfFits } from '../usage-reading.ts';
-import { readSlices } from '../usage-slices.ts';
+import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../terms/invoice-context.ts';
+import { seriesRequest } from '../usage/usage-answers.ts';
+import { readIfFits } from '../usage/usage-reading.ts';
+import { readSlices } from '../usage/usage-slices.ts';
 
 export interface ExplainedSeries {
   readonly usage: readonly MeteredUsage[];

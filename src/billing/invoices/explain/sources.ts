@@ -11,7 +11,8 @@ import { loadInvoiceBalances } from '../../../store/invoices/invoice-terms.ts';
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { findInvoice, withLines } from '../../../store/invoices/whole-invoices.ts';
 import type { BillingContext, SnapshotContext } from '../../billing-context.ts';
-import { computeUsageInvoices } from '../compute.ts';
+import { computeUsageInvoices } from '../compute/compute.ts';
+import { type PlannedInvoices, planInvoices } from '../compute/plan-invoices.ts';
 import {
   consolidatedDrafts,
   consolidatedPlaces,
@@ -19,17 +20,16 @@ import {
   findConsolidations,
   withOpenParts,
 } from '../consolidated/drafts.ts';
-import { contractsOf, draftPlacesOf } from '../draft-places.ts';
-import { frozenInput } from '../frozen-input.ts';
-import type { InvoiceContext, UsageTarget } from '../invoice-context.ts';
-import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
+import { contractsOf, draftPlacesOf } from '../drafts/draft-places.ts';
+import { drawnScheduledDrafts } from '../drafts/drawn-drafts.ts';
+import { withShortfalls } from '../drafts/shortfalls.ts';
+import { draftWithWarnings } from '../drafts/unbilled-usage.ts';
 import { rateTarget } from '../rate-target/rate-target.ts';
-import { requireCustomer } from '../read-invoices.ts';
+import { requireCustomer } from '../read/read-invoices.ts';
 import type { ScheduledDraft } from '../scheduled/drafts.ts';
-import { drawnScheduledDrafts } from '../scheduled/drawn-drafts.ts';
-import { withShortfalls } from '../scheduled/shortfalls.ts';
-import { draftWithWarnings } from '../unbilled-usage.ts';
-import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
+import { frozenInput } from '../terms/frozen-input.ts';
+import type { InvoiceContext, UsageTarget } from '../terms/invoice-context.ts';
+import { NO_EVENT, readUsageAnswers } from '../usage/usage-answers.ts';
 
 export interface InvoiceSources {
   readonly invoice: Invoice;

@@ -17,11 +17,11 @@ import { indexOverrides } from '../../../rating/rates/override-index.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
 import type { RowContext } from '../../billing-context.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
-import type { ComputedInvoice } from '../compute.ts';
-import { cardOf, type InvoiceContext, termsOf } from '../invoice-context.ts';
-import type { PlannedInvoices } from '../plan-invoices.ts';
-import type { PricedCard } from '../priced-card.ts';
-import { NO_EVENT } from '../usage-answers.ts';
+import type { ComputedInvoice } from '../compute/compute.ts';
+import type { PlannedInvoices } from '../compute/plan-invoices.ts';
+import { cardOf, type InvoiceContext, termsOf } from '../terms/invoice-context.ts';
+import type { PricedCard } from '../terms/priced-card.ts';
+import { NO_EVENT } from '../usage/usage-answers.ts';
 import { type HistoricalInvoiceInput, intervalOf, usageOf } from './historical-input.ts';
 
 type Steps<Result> = Generator<void, Result, undefined>;

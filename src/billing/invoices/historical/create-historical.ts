@@ -16,11 +16,11 @@ import type { BillingContext } from '../../billing-context.ts';
 import { missingContract } from '../../contracts/find-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
-import { freezeHours, freezeInvoices } from '../freeze.ts';
-import { inputFingerprints } from '../input-fingerprints.ts';
-import { loadInvoiceContext } from '../invoice-context.ts';
-import type { PlannedInvoices } from '../plan-invoices.ts';
+import { inputFingerprints } from '../compute/input-fingerprints.ts';
+import type { PlannedInvoices } from '../compute/plan-invoices.ts';
+import { freezeHours, freezeInvoices } from '../freeze/freeze.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
+import { loadInvoiceContext } from '../terms/invoice-context.ts';
 import { computeHistorical } from './compute-historical.ts';
 import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
 

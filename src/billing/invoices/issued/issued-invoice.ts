@@ -5,7 +5,7 @@ import { listContracts } from '../../../store/contracts/contracts.ts';
 import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { type ConsolidatedPlace, consolidatedPlaces } from '../consolidated/drafts.ts';
-import { type DraftPlace, draftPlacesOf } from '../draft-places.ts';
+import { type DraftPlace, draftPlacesOf } from '../drafts/draft-places.ts';
 
 export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
 

@@ -1,8 +1,8 @@
 /** A SCHEDULED invoice that is regenerated, with its items as they are now. */
 import { takeInvoicedItems } from '../../../store/invoices/invoiced-items.ts';
 import type { RowContext } from '../../billing-context.ts';
-import { drawnDrafts, freezeScheduledDrafts, lockDrawnBy } from '../scheduled/issue.ts';
-import { withFinalShortfalls } from '../scheduled/shortfalls.ts';
+import { withFinalShortfalls } from '../drafts/shortfalls.ts';
+import { drawnDrafts, freezeScheduledDrafts, lockDrawnBy } from '../issue/issue-scheduled.ts';
 import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
 
 /**

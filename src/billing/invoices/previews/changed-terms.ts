@@ -12,12 +12,12 @@ import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lis
 import type { IssuedHead } from '../../../store/invoices/invoices.ts';
 import type { SnapshotContext } from '../../billing-context.ts';
 import { billsUsage, type InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
-import { draftPlacesOf } from '../draft-places.ts';
+import { type PlannedInvoices, planInvoices } from '../compute/plan-invoices.ts';
+import { draftPlacesOf } from '../drafts/draft-places.ts';
+import type { InvoiceWithWarnings } from '../drafts/unbilled-usage.ts';
 import { itemsOf } from '../issued/original.ts';
-import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
-import { scheduledOf } from '../read-invoices.ts';
+import { scheduledOf } from '../read/read-invoices.ts';
 import { type JoinedSchedule, NOTHING_JOINED, pricedItems } from '../scheduled/joined-lines.ts';
-import type { InvoiceWithWarnings } from '../unbilled-usage.ts';
 
 /** Invoices of some contracts before and after a change. */
 export interface ChangedTerms {

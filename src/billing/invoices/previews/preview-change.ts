@@ -23,9 +23,9 @@ import { type EditContractInput, editContractIn } from '../../contracts/edits/ed
 import { missingContract } from '../../contracts/find-contract.ts';
 import { NO_ALARMS } from '../../invoice-log/invoice-alarms.ts';
 import { type AddRatesInput, addRatesIn } from '../../rate-cards/add-rates.ts';
-import { computeDrafts } from '../compute.ts';
-import { requireCustomer } from '../read-invoices.ts';
-import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
+import { computeDrafts } from '../compute/compute.ts';
+import { draftWithWarnings, type InvoiceWithWarnings } from '../drafts/unbilled-usage.ts';
+import { requireCustomer } from '../read/read-invoices.ts';
 import { type ChangedTerms, changedTerms } from './changed-terms.ts';
 import { usageMoment } from './usage-moment.ts';
 

@@ -16,12 +16,12 @@ import {
 import { inSnapshot } from '../../../store/base/database.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { NO_ALARMS } from '../../invoice-log/invoice-alarms.ts';
-import { computeDrafts } from '../compute.ts';
-import { draftPlaces } from '../draft-places.ts';
-import { byPosition } from '../invoice-order.ts';
-import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
-import { requireCustomer } from '../read-invoices.ts';
-import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
+import { computeDrafts } from '../compute/compute.ts';
+import { type PlannedInvoices, planInvoices } from '../compute/plan-invoices.ts';
+import { draftPlaces } from '../drafts/draft-places.ts';
+import { byPosition } from '../drafts/invoice-order.ts';
+import { draftWithWarnings, type InvoiceWithWarnings } from '../drafts/unbilled-usage.ts';
+import { requireCustomer } from '../read/read-invoices.ts';
 import { usageMoment } from './usage-moment.ts';
 
 export interface EventsToPreview {

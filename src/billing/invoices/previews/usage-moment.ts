@@ -2,8 +2,8 @@
 import type { Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
-import { termsOf } from '../invoice-context.ts';
-import type { PlannedInvoices } from '../plan-invoices.ts';
+import type { PlannedInvoices } from '../compute/plan-invoices.ts';
+import { termsOf } from '../terms/invoice-context.ts';
 
 export interface UsageMoment {
   /** The names under which the events come. */

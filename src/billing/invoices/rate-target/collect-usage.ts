@@ -3,8 +3,8 @@ import { afterOtherWork, CHUNK_ITEMS } from '../../../core/in-chunks.ts';
 import type { ClaimedSegment } from '../../../rating/balances/coverage.ts';
 import type { ChargedKey } from '../../../rating/invoices/charged-keys.ts';
 import { type CollectedLines, createLineCollector } from '../../../rating/invoices/line-collector.ts';
-import { createUsageNotes, type UsageNotes } from '../usage-notes.ts';
-import { meteredUsage, type SlicedAnswer } from '../usage-slices.ts';
+import { createUsageNotes, type UsageNotes } from '../usage/usage-notes.ts';
+import { meteredUsage, type SlicedAnswer } from '../usage/usage-slices.ts';
 import type { RatingPlan } from './plan-rating.ts';
 import { eachRated, rated } from './unratable.ts';
 

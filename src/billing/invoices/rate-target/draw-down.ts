@@ -6,8 +6,8 @@ import { type CountedCharges, type InvoiceRater, NO_CHARGES } from '../../../rat
 import type { UsageLine, UsageRating } from '../../../rating/lines/types.ts';
 import { usageNeeds } from '../../../rating/quantities/product-spans.ts';
 import { chargeClaims } from '../../../rating/scheduled/charge-lines.ts';
-import { termsOf } from '../invoice-context.ts';
 import { chargesToCount } from '../scheduled/joined-lines.ts';
+import { termsOf } from '../terms/invoice-context.ts';
 import type { CollectedUsage } from './collect-usage.ts';
 import type { RatingPlan } from './plan-rating.ts';
 

@@ -11,11 +11,11 @@ import { inProductOrder, inWindows, withCovered, withLater } from '../../../rati
 import type { RatedLine, RatedSubscriptionLine, UsageLine } from '../../../rating/lines/types.ts';
 import { chargeLines } from '../../../rating/scheduled/charge-lines.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
-import { filterWarnings } from '../filter-warnings.ts';
 import { issuedChargeLines, joinedLines, windowOfJoined } from '../scheduled/joined-lines.ts';
-import { type LineHours, slicedHours } from '../sliced-hours.ts';
-import type { UsageNotes } from '../usage-notes.ts';
-import { meteredUsage } from '../usage-slices.ts';
+import { filterWarnings } from '../terms/filter-warnings.ts';
+import { type LineHours, slicedHours } from '../usage/sliced-hours.ts';
+import type { UsageNotes } from '../usage/usage-notes.ts';
+import { meteredUsage } from '../usage/usage-slices.ts';
 import type { DrawnUsage } from './draw-down.ts';
 import { type RatingPlan, ratingInput } from './plan-rating.ts';
 import { eachRated, rated } from './unratable.ts';

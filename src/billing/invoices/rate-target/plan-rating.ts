@@ -11,11 +11,11 @@ import {
 } from '../../../rating/invoices/rate-invoice.ts';
 import type { PricedCharge } from '../../../rating/scheduled/charge-lines.ts';
 import type { BillingContext } from '../../billing-context.ts';
-import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
-import { ratedProducts } from '../priced-card.ts';
 import { type JoinedSchedule, joinedCharges, NOTHING_JOINED } from '../scheduled/joined-lines.ts';
-import { isTooLarge, needGroups, readGroups, seriesOf } from '../target-usage.ts';
-import type { UsageAnswers } from '../usage-answers.ts';
+import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../terms/invoice-context.ts';
+import { ratedProducts } from '../terms/priced-card.ts';
+import { isTooLarge, needGroups, readGroups, seriesOf } from '../usage/target-usage.ts';
+import type { UsageAnswers } from '../usage/usage-answers.ts';
 import { rated } from './unratable.ts';
 
 /** Which windows lines record: one for the whole period where the size is null. */

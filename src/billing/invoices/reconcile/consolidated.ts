@@ -6,7 +6,7 @@ import { loadConstituents } from '../../../store/invoices/invoice-constituents.t
 import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lists.ts';
 import type { SnapshotContext } from '../../billing-context.ts';
 import { consolidatedPlaces } from '../consolidated/drafts.ts';
-import { contractsOf } from '../draft-places.ts';
+import { contractsOf } from '../drafts/draft-places.ts';
 import { type Difference, differencesOf } from './difference.ts';
 import { checkIssue } from './drafts.ts';
 

@@ -6,11 +6,11 @@ import { invoiceTotal, lineWindows } from '../../../rating/invoices/breakdown.ts
 import { createBooks } from '../../balances/books.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from '../../invoice-queue/usage-periods.ts';
-import { cardOf, type InvoiceContext } from '../invoice-context.ts';
-import { inDrawdownOrder, type PlannedInvoices } from '../plan-invoices.ts';
+import { inDrawdownOrder, type PlannedInvoices } from '../compute/plan-invoices.ts';
 import { type RatedTarget, rateTarget } from '../rate-target/rate-target.ts';
 import { UnratableError } from '../rate-target/unratable.ts';
-import { readUsageAnswers, type UsageAnswers } from '../usage-answers.ts';
+import { cardOf, type InvoiceContext } from '../terms/invoice-context.ts';
+import { readUsageAnswers, type UsageAnswers } from '../usage/usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
 import { type Difference, differencesOf } from './difference.ts';
 import type { Findings } from './issued.ts';

@@ -27,13 +27,13 @@ import { loadInvoiceWarnings } from '../../../store/invoices/invoice-warnings.ts
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { loadDividedCommits } from '../../balances/seat-shares.ts';
 import type { BillingContext } from '../../billing-context.ts';
-import { frozenInput } from '../frozen-input.ts';
-import { type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
-import { findLateUsage } from '../late-usage.ts';
+import { findLateUsage } from '../drafts/late-usage.ts';
 import { rateTarget } from '../rate-target/rate-target.ts';
 import { UnratableError } from '../rate-target/unratable.ts';
 import { NOTHING_JOINED } from '../scheduled/joined-lines.ts';
-import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
+import { frozenInput } from '../terms/frozen-input.ts';
+import { type InvoiceContext, termsOf, type UsageTarget } from '../terms/invoice-context.ts';
+import { NO_EVENT, readUsageAnswers } from '../usage/usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
 import type { Difference } from './difference.ts';
 import { matchLines } from './recomputation.ts';

@@ -16,9 +16,9 @@ import { listInvoiceHeadsOverlapping } from '../../../store/invoices/invoice-lis
 import type { IssuedInvoice } from '../../../store/invoices/invoices.ts';
 import { withLines } from '../../../store/invoices/whole-invoices.ts';
 import type { BillingContext } from '../../billing-context.ts';
-import { type DraftPlace, draftPlaces } from '../draft-places.ts';
-import { planInvoices } from '../plan-invoices.ts';
-import { firstOf, type Shown } from '../unbilled-usage.ts';
+import { planInvoices } from '../compute/plan-invoices.ts';
+import { type DraftPlace, draftPlaces } from '../drafts/draft-places.ts';
+import { firstOf, type Shown } from '../drafts/unbilled-usage.ts';
 import { checkBalances } from './balances.ts';
 import { reconcileConsolidated } from './consolidated.ts';
 import type { Difference } from './difference.ts';

@@ -12,8 +12,8 @@ import { readMetricGroups } from '../../../metering/usage/metric-usage.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { needKey } from '../../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';
-import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from '../invoice-context.ts';
-import type { UsageAnswers } from '../usage-answers.ts';
+import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from '../terms/invoice-context.ts';
+import type { UsageAnswers } from '../usage/usage-answers.ts';
 import { type Difference, differencesOf } from './difference.ts';
 
 interface Compared {

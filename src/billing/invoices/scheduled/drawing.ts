@@ -9,7 +9,6 @@ import type { Database, Transaction } from '../../../store/base/database.ts';
 import type { Contract } from '../../../store/contracts/contracts.ts';
 import { contractsWithSubscriptions } from '../../../store/contracts/subscriptions.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../../invoice-queue/open-items.ts';
-import { compareInFamily } from '../drawdown-order.ts';
 import {
   type ItemProducts,
   loadItemProducts,
@@ -17,6 +16,7 @@ import {
   type ScheduledDraft,
   scheduledDraft,
 } from './drafts.ts';
+import { compareInFamily } from './drawdown-order.ts';
 
 /** Drafts of SCHEDULED invoices that balances may pay for, by issue date. */
 export interface DrawingSchedules {

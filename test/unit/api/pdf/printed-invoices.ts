@@ -1,5 +1,5 @@
 /** Invoices to print, as a test describes them. */
-import type { PrintedInvoice } from '../../../../src/billing/invoices/printed-invoice.ts';
+import type { PrintedInvoice } from '../../../../src/billing/invoices/read/printed-invoice.ts';
 import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
 import type { ConversionLine, Invoice, InvoiceLine, UsageInvoiceLine } from '../../../../src/core/invoice.ts';

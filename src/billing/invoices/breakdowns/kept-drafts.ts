@@ -1,0 +1,148 @@
+/**
+ * The drafts of one answer of many pages, computed once for all of them, as far as memory allows. A large draft takes
+ * seconds, and a month by the hour has 744 windows.
+ *
+ * Owns: what is kept, and how much. Does not own: how drafts are computed (`drafts-in-windows.ts`).
+ */
+import { afterOtherWork, CHUNK_ITEMS } from '../../../core/in-chunks.ts';
+import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
+import type { Interval } from '../../../core/time.ts';
+import type { WindowSize } from '../../../rating/invoices/breakdown.ts';
+import type { RatedLine } from '../../../rating/lines/types.ts';
+import type { ComputedInvoice } from '../compute/compute.ts';
+import type { LineHours } from '../usage/sliced-hours.ts';
+import type { InvoiceUsageSource } from '../usage/usage-weights.ts';
+import { type Place, timeOf } from './breakdown-places.ts';
+import { PackedWindows, type WindowOrder } from './packed-windows.ts';
+
+/** A draft without the windows of its lines, and they by themselves. */
+export interface KeptDraft extends Pick<ComputedInvoice, 'terms'> {
+  readonly invoice: Invoice;
+  readonly source: InvoiceUsageSource;
+  readonly windows: PackedWindows;
+}
+
+/** The windows that an answer asks for, on all of its pages. */
+export interface AskedWindows {
+  readonly size: WindowSize;
+  readonly range: Interval;
+  readonly order: WindowOrder;
+}
+
+/** A part of the share that an answer has which is written while it is sent. */
+const KEPT_BYTES_MAX = 128 * 1024 ** 2;
+/** A line as an object. */
+const LINE_BYTES = 1_024;
+
+interface Entry {
+  readonly draft: KeptDraft;
+  /** The time in which the answer asks for its windows, and from which side. */
+  readonly rest: Interval;
+  readonly order: WindowOrder;
+  isFinished: boolean;
+}
+
+export class KeptDrafts {
+  readonly #bytesMax: number;
+  readonly #entries = new Map<string, Entry>();
+  /** The events that each draft counts, also of those that were given up. */
+  readonly #moments = new Map<string, string>();
+
+  constructor(bytesMax: number = KEPT_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Null where it is not kept, or not for all of the time of these places. */
+  find(id: string, places: readonly Place[]): KeptDraft | null {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return null;
+    const time = timeOf(places);
+    if (!entry.draft.windows.covers(time)) {
+      this.#entries.delete(id);
+      return null;
+    }
+    entry.isFinished = isLast(time, entry);
+    return entry.draft;
+  }
+
+  /**
+   * The ingestion up to which drafts of earlier pages counted events: of any of them where `isForAll`, else of these
+   * drafts if it was the same for all. Null: none.
+   */
+  momentOf(ids: readonly string[], isForAll: boolean): string | null {
+    const [first = null, ...others] = isForAll
+      ? this.#moments.values()
+      : new Set(ids.map((id) => this.#moments.get(id) ?? null));
+    return isForAll || others.length === 0 ? first : null;
+  }
+
+  /** Keeps a draft with the windows that the answer still asks for; those of `places`, the first ones, in any case. */
+  async keep(
+    computed: ComputedInvoice,
+    source: InvoiceUsageSource,
+    { size, range, order }: AskedWindows,
+    places: readonly Place[],
+  ): Promise<KeptDraft> {
+    const { invoice, terms, ingestedUpTo } = computed;
+    const rated: readonly RatedLine[] = invoice.lines;
+    for (const [id, { isFinished }] of this.#entries) if (isFinished) this.#entries.delete(id);
+    const needed = timeOf(places);
+    const rest = restOf(invoice.period, range, needed, order);
+    const windows = new PackedWindows(invoice.period, size, rest, order);
+    const room = this.#bytesMax - this.#bytes() - invoice.lines.length * LINE_BYTES;
+    for await (const part of hoursOf(computed)) {
+      for (const { position, hours } of part) windows.add(position, hours);
+      windows.fitInto(room, needed);
+    }
+    const lines = rated.map(withoutWindows);
+    const draft = { invoice: { ...invoice, lines }, terms, source, windows };
+    this.#entries.set(invoice.id, { draft, rest, order, isFinished: isLast(needed, { rest, order }) });
+    this.#moments.set(invoice.id, ingestedUpTo);
+    return draft;
+  }
+
+  #bytes(): number {
+    let bytes = 0;
+    for (const { draft } of this.#entries.values()) {
+      bytes += draft.windows.bytes + draft.invoice.lines.length * LINE_BYTES;
+    }
+    return bytes;
+  }
+}
+
+/** None yet. */
+export function createKeptDrafts(): KeptDrafts {
+  return new KeptDrafts();
+}
+
+/** The time of a draft that an answer asks for from these places on. */
+export function restOf(period: Interval, range: Interval, first: Interval, order: WindowOrder): Interval {
+  return order === 'ascending'
+    ? { start: first.start, end: Math.max(first.end, Math.min(range.end, period.end)) }
+    : { start: Math.min(first.start, Math.max(range.start, period.start)), end: first.end };
+}
+
+function isLast({ start, end }: Interval, { rest, order }: Pick<Entry, 'rest' | 'order'>): boolean {
+  return order === 'ascending' ? end >= rest.end : start <= rest.start;
+}
+
+function withoutWindows({ windows: _, ...line }: RatedLine): InvoiceLine {
+  return line;
+}
+
+/** The windows of all lines, in parts. */
+async function* hoursOf({
+  invoice,
+  hours,
+}: ComputedInvoice): AsyncGenerator<readonly LineHours[], void, undefined> {
+  if (hours !== null) {
+    yield* hours();
+    return;
+  }
+  const lines: readonly RatedLine[] = invoice.lines;
+  for (let first = 0; first < lines.length; first += CHUNK_ITEMS) {
+    const part = lines.slice(first, first + CHUNK_ITEMS);
+    yield part.map(({ windows }, index) => ({ position: first + index, hours: windows }));
+    await afterOtherWork();
+  }
+}

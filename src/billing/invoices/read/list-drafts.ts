@@ -1,0 +1,228 @@
+/**
+ * Lists the drafts of all customers. They are computed when they are read, so a page goes from customer to customer and
+ * computes some of them at a time, until it is full or has taken its time (docs/reference/limits.md).
+ */
+import type { InvoiceType } from '../../../core/invoice.ts';
+import type { InvoiceTimeFilter } from '../../../core/invoice-month.ts';
+import type { Page, PageRequest } from '../../../core/paging.ts';
+import { inShare } from '../../../metering/client/clickhouse-client.ts';
+import { createConnectionPool } from '../../../metering/client/connection-pool.ts';
+import { type Database, inSnapshot, type Transaction } from '../../../store/base/database.ts';
+import { type BilledCustomer, billedCustomers } from '../../../store/contracts/billed-customers.ts';
+import { findContract, loadContracts } from '../../../store/contracts/contracts.ts';
+import type { InvoicePageRequest } from '../../../store/invoices/invoice-lists.ts';
+import type { BillingContext, SnapshotContext } from '../../billing-context.ts';
+import { computeDrafts } from '../compute/compute.ts';
+import { type PlannedInvoices, planInvoices } from '../compute/plan-invoices.ts';
+import {
+  type ConsolidatedPlace,
+  consolidatedDrafts,
+  consolidatedPlaces,
+  type FoundConsolidations,
+  findConsolidations,
+  withOpenParts,
+} from '../consolidated/drafts.ts';
+import { type DraftPlace, draftPlacesOf } from '../drafts/draft-places.ts';
+import { byPosition, isBeyond, type Placed } from '../drafts/invoice-order.ts';
+import { draftWithWarnings, type InvoiceWithWarnings } from '../drafts/unbilled-usage.ts';
+import { draftMoment } from '../usage/draft-moment.ts';
+import { scheduledOf } from './read-invoices.ts';
+
+export interface DraftListFilter extends InvoiceTimeFilter {
+  readonly customerId?: string | undefined;
+  readonly customerIds?: readonly string[] | undefined;
+  readonly contractId?: string | undefined;
+  /** Consolidated ones repeat the lines of others. */
+  readonly withoutConsolidated?: true;
+  readonly type?: InvoiceType | undefined;
+  readonly hasWarnings?: boolean | undefined;
+}
+
+/** The draft, or the customer with all its drafts, after which the next page begins. */
+export interface DraftPosition {
+  readonly customer: BilledCustomer;
+  /** Null: after all of them. */
+  readonly draft: Placed | null;
+}
+
+export interface DraftPageRequest extends PageRequest<DraftPosition> {
+  /** Of the drafts of one customer, by their expected issue date. Customers come by creation and id. */
+  readonly order: InvoicePageRequest['order'];
+}
+
+/** When a page ends although there are more drafts, and in which steps it gets there. */
+export interface DraftPace {
+  readonly pageMsMax: number;
+  readonly customersPerPage: number;
+  /** Of all drafts on a page. */
+  readonly linesPerPage: number;
+  /** Drafts that are computed together, as of one moment. */
+  readonly draftsPerStep: number;
+  readonly customersPerStep: number;
+}
+
+const PACE: DraftPace = {
+  ...{ pageMsMax: 10_000, customersPerPage: 5_000, linesPerPage: 200_000 },
+  ...{ draftsPerStep: 25, customersPerStep: 50 },
+};
+
+const PAGES_WAITING_MAX = 10;
+/** So many pages are computed at a time in a process. */
+const pages = createConnectionPool(['first', 'second'], { waitingMax: PAGES_WAITING_MAX });
+/** Their queries for many customers share the lane of requests as if they were of one customer. */
+const SHARE = 'drafts of all customers';
+
+/**
+ * A page of the drafts, without true-ups that charge nothing. It ends early when it has taken its time, has read as many
+ * customers, or has as many lines as a page may; then there is a next one. Refuses as overloaded when too many wait.
+ */
+export function listDrafts(
+  deps: BillingContext,
+  filter: DraftListFilter,
+  page: DraftPageRequest,
+  pace: DraftPace = PACE,
+): Promise<Page<InvoiceWithWarnings, DraftPosition>> {
+  const shared = { ...deps, clickhouse: inShare(deps.clickhouse, SHARE) };
+  return pages.withConnection(() => readPage(shared, filter, page, pace));
+}
+
+async function readPage(
+  deps: BillingContext,
+  filter: DraftListFilter,
+  { order, limit, after: first }: DraftPageRequest,
+  pace: DraftPace,
+): Promise<Page<InvoiceWithWarnings, DraftPosition>> {
+  const end = performance.now() + pace.pageMsMax;
+  const rows: InvoiceWithWarnings[] = [];
+  let after = first;
+  let customers = 0;
+  let lines = 0;
+  for (;;) {
+    const most = Math.min(pace.draftsPerStep, limit - rows.length);
+    const step = { order, limit: most, after, customersMax: pace.customersPerStep };
+    const part = await readStep(deps, filter, step);
+    for (const draft of part.rows) {
+      if (filter.hasWarnings !== undefined && draft.warnings.count > 0 !== filter.hasWarnings) continue;
+      rows.push(draft);
+      lines += draft.lines.length;
+    }
+    after = part.next;
+    customers += part.customers;
+    const isFull = rows.length === limit || lines >= pace.linesPerPage;
+    if (after === null || isFull || customers >= pace.customersPerPage || performance.now() >= end) {
+      return { rows, next: after };
+    }
+  }
+}
+
+interface Step extends DraftPageRequest {
+  readonly customersMax: number;
+}
+
+interface DraftsOfStep extends Page<InvoiceWithWarnings, DraftPosition> {
+  /** How many customers were looked at. */
+  readonly customers: number;
+}
+
+/** Some drafts as of one moment. */
+async function readStep(deps: BillingContext, filter: DraftListFilter, page: Step): Promise<DraftsOfStep> {
+  const found = await inSnapshot(deps.db, (db) => findDrafts({ ...deps, db }, filter, page));
+  const { scheduled, planned, consolidated, places, next, customers } = found;
+  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const computed = (await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings);
+  const drafts = [...scheduled, ...computed, ...consolidatedDrafts(consolidated, computed)];
+  const byId = new Map(drafts.map((draft) => [draft.id, draft]));
+  return { rows: places.flatMap(({ id }) => byId.get(id) ?? []), next, customers };
+}
+
+type ListedPlace = (DraftPlace | ConsolidatedPlace) & { readonly customer: BilledCustomer };
+
+interface FoundDrafts {
+  /** In the order of the list. */
+  readonly places: readonly ListedPlace[];
+  readonly scheduled: readonly InvoiceWithWarnings[];
+  readonly planned: PlannedInvoices;
+  readonly consolidated: FoundConsolidations;
+  readonly next: DraftPosition | null;
+  readonly customers: number;
+}
+
+/** All that is needed of PostgreSQL to compute the next drafts. */
+async function findDrafts(deps: SnapshotContext, filter: DraftListFilter, page: Step): Promise<FoundDrafts> {
+  const { places, next, customers } = await nextPlaces(deps, filter, page);
+  const usage = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
+  const scheduled = places.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
+  const targets = places.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
+  const plan = { usageIn: deps.clickhouse };
+  return {
+    places,
+    next,
+    customers,
+    scheduled: await scheduledOf(deps, scheduled),
+    planned: await planInvoices(deps.db, withOpenParts(usage, targets), deps.clock.now(), plan),
+    consolidated: await findConsolidations(deps.db, targets),
+  };
+}
+
+/** The places of the next drafts, at most `limit`, and of all customers read at once. */
+async function nextPlaces(
+  deps: SnapshotContext,
+  filter: DraftListFilter,
+  { after, limit, order, customersMax }: Step,
+): Promise<Pick<FoundDrafts, 'places' | 'next' | 'customers'>> {
+  const customers = await billedCustomers(deps.db, {
+    ids: await askedCustomers(deps.db, filter),
+    from: after?.customer ?? null,
+    limit: customersMax,
+  });
+  const rank = new Map(customers.map((customer, index) => [customer.id, { customer, index }]));
+  const all = await loadContracts(deps.db, { customerIds: [...rank.keys()] });
+  const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
+  const drafts = [
+    ...(await draftPlacesOf(deps, contracts, filter)),
+    ...(filter.withoutConsolidated === true ? [] : await consolidatedPlaces(deps, contracts, filter)),
+  ];
+  const inOrder = byPosition(order);
+  const behind = drafts
+    .flatMap((place) => {
+      const found = rank.get(place.target.contract.customerId);
+      return found === undefined ? [] : [{ ...place, ...found }];
+    })
+    .filter((place) => isBehind(place, after, order))
+    .sort((a, b) => a.index - b.index || inOrder(a, b));
+  const places = behind.slice(0, limit);
+  const [last, lastCustomer] = [places.at(-1), customers.at(-1)];
+  if (behind.length > limit && last !== undefined)
+    return {
+      places,
+      customers: 0,
+      next: { customer: last.customer, draft: { id: last.id, issuedAt: last.issuedAt } },
+    };
+  const isEnd = customers.length < customersMax || lastCustomer === undefined;
+  return {
+    places,
+    customers: customers.length,
+    next: isEnd ? null : { customer: lastCustomer, draft: null },
+  };
+}
+
+function isBehind(
+  place: ListedPlace,
+  after: DraftPosition | null,
+  order: DraftPageRequest['order'],
+): boolean {
+  if (after === null || place.customer.id !== after.customer.id) return true;
+  const { draft } = after;
+  return draft !== null && isBeyond(place, { after: { at: draft.issuedAt, id: draft.id }, order, limit: 1 });
+}
+
+/** Null: all of them. */
+async function askedCustomers(
+  db: Database | Transaction,
+  { customerId, customerIds, contractId }: DraftListFilter,
+): Promise<readonly string[] | null> {
+  if (contractId === undefined) return customerId === undefined ? (customerIds ?? null) : [customerId];
+  const contract = await findContract(db, contractId);
+  if (contract === null) return [];
+  return customerId === undefined || customerId === contract.customerId ? [contract.customerId] : [];
+}

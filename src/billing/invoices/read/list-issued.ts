@@ -1,0 +1,39 @@
+/** The issued invoices of all customers. */
+import { cutPage, type Page } from '../../../core/paging.ts';
+import { inSnapshot, type Transaction } from '../../../store/base/database.ts';
+import { findContract } from '../../../store/contracts/contracts.ts';
+import {
+  type InvoiceFilter,
+  type InvoicePageRequest,
+  listInvoiceHeads,
+} from '../../../store/invoices/invoice-lists.ts';
+import { withLines } from '../../../store/invoices/whole-invoices.ts';
+import type { RowContext } from '../../billing-context.ts';
+import { type InvoiceWithWarnings, issuedWithWarnings } from '../drafts/unbilled-usage.ts';
+
+/**
+ * A page of them by issue date and id. Drafts are not listed: which of them a page holds is only known after all
+ * contracts are read, and each is computed from usage.
+ */
+export async function listIssuedInvoices(
+  { db }: Pick<RowContext, 'db'>,
+  filter: InvoiceFilter,
+  page: InvoicePageRequest,
+): Promise<Page<InvoiceWithWarnings>> {
+  return inSnapshot(db, async (tx) => {
+    const heads = await listInvoiceHeads(tx, await withCustomer(tx, filter), {
+      ...page,
+      limit: page.limit + 1,
+    });
+    const { rows, next } = cutPage(heads, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
+    return { rows: await issuedWithWarnings(tx, await withLines(tx, rows)), next };
+  });
+}
+
+/** The invoices of a customer have an index in the order of the list, so a contract is asked for its customer. */
+async function withCustomer(tx: Transaction, filter: InvoiceFilter): Promise<InvoiceFilter> {
+  const { contractId, customerId } = filter;
+  if (contractId === undefined || customerId !== undefined) return filter;
+  const contract = await findContract(tx, contractId);
+  return contract === null ? filter : { ...filter, customerId: contract.customerId };
+}
