@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { importPrices } from '../../src/billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../../src/billing/token-billing/price-files.ts';
-import { createStoredCalls } from '../../src/metering/otlp/stored-calls.ts';
+import { createStoredCalls, soughtTime } from '../../src/metering/otlp/stored-calls.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { linesOf } from '../support/draft-lines.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -234,10 +234,11 @@ test('the spans of a trace that come in several requests are one call, and anoth
   const stored = createStoredCalls({
     clickhouse: service.clickhouse,
     storedAmong: async (ids) => new Set(ids),
+    isShared: true,
   });
   const at = Date.parse(AT);
   const traceId = Buffer.from(outer.traceId).toString('hex');
-  const sought = { traceIds: [traceId], customers: ['nobody', alias], from: at - 5_000, to: at };
+  const sought = { traceIds: [traceId], customers: ['nobody', alias], ...soughtTime(at - 5_000, at) };
   const call = {
     ...{ transactionId: id, customer: alias, endedAt: at, traceId },
     spanId: Buffer.from(inner.spanId).toString('hex'),
@@ -246,7 +247,7 @@ test('the spans of a trace that come in several requests are one call, and anoth
   };
   expect(await stored.inTraces(sought)).toEqual([call]);
   expect(await stored.inTraces({ ...sought, customers: ['nobody'] })).toEqual([]);
-  expect(await stored.inTraces({ ...sought, from: at + 120_000, to: at + 180_000 })).toEqual([]);
+  expect(await stored.inTraces({ ...sought, ...soughtTime(at + 120_000, at + 180_000) })).toEqual([]);
   expect(await stored.byId([id, 'genai:nobody'])).toEqual([call]);
 });
 

@@ -15,7 +15,9 @@ import type { Database } from '../../store/base/database.ts';
 import { findResponseIdsFrom } from '../../store/events/span-identities.ts';
 
 export interface SpanIngestParts extends Pick<SpanIngestOptions, 'ingestEvents'> {
-  readonly config: Partial<Pick<Config, 'otlpCustomerAttributes' | 'otlpCachedBesideInput'>>;
+  readonly config: Partial<
+    Pick<Config, 'otlpCustomerAttributes' | 'otlpCachedBesideInput' | 'clickhouseUrl'>
+  >;
   readonly db: Database;
   readonly clickhouse: ClickHouse;
   readonly ingest: Pick<Ingest, 'storedAmong'>;
@@ -34,6 +36,7 @@ export async function createServiceSpans(parts: SpanIngestParts): Promise<SpanIn
     storedCalls: createStoredCalls({
       clickhouse: inLane(clickhouse, 'ingest'),
       storedAmong: (ids) => ingest.storedAmong(ids),
+      isShared: config.clickhouseUrl !== undefined,
     }),
     onFailedLookup: (err) => log.warn({ err }, 'stored calls could not be read: spans may count twice'),
     onWarning: (span, warned) => log.warn({ ...span, warned }, 'a span was taken with a warning'),

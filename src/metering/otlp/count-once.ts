@@ -2,9 +2,9 @@
  * Counts each call of an export request once: beside the other spans of the request, those that this process has taken
  * last, and those that are stored.
  */
-import { type Instant, MINUTE_MS } from '../../core/time.ts';
+import { MINUTE_MS } from '../../core/time.ts';
 import { answerOf, type CountedCall, callOfEvent, formOf, spanKey } from './counted-call.ts';
-import { createRecentCalls } from './recent-calls.ts';
+import { createKnownCalls } from './known-calls.ts';
 import { restatedCalls, type TakenSpan } from './restated-calls.ts';
 import type { Span } from './span.ts';
 import { IGNORED, type SpanEvent, type SpanOutcome } from './span-event.ts';
@@ -23,59 +23,25 @@ export interface CountOnce {
 
 type EventOutcome = Extract<SpanOutcome, { kind: 'event' }>;
 
-interface Known {
-  readonly inTraces: readonly CountedCall[];
-  readonly byId: ReadonlyMap<string, CountedCall>;
-  readonly isComplete: boolean;
-}
-
 export function createCountOnce(
   stored: StoredCalls | undefined,
   onFailure: (error: unknown) => void,
 ): CountOnce {
-  const recent = createRecentCalls();
+  const { recent, find } = createKnownCalls(stored, onFailure);
   const remembered = new WeakMap<SpanEvent, CountedCall>();
-
-  async function lookUp(calls: readonly CountedCall[], spans: readonly Span[]): Promise<Known> {
-    if (stored === undefined || calls.length === 0)
-      return { inTraces: [], byId: new Map(), isComplete: true };
-    const answers = calls.map(({ transactionId }) => transactionId).filter(isOfUnknownForm);
-    try {
-      const [inTraces, byId] = await Promise.all([
-        stored.inTraces({
-          traceIds: distinct(calls.map(({ traceId }) => traceId)),
-          customers: distinct(calls.map(({ customer }) => customer)),
-          from: startOf(spans),
-          to: calls.reduce((last, { endedAt }) => Math.max(last, endedAt), 0),
-        }),
-        stored.byId(distinct(answers)),
-      ]);
-      return { inTraces, byId: new Map(byId.map((call) => [call.transactionId, call])), isComplete: true };
-    } catch (error) {
-      onFailure(error);
-      return { inTraces: [], byId: new Map(), isComplete: false };
-    }
-  }
-
-  /** Calls in traces of the request: what is stored, and what is on its way. */
-  function inTraces(calls: readonly CountedCall[], known: Known): CountedCall[] {
-    const all = new Map(known.inTraces.map((call) => [spanKey(call), call]));
-    for (const traceId of new Set(calls.map((call) => call.traceId)))
-      for (const call of recent.ofTrace(traceId)) all.set(spanKey(call), call);
-    return [...all.values()];
-  }
 
   return {
     async outcomes(spans, alone) {
       const calls = spans.flatMap((span) => callOf(alone.get(span)) ?? []);
-      const known = await lookUp(calls, spans);
+      const ids = calls.map(({ transactionId }) => transactionId).filter(isOfUnknownForm);
+      const known = await find(calls, spans, [...new Set(ids)]);
       // Nothing is awaited from here on: another request sees what this one takes.
-      const identified = identify(spans, alone, (id) => recent.ofAnswer(id) ?? known.byId.get(id));
+      const identified = identify(spans, alone, known.byId);
       const taken = spans.map((span): TakenSpan => {
         const call = callOf(identified.get(span));
         return { span, call, hasCounts: call !== null || isRefusedWithCounts(span, alone.get(span)) };
       });
-      const restated = restatedCalls(taken, inTraces(calls, known));
+      const restated = restatedCalls(taken, known.inTraces());
       const result = new Map<Span, SpanOutcome>();
       for (const span of spans) {
         const outcome = restated.spans.has(span) ? IGNORED : (identified.get(span) ?? IGNORED);
@@ -160,19 +126,4 @@ const ANOTHER_CALL =
 function bySpan(outcome: EventOutcome, call: CountedCall): SpanOutcome {
   const event = { ...outcome.event, transaction_id: spanKey(call) };
   return { ...outcome, event, warnings: [...outcome.warnings, ANOTHER_CALL] };
-}
-
-function distinct(values: readonly string[]): string[] {
-  return [...new Set(values)];
-}
-
-const NANOSECONDS_PER_MILLISECOND = 1_000_000n;
-
-/** When the first of these spans began. */
-function startOf(spans: readonly Span[]): Instant {
-  return spans.reduce(
-    (first, { startTimeUnixNano }) =>
-      Math.min(first, Number(startTimeUnixNano / NANOSECONDS_PER_MILLISECOND)),
-    Number.MAX_SAFE_INTEGER,
-  );
 }

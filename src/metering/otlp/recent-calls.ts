@@ -2,6 +2,7 @@
  * The calls that this process has taken last, also those that are on their way to the disk: a trace is often cut into
  * several requests within seconds, and ClickHouse has their events a little later.
  */
+import type { Instant } from '../../core/time.ts';
 import { answerOf, type CountedCall } from './counted-call.ts';
 
 /** About 400 bytes each. */
@@ -15,12 +16,19 @@ export interface RecentCalls {
   add(call: CountedCall): void;
   /** Forgets a call whose event could not be stored. */
   remove(call: CountedCall): void;
+  /** States that calls of others, such as an earlier process, ended at `last` at the latest. */
+  othersEndedBy(last: Instant): void;
+  /** Whether every stored call that ended at `at` or later is among these; false until the end of others is known. */
+  hasAllSince(at: Instant): boolean;
 }
 
 export function createRecentCalls(callsMax = CALLS_MAX): RecentCalls {
   const calls = new Set<CountedCall>();
   const byTrace = new Map<string, Set<CountedCall>>();
   const byAnswer = new Map<string, CountedCall>();
+  /** The last end of calls that are not among these. */
+  let others = Number.POSITIVE_INFINITY;
+  let evicted = Number.NEGATIVE_INFINITY;
 
   function remove(call: CountedCall): void {
     calls.delete(call);
@@ -41,9 +49,14 @@ export function createRecentCalls(callsMax = CALLS_MAX): RecentCalls {
         byAnswer.set(call.transactionId, call);
       for (const oldest of calls) {
         if (calls.size <= callsMax) break;
+        evicted = Math.max(evicted, oldest.endedAt);
         remove(oldest);
       }
     },
     remove,
+    othersEndedBy(last) {
+      others = last;
+    },
+    hasAllSince: (at) => at > others && at > evicted,
   };
 }

@@ -41,15 +41,15 @@ interface Node {
   readonly isStored: boolean;
   /** The nearest one around it with counts. */
   outer: Node | null;
-  /** Those that it is the nearest around. */
+  /** The spans of which this one is the nearest outer span. */
   readonly inside: Node[];
-  /** Whether no agent and no tool lies between it and those inside it. */
+  /** True if no agent or tool span lies between this span and the spans inside it. */
   isDirect: boolean;
-  /** Whether it and a span with counts lie in each other without an agent or a tool between them. */
+  /** True if this span and another span with token counts are nested, with no agent or tool span in between. */
   isBesideCounts: boolean;
-  /** Which are counted for its tokens: itself beside those inside it, these, or itself for these too. */
+  /** Who is billed for the tokens of this span: itself and the spans inside it, only the spans inside, or only itself. */
   counted: 'itself' | 'inside' | 'instead';
-  /** Whether a call that is counted for its tokens is stored. */
+  /** True if a call that is billed for its tokens was stored before. */
   hasStored: boolean;
   forms: ReadonlySet<string>;
 }
@@ -116,7 +116,7 @@ function findOuter(node: Node, nodes: ReadonlyMap<string, Node>): void {
   }
 }
 
-/** Those inside before those around them. Spans in a circle are left out. */
+/** Orders inner spans before outer ones. Spans in a circle are left out. */
 function insideFirst(nodes: readonly Node[]): Node[] {
   const waiting = new Map(nodes.map((node) => [node, node.inside.length]));
   const order = nodes.filter(({ inside }) => inside.length === 0);
@@ -156,7 +156,7 @@ function settle(node: Node, warnings: Map<Span, string>): void {
   node.forms = forms;
 }
 
-/** Whether the tokens of a call are the sums of those inside it. Some senders leave the cached ones out of their sums. */
+/** True if a call's tokens are the sums of the calls inside it. Some senders leave cached tokens out of their sums. */
 function hasTokensOf(call: CountedTokens, inside: readonly Node[]): boolean {
   let input = 0n;
   let uncached = 0n;
@@ -183,7 +183,7 @@ function warn(node: Node, warnings: Map<Span, string>): void {
 const DOUBT =
   'has counts, and so have spans inside or around it: all of them are billed, because their sums or their answers differ';
 
-/** From the outermost on: what is inside a span that is counted for it is not. */
+/** Walks from the outermost span inwards: spans inside a span that is billed for them are left out. */
 function leaveOut(outermostFirst: readonly Node[], spans: Set<Span>): void {
   const instead = new Set<Node>();
   for (const node of outermostFirst) {
@@ -194,7 +194,7 @@ function leaveOut(outermostFirst: readonly Node[], spans: Set<Span>): void {
   }
 }
 
-/** Spans with the tokens of a stored one of their trace, which may lie in each other by spans that nobody knows. */
+/** Warns of spans with the token counts of a stored span of their trace: unknown spans between may nest the two. */
 function warnOfUnlinked(
   nodes: ReadonlyMap<string, Node>,
   stored: readonly CountedCall[],

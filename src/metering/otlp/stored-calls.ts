@@ -7,17 +7,25 @@ import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 import { firstHashWord, SEARCHED_BY_HASH } from '../ingest/transaction-hash-search.ts';
 import { type CountedCall, callOfEvent, TRACE_PROPERTY } from './counted-call.ts';
 
-interface CallsInTraces {
-  readonly traceIds: readonly string[];
-  /** Under these names of customers only. */
-  readonly customers: readonly string[];
-  /** When the spans that were sent have begun and ended. */
+/** When the calls ended that spans of a request may restate. */
+interface SoughtTime {
   readonly from: Instant;
   readonly to: Instant;
 }
 
+interface CallsInTraces extends SoughtTime {
+  readonly traceIds: readonly string[];
+  /** Under these names of customers only. */
+  readonly customers: readonly string[];
+}
+
 export interface StoredCalls {
-  /** Those that ended while the spans that were sent lasted. Rejects if they cannot be read. */
+  /**
+   * The time of the last event that is stored now; null if other processes store events too, so that there may be a
+   * later one at any time.
+   */
+  lastOfOthers(): Promise<Instant | null>;
+  /** Rejects if they cannot be read. */
   inTraces(sought: CallsInTraces): Promise<readonly CountedCall[]>;
   /** Those with these transaction ids. */
   byId(transactionIds: readonly string[]): Promise<readonly CountedCall[]>;
@@ -27,6 +35,8 @@ export interface StoredCallsOptions {
   readonly clickhouse: ClickHouse;
   /** Those of these ids whose events are on disk. */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Whether other processes store events too. */
+  readonly isShared: boolean;
 }
 
 /** The clocks of programs differ, and a span may end after the one around it. */
@@ -37,6 +47,16 @@ const CALLS_MAX = 10_000;
 const LOOKUP_SECONDS_MAX = 5;
 
 const COLUMNS = `transaction_id, customer_ref, toString(toUnixTimestamp64Milli(timestamp)) AS ended_ms, properties`;
+
+/** The calls that spans may restate which began and ended then ended themselves within this time. */
+export function soughtTime(began: Instant, ended: Instant): SoughtTime {
+  return { from: Math.max(began, ended - LOOKED_BACK_MS) - BESIDE_MS, to: ended + BESIDE_MS };
+}
+
+/** ClickHouse answers it from its index of parts, and reads no rows. */
+const LAST_SQL = `SELECT toString(toUnixTimestamp64Milli(max(timestamp))) AS last_ms FROM ${USAGE_EVENTS_TABLE}`;
+
+const lastRow = z.object({ last_ms: z.string().transform(Number) });
 
 const IN_TRACES_SQL = `
   SELECT ${COLUMNS} FROM ${USAGE_EVENTS_TABLE}
@@ -67,17 +87,18 @@ const row = z
     callOfEvent({ ...event, customer_id }, ended_ms),
   );
 
-export function createStoredCalls({ clickhouse, storedAmong }: StoredCallsOptions): StoredCalls {
+export function createStoredCalls({ clickhouse, storedAmong, isShared }: StoredCallsOptions): StoredCalls {
   return {
+    async lastOfOthers() {
+      if (isShared) return null;
+      const [row] = await clickhouse.query({ sql: LAST_SQL, params: {}, schema: lastRow });
+      return row?.last_ms ?? null;
+    },
     async inTraces({ traceIds, customers, from, to }) {
       if (traceIds.length === 0) return [];
       return await clickhouse.query({
         sql: IN_TRACES_SQL,
-        params: {
-          ...{ traces: traceIds, customers, type: TOKEN_EVENT_TYPE },
-          from: Math.max(from, to - LOOKED_BACK_MS) - BESIDE_MS,
-          to: to + BESIDE_MS,
-        },
+        params: { traces: traceIds, customers, type: TOKEN_EVENT_TYPE, from, to },
         settings: { max_execution_time: LOOKUP_SECONDS_MAX },
         schema: row,
       });
