@@ -130,6 +130,25 @@ it('every page of docs/ but the index is in a folder of its kind', () => {
   ]);
 });
 
+it('every file or folder of src/ that a page of docs/ names as code is there', () => {
+  const layers = new Set(
+    [...everyFile].flatMap((file) => (file.startsWith('src/') ? [file.split('/')[1]] : [])),
+  );
+  const missing: string[] = [];
+  let named = 0;
+  for (const [page, text] of texts) {
+    if (!page.startsWith('docs/')) continue;
+    for (const [, name = ''] of text.matchAll(/`(?:src\/)?((?:[\w-]+\/)+[\w.-]*)`/g)) {
+      if (!layers.has(name.split('/')[0])) continue;
+      named += 1;
+      const path = `src/${name.replace(/\/$/, '')}`;
+      if (!exists(path) && !exists(`${path}.ts`)) missing.push(`${page}: ${name}`);
+    }
+  }
+  expect(named).toBeGreaterThan(100);
+  expect(missing).toEqual([]);
+});
+
 it('every page that a source or a message names is there, with its heading', async () => {
   const problems: string[] = [];
   let named = 0;
