@@ -1,9 +1,12 @@
 /** Finds the provider of a delivery: of which kind, which account, and with which settings. */
-
+import type { BillingProvider } from '../core/billing-providers.ts';
 import type { Secrets } from '../core/secrets.ts';
 import type { Database } from '../store/base/database.ts';
 import { loadConnections } from '../store/billing-providers/billing-connections.ts';
-import { loadBillingConfigurations } from '../store/customers/billing-configurations.ts';
+import {
+  type BillingConfiguration,
+  loadBillingConfigurations,
+} from '../store/customers/billing-configurations.ts';
 import { leavesInvoicesInDraft } from '../store/customers/customers.ts';
 import type { Delivery } from '../store/invoices/invoice-deliveries.ts';
 import type { StripeAccounts } from './accounts.ts';
@@ -25,28 +28,62 @@ export interface ProviderParts {
   invoiceText(document: PaymentDocument): Promise<string>;
 }
 
-/** Throws `ProviderProblem` where the delivery has no provider any more. */
+/** A delivery with the configuration that says how its customer is billed. */
+interface ConfiguredDelivery {
+  readonly delivery: Delivery;
+  readonly configuration: BillingConfiguration;
+}
+
+type OpenProvider = (deps: ProviderParts, configured: ConfiguredDelivery) => Promise<PaymentsProvider>;
+
+/** How each billing provider is reached. */
+const OPEN: Readonly<Record<BillingProvider, OpenProvider>> = {
+  stripe: openStripe,
+  custom: openCustom,
+  aws_marketplace: refuseUnconnected,
+  azure_marketplace: refuseUnconnected,
+  gcp_marketplace: refuseUnconnected,
+  netsuite: refuseUnconnected,
+  quickbooks_online: refuseUnconnected,
+  workday: refuseUnconnected,
+  metronome: refuseUnconnected,
+};
+
+/** Throws `ProviderProblem` if the delivery has no provider any more. */
 export async function providerOf(deps: ProviderParts, delivery: Delivery): Promise<PaymentsProvider> {
-  const { db, accounts, send, invoiceText } = deps;
-  const { configurationId, connectionId, customerId } = delivery;
+  const { configurationId } = delivery;
   const configuration =
     configurationId === null
       ? undefined
-      : (await loadBillingConfigurations(db, [configurationId])).get(configurationId);
-  if (configuration === undefined) {
-    throw new ProviderProblem(
-      'refused',
-      'The contract has no billing configuration of a provider that is connected',
-    );
-  }
-  if (configuration.billingProvider === 'custom') {
-    const settings = customConfiguration.safeParse(openedSettings(deps.secrets, configuration));
-    if (!settings.success && hasSealedSecret(configuration))
-      throw new ProviderProblem('account', 'The signing_secret was sealed with another SECRETS_KEY');
-    if (!settings.success)
-      throw new ProviderProblem('refused', 'The configuration has no url and signing_secret');
-    return createCustomProvider({ settings: settings.data, send, invoiceText });
-  }
+      : (await loadBillingConfigurations(deps.db, [configurationId])).get(configurationId);
+  if (configuration === undefined) return refuseUnconnected();
+  return OPEN[configuration.billingProvider](deps, { delivery, configuration });
+}
+
+async function refuseUnconnected(): Promise<never> {
+  throw new ProviderProblem(
+    'refused',
+    'The contract has no billing configuration of a provider that is connected',
+  );
+}
+
+async function openCustom(
+  { secrets, send, invoiceText }: ProviderParts,
+  { configuration }: ConfiguredDelivery,
+): Promise<PaymentsProvider> {
+  const settings = customConfiguration.safeParse(openedSettings(secrets, configuration));
+  if (!settings.success && hasSealedSecret(configuration))
+    throw new ProviderProblem('account', 'The signing_secret was sealed with another SECRETS_KEY');
+  if (!settings.success)
+    throw new ProviderProblem('refused', 'The configuration has no url and signing_secret');
+  return createCustomProvider({ settings: settings.data, send, invoiceText });
+}
+
+async function openStripe(
+  deps: ProviderParts,
+  { delivery: { connectionId, customerId }, configuration }: ConfiguredDelivery,
+): Promise<PaymentsProvider> {
+  const { db, accounts } = deps;
   const connection =
     connectionId === null ? undefined : (await loadConnections(db, [connectionId])).get(connectionId);
   if (connection === undefined)

@@ -50,9 +50,25 @@ export function checkSettings(
     const problem = receiverProblem(settings.url, { allowPrivate });
     if (problem !== null) throw invalid([...path, 'settings', 'url'], problem);
   }
-  if (billingProvider === 'stripe') checkStripeSettings(settings, taxProvider, path);
-  else if (taxProvider !== null)
-    throw invalid([...path, 'taxProvider'], 'is for the billing provider stripe');
+  CHECKS[billingProvider](settings, taxProvider, path);
+}
+
+type CheckSettings = (settings: ProviderSettings, taxProvider: TaxProvider | null, path: FieldPath) => void;
+
+const CHECKS: Readonly<Record<BillingProvider, CheckSettings>> = {
+  stripe: checkStripeSettings,
+  custom: refuseTaxes,
+  aws_marketplace: refuseTaxes,
+  azure_marketplace: refuseTaxes,
+  gcp_marketplace: refuseTaxes,
+  netsuite: refuseTaxes,
+  quickbooks_online: refuseTaxes,
+  workday: refuseTaxes,
+  metronome: refuseTaxes,
+};
+
+function refuseTaxes(_: ProviderSettings, taxProvider: TaxProvider | null, path: FieldPath): void {
+  if (taxProvider !== null) throw invalid([...path, 'taxProvider'], 'is for the billing provider stripe');
 }
 
 function checkStripeSettings(

@@ -1,10 +1,11 @@
 /** Counts one event that is in memory, by the rules of usage queries. */
 import { type Decimal, ONE, parseUsageDecimal } from '../../core/decimal.ts';
-import type { BillableMetric, StreamingMetric } from '../../core/metric.ts';
+import type { Aggregation, BillableMetric, StreamingMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
 import { leadsInto } from '../../metering/events/nested-properties.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
+import type { Growth } from '../../rating/holds/charged-slot.ts';
 import type { CountedUsage, MatchNeed } from '../../rating/holds/price-event.ts';
 import type { UsageNeed } from '../../rating/quantities/usage-need.ts';
 
@@ -21,6 +22,30 @@ export interface AskedQuantity {
   readonly quantity: Decimal;
   /** Only where the event has no value to count. */
   readonly isDefault: boolean;
+}
+
+interface AheadCount {
+  readonly growth: Growth;
+  /** The quantity of one event: 1, or the number in the property of the aggregation key. */
+  readonly counts: 'events' | 'values';
+  /** Whether the event may count less when it is billed. */
+  readonly isEstimate: boolean;
+}
+
+/** How each aggregation counts an event ahead. Null: what the event will add is not known ahead. */
+const AHEAD: Readonly<Record<Aggregation, AheadCount | null>> = {
+  COUNT: { growth: 'sum', counts: 'events', isEstimate: false },
+  SUM: { growth: 'sum', counts: 'values', isEstimate: false },
+  MAX: { growth: 'maximum', counts: 'values', isEstimate: false },
+  // A value counts as if nobody had used it: then it costs most.
+  UNIQUE: { growth: 'sum', counts: 'events', isEstimate: true },
+  // The latest value may be any.
+  LATEST: null,
+};
+
+/** Whether usage of the metric may be counted too high ahead. */
+export function isEstimated(metric: BillableMetric | undefined): boolean {
+  return metric?.kind === 'streaming' && AHEAD[metric.aggregation]?.isEstimate === true;
 }
 
 /** SQL metrics look at all events, and the latest value may be any: neither is known ahead. */
@@ -44,13 +69,13 @@ export function usageOf(
 ): MatchNeed {
   return ({ billableMetricId, groupKeys, usageFilter }) => {
     const metric = metrics.get(billableMetricId);
-    if (metric === undefined || metric.kind !== 'streaming' || metric.aggregation === 'LATEST')
-      return 'not_priceable';
+    const ahead = metric?.kind === 'streaming' ? AHEAD[metric.aggregation] : null;
+    if (ahead === null) return 'not_priceable';
     const filtered = usageFilter === null ? undefined : properties.get(usageFilter.property);
     if (filtered !== undefined && !usageFilter?.values.includes(filtered)) return null;
     const groupValues = groupValuesOf(properties, groupKeys);
     if (groupValues === null) return 'not_priceable';
-    return { growth: metric.aggregation === 'MAX' ? 'maximum' : 'sum', value: quantity, groupValues };
+    return { growth: ahead.growth, value: quantity, groupValues };
   };
 }
 
@@ -59,8 +84,7 @@ function withQuantity(
   { aggregation, aggregationKey }: StreamingMetric,
   { quantity, isDefault }: AskedQuantity,
 ): HeldEvent {
-  const readsNumber = aggregation === 'SUM' || aggregation === 'MAX';
-  if (!readsNumber || aggregationKey === null) return event;
+  if (AHEAD[aggregation]?.counts !== 'values' || aggregationKey === null) return event;
   if (isDefault && event.properties.has(aggregationKey)) return event;
   return { ...event, properties: new Map([...event.properties, [aggregationKey, quantity.toFixed()]]) };
 }
@@ -103,17 +127,9 @@ function amountOf(
   groupValues: CountedUsage['groupValues'],
   count: Decimal,
 ): CountedUsage | 'not_priceable' | null {
-  const number = parseUsageDecimal(properties.get(aggregationKey ?? '') ?? '');
-  switch (aggregation) {
-    case 'COUNT':
-    // A value counts as if nobody had used it: then it costs most.
-    case 'UNIQUE':
-      return { growth: 'sum', value: count, groupValues };
-    case 'SUM':
-      return number === null ? null : { growth: 'sum', value: number, groupValues };
-    case 'MAX':
-      return number === null ? null : { growth: 'maximum', value: number, groupValues };
-    case 'LATEST':
-      return 'not_priceable';
-  }
+  const ahead = AHEAD[aggregation];
+  if (ahead === null) return 'not_priceable';
+  const { growth, counts } = ahead;
+  const value = counts === 'events' ? count : parseUsageDecimal(properties.get(aggregationKey ?? '') ?? '');
+  return value === null ? null : { growth, value, groupValues };
 }

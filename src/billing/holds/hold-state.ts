@@ -11,7 +11,7 @@ import {
   type PricedEvent,
 } from '../../rating/holds/price-event.ts';
 import type { Hold } from '../../store/holds/holds.ts';
-import { type AskedQuantity, type HeldEvent, matcherOf, usageOf } from './count-event.ts';
+import { type AskedQuantity, type HeldEvent, isEstimated, matcherOf, usageOf } from './count-event.ts';
 import type { EvaluatedFamily } from './evaluate-families.ts';
 
 /** To be held, or used already. */
@@ -52,7 +52,7 @@ export class HoldState {
 
   constructor(evaluated: EvaluatedFamily) {
     this.evaluated = evaluated;
-    this.isEstimated = hasUnique(evaluated);
+    this.isEstimated = isEstimateOf(evaluated);
     this.book = new HoldBook(evaluated.buckets, evaluated.limits, evaluated.drawn);
   }
 
@@ -158,12 +158,9 @@ export class HoldState {
   }
 }
 
-function hasUnique({ drafts, metrics }: EvaluatedFamily): boolean {
+function isEstimateOf({ drafts, metrics }: EvaluatedFamily): boolean {
   const needs = [...drafts.values()].flatMap((own) => own.flatMap(({ draft }) => draft.needs));
-  return needs.some(({ billableMetricId }) => {
-    const metric = metrics.get(billableMetricId);
-    return metric?.kind === 'streaming' && metric.aggregation === 'UNIQUE';
-  });
+  return needs.some(({ billableMetricId }) => isEstimated(metrics.get(billableMetricId)));
 }
 
 /** Of several contracts. */

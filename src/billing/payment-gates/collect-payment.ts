@@ -23,6 +23,16 @@ export interface GatedInvoice {
   readonly invoice: Invoice;
 }
 
+/** When a provider decides about a payment: in the transaction that issues the invoice, or when it is asked after that. */
+const DECIDES: Readonly<Record<PaymentProvider, 'at once' | 'later'>> = {
+  simulated: 'at once',
+  stripe: 'later',
+};
+
+function decisionOf(provider: PaymentProvider | undefined): 'at once' | 'later' | 'never' {
+  return provider === undefined ? 'never' : DECIDES[provider];
+}
+
 /**
  * By invoice; invoices whose payment is collected elsewhere, or by nobody, are absent. The outcome releases the commit
  * or withholds it for good.
@@ -34,8 +44,8 @@ export async function collectPayments(
   now: Instant,
 ): Promise<Map<string, PaymentOutcome>> {
   const outcomes = new Map<string, PaymentOutcome>();
-  // Any other provider is asked when the transaction has ended (`queueCollections`).
-  if (provider !== 'simulated' || gated.length === 0) return outcomes;
+  // A provider that decides later is asked when the transaction has ended (`queueCollections`).
+  if (decisionOf(provider) !== 'at once' || gated.length === 0) return outcomes;
   const ids = gated.map(({ commitId }) => commitId);
   const commits = await loadCommits(tx, { ids, includeArchived: true });
   const collected = new Set(
@@ -75,7 +85,7 @@ export async function queueCollections(
   const outcomes = await loadPaymentOutcomes(tx, ids);
   const isStripe = ({ commitId }: GatedInvoice) => types.get(commitId) === 'STRIPE';
   const isCollected = (one: GatedInvoice) =>
-    provider === 'stripe' && isStripe(one) && !outcomes.has(one.commitId);
+    decisionOf(provider) === 'later' && isStripe(one) && !outcomes.has(one.commitId);
   await queueGatedPayments(
     tx,
     gated.filter(isCollected).map(({ commitId, invoice }) => {
@@ -88,7 +98,7 @@ export async function queueCollections(
     tx,
     elsewhere.map(({ invoice }) => invoice.id),
   );
-  if (provider === 'simulated') await insertSimulated(tx, gated.filter(isStripe));
+  if (decisionOf(provider) === 'at once') await insertSimulated(tx, gated.filter(isStripe));
 }
 
 /** They are done with: nothing is due. */

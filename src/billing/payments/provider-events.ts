@@ -4,7 +4,13 @@
  */
 import { z } from 'zod';
 import { isUuid } from '../../core/ids.ts';
-import { invoicesOfObjects, noteProviderEvent } from '../../store/invoices/delivery-work.ts';
+import { DAY_MS, type Instant } from '../../core/time.ts';
+import type { Database } from '../../store/base/database.ts';
+import {
+  deleteOldProviderEvents,
+  invoicesOfObjects,
+  noteProviderEvent,
+} from '../../store/invoices/delivery-work.ts';
 import { askSoon } from '../../store/invoices/invoice-deliveries.ts';
 import type { RowContext } from '../billing-context.ts';
 
@@ -61,4 +67,12 @@ export async function takeStripeEvent(
     const found = await invoicesOfObjects(tx, connectionId, { externalIds, invoiceIds });
     await askSoon(tx, found, clock.now());
   });
+}
+
+/** A provider sends an event again for three days. */
+const EVENTS_KEPT_MS = 30 * DAY_MS;
+
+/** Removes the ids of events that no provider sends again. `now` in real time. */
+export async function forgetOldEvents(db: Database, now: Instant): Promise<void> {
+  await deleteOldProviderEvents(db, now - EVENTS_KEPT_MS);
 }

@@ -1,28 +1,21 @@
 /**
- * Brings queued invoices to their providers (docs/explanation/payments.md, "Delivery"), in every process. Nothing else
- * waits for a provider: this has its own workers, beside the jobs.
- *
- * A delivery is leased by one process at a time. The lease is renewed with each step that is written down, and no step
- * begins without it, so that an invoice has one writer.
+ * Schedules the attempts with queued invoices (docs/explanation/payments.md, "Delivery"), in every process. Nothing else
+ * waits for a provider: this has its own workers, beside the jobs. The attempts themselves are in billing/payments/.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { endDelivery } from '../../billing/payments/end-delivery.ts';
-import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import type { Note } from '../../payments/provider.ts';
+import { type DeliveryOutcome, deliverLeased } from '../../billing/payments/deliver-leased.ts';
+import { forgetOldEvents } from '../../billing/payments/provider-events.ts';
+import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { createPoll } from '../../runtime/poll.ts';
 import {
   type DeliveryFigures,
-  deleteOldProviderEvents,
-  freeDelivery,
   hasUnattempted,
   leaseDeliveries,
   loadDeliveryFigures,
-  noteStep,
 } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
 import type { JobsContext } from '../jobs-context.ts';
-import { type AttemptResult, attemptDelivery, progressOf } from './attempt.ts';
 
 const POLL_INTERVAL_MS = 500;
 /** Longer than any request to a provider. */
@@ -30,13 +23,9 @@ const LEASE_MS = MINUTE_MS;
 /** At once, of one process: enough for the rates of a provider that answers within a second. */
 const ATTEMPTS_MAX = 32;
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
-/** A provider sends an event again for three days. */
-const EVENTS_KEPT_MS = 30 * DAY_MS;
 /** A move of the clock waits for first attempts for at most this time. */
 const SETTLED_MAX_MS = MINUTE_MS;
 const SETTLED_PAUSE_MS = 20;
-
-type DeliveryOutcome = 'done' | 'waiting' | 'refused' | 'failed';
 
 export interface DeliveryStats extends DeliveryFigures {
   /** Since the start of this process. */
@@ -58,11 +47,6 @@ export interface DeliveryHooks {
   readonly leaseMs?: number;
   /** Called between two steps; tests throw from here what a kill would do. */
   betweenSteps?(): void;
-}
-
-/** An attempt ends, and nothing more is written of it: the lease is another's, or the service stops. */
-class Interrupted extends Error {
-  override readonly name = 'Interrupted';
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
@@ -102,9 +86,15 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   function attempt(delivery: Delivery, owner: string): void {
     const facts = { 'tallyhouse.invoice': delivery.invoiceId };
     const work = tracer
-      .trace('deliver an invoice', { kind: 'client', facts }, () => run(delivery, owner))
+      .trace('deliver an invoice', { kind: 'client', facts }, () =>
+        deliverLeased(deps, delivery, {
+          ...{ owner, leaseMs, hasToEnd },
+          betweenSteps: () => hooks.betweenSteps?.(),
+        }),
+      )
       .then((outcome) => {
         running.delete(work);
+        if (outcome !== null) attempts[outcome] += 1;
         // The next poll looks at waiting deliveries.
         if (outcome !== 'waiting') poll.soon();
       })
@@ -123,44 +113,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
     }
     if (now - cleanedAt < HOUR_MS) return;
     cleanedAt = now;
-    await deleteOldProviderEvents(db, now - EVENTS_KEPT_MS);
-  }
-
-  async function run(delivery: Delivery, owner: string): Promise<DeliveryOutcome | null> {
-    try {
-      hooks.betweenSteps?.();
-      const result = await attemptDelivery(deps, delivery, noteOf(delivery, owner));
-      hooks.betweenSteps?.();
-      const { problem, ...end } = result;
-      const outcome = outcomeOf(result);
-      if (await endDelivery(deps, delivery, owner, end)) attempts[outcome] += 1;
-      if (problem !== null) {
-        const { kind, message, code } = problem;
-        log.warn({ invoice: delivery.invoiceId, kind, code, error: message }, 'an invoice was not delivered');
-      }
-      return outcome;
-    } catch (error) {
-      if (!(error instanceof Interrupted)) throw error;
-      if (hasToEnd()) await freeDelivery(db, delivery.invoiceId, owner);
-      return null;
-    }
-  }
-
-  function noteOf({ invoiceId, voidWanted }: Delivery, owner: string): Note {
-    return async (step) => {
-      hooks.betweenSteps?.();
-      const { external, ...own } = step;
-      const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
-      if (noted === null) throw new Interrupted('another process has the delivery');
-      // The last steps are recorded, so that nothing is in doubt after the next start.
-      if (hasToEnd()) throw new Interrupted('the service stops, or may bill nothing now');
-      if (noted.voidWanted && !voidWanted) {
-        await freeDelivery(db, invoiceId, owner);
-        throw new Interrupted('it was voided meanwhile');
-      }
-      hooks.betweenSteps?.();
-      return progressOf(noted);
-    };
+    await forgetOldEvents(db, now);
   }
 
   function reportFailure(error: unknown): void {
@@ -184,9 +137,4 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
       await Promise.all(running);
     },
   };
-}
-
-function outcomeOf({ problem, isAttempt }: AttemptResult): DeliveryOutcome {
-  if (problem !== null) return problem.kind === 'refused' ? 'refused' : 'failed';
-  return isAttempt ? 'done' : 'waiting';
 }

@@ -2,10 +2,6 @@
  * One attempt with one delivery: whatever is next for it. Delivers what is not delivered, voids there what was voided here,
  * and otherwise asks the provider for its state. Everything may be repeated.
  */
-
-import type { BillingContext } from '../../billing/billing-context.ts';
-import { loadDeliverable } from '../../billing/payments/delivery-document.ts';
-import type { PaymentEnd } from '../../billing/payments/end-delivery.ts';
 import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { PaymentDocument } from '../../payments/document.ts';
@@ -19,7 +15,10 @@ import {
 import { loadCommits } from '../../store/balances/commits.ts';
 import type { AttemptEnd } from '../../store/invoices/delivery-work.ts';
 import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
-import { isBeyondDoubt, nextLookAt, retryDelayMs } from './backoff.ts';
+import type { BillingContext } from '../billing-context.ts';
+import { isBeyondDoubt, nextLookAt, retryDelayMs } from './delivery-backoff.ts';
+import { loadDeliverable } from './delivery-document.ts';
+import type { PaymentEnd } from './end-delivery.ts';
 
 export interface AttemptResult extends AttemptEnd {
   readonly payment: PaymentEnd | null;

@@ -1,0 +1,76 @@
+/**
+ * One attempt with a delivery that this process has leased. The lease is renewed with each step that is recorded, and no
+ * step begins without it, so that an invoice has one writer.
+ */
+import type { Note } from '../../payments/provider.ts';
+import { freeDelivery, noteStep } from '../../store/invoices/delivery-work.ts';
+import type { Delivery } from '../../store/invoices/invoice-deliveries.ts';
+import type { BillingContext } from '../billing-context.ts';
+import { type AttemptResult, attemptDelivery, progressOf } from './attempt-delivery.ts';
+import { endDelivery } from './end-delivery.ts';
+
+/** `waiting`: the attempt could not begin yet. */
+export type DeliveryOutcome = 'done' | 'waiting' | 'refused' | 'failed';
+
+export interface DeliveryLease {
+  /** The name of the lease. */
+  readonly owner: string;
+  /** From one step to the next. */
+  readonly leaseMs: number;
+  /** Whether the attempt has to end with its present step. */
+  hasToEnd(): boolean;
+  /** Called between two steps. */
+  betweenSteps(): void;
+}
+
+/** An attempt ends, and nothing more is written of it: the lease is another's, or the service stops. */
+class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+/** Null: the attempt was interrupted, or another process has the delivery. */
+export async function deliverLeased(
+  deps: BillingContext,
+  delivery: Delivery,
+  lease: DeliveryLease,
+): Promise<DeliveryOutcome | null> {
+  try {
+    lease.betweenSteps();
+    const result = await attemptDelivery(deps, delivery, noteOf(deps, delivery, lease));
+    lease.betweenSteps();
+    const { problem, ...end } = result;
+    const isEnded = await endDelivery(deps, delivery, lease.owner, end);
+    if (problem !== null) {
+      const { kind, message, code } = problem;
+      const facts = { invoice: delivery.invoiceId, kind, code, error: message };
+      deps.log.warn(facts, 'an invoice was not delivered');
+    }
+    return isEnded ? outcomeOf(result) : null;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    if (lease.hasToEnd()) await freeDelivery(deps.db, delivery.invoiceId, lease.owner);
+    return null;
+  }
+}
+
+function noteOf({ db }: BillingContext, { invoiceId, voidWanted }: Delivery, lease: DeliveryLease): Note {
+  const { owner, leaseMs } = lease;
+  return async ({ external, ...own }) => {
+    lease.betweenSteps();
+    const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
+    if (noted === null) throw new Interrupted('another process has the delivery');
+    // The last steps are recorded, so that nothing is in doubt after the next start.
+    if (lease.hasToEnd()) throw new Interrupted('the service stops, or may bill nothing now');
+    if (noted.voidWanted && !voidWanted) {
+      await freeDelivery(db, invoiceId, owner);
+      throw new Interrupted('it was voided meanwhile');
+    }
+    lease.betweenSteps();
+    return progressOf(noted);
+  };
+}
+
+function outcomeOf({ problem, isAttempt }: AttemptResult): DeliveryOutcome {
+  if (problem !== null) return problem.kind === 'refused' ? 'refused' : 'failed';
+  return isAttempt ? 'done' : 'waiting';
+}
