@@ -6,7 +6,7 @@ import type { Aggregation, StreamingMetric } from '../../../../src/core/metric.t
 import type { UsageNeed } from '../../../../src/rating/quantities/usage-need.ts';
 
 const EVENT = { eventType: 'use', timestamp: 0, properties: new Map([['tokens', '7']]) };
-const NEED: UsageNeed = { billableMetricId: 'metric', groupKeys: [], usageFilter: null, evaluatedAt: null };
+const NEED: UsageNeed = { billableMetricId: 'metric', groupKeys: [], usageFilter: null, evaluatedAt: 'hour' };
 
 /** The usage of an event with the value 7 and of a quantity of 3, and whether either may be counted too high. */
 const EXPECTED: Record<Aggregation, readonly [event: string, quantity: string, isEstimate: boolean]> = {
