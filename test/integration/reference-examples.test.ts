@@ -37,6 +37,7 @@ const documentShape = z.object({
 
 /** Where Stripe is one account: sent before the others, in this order. */
 const FIRST = [
+  'ingest',
   'archiveStripeAccount',
   'setCustomerBillingProviderConfigurations',
   'setBillingConfig',

@@ -123,7 +123,7 @@ const CANNOT_BE_HEAVY: readonly NotDriven[] = [
   {
     reason: 'Calls the same code as a driven operation, with the same limits.',
     operations: [
-      ...['getDashboardInvoice', 'getDashboardInvoicePdf', 'listCustomerCredits'],
+      ...['getDashboardInvoice', 'getDashboardInvoicePdf', 'listCustomerCredits', 'getEventBilling'],
       ...['listDashboardBalances', 'listDashboardInvoices', 'listDashboardUsage', 'setIngestAliases'],
       ...['getCustomerNamedSchedule', 'getRateCardNamedSchedule'],
       ...['updateCustomerNamedSchedule', 'updateRateCardNamedSchedule'],

@@ -32,4 +32,6 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   webhook_id: EXAMPLE_IDS.webhook,
   billing_provider_type: 'stripe',
   name: 'default',
+  transaction_id: '2026-11-09-acme-000001',
+  month: '2026-11',
 };

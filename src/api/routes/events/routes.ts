@@ -8,6 +8,7 @@ import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
+import { eventBillingRoute } from './billing-route.ts';
 
 /** The limit of ingest: no event has a longer id. */
 const TRANSACTION_ID_CHARACTERS_MAX = 128;
@@ -124,6 +125,7 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
         }));
       },
     }),
+    eventBillingRoute(deps, transactionId),
   ];
 }
 

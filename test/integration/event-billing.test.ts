@@ -1,0 +1,140 @@
+/** Where an event is billed: the amounts of all events of a line are the line, and the lines are those of the invoices. */
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import { decimal, sum } from '../../src/core/decimal.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { completion, createScenario, type Scenario } from '../support/scenario.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-10-31T23:00:00Z' });
+const { api } = service;
+let scenario: Scenario;
+
+const SENT = fc
+  .sample(
+    fc.record({
+      model: fc.constantFrom('small', 'large', 'unpriced'),
+      region: fc.constantFrom('eu', 'us'),
+      tokens: fc.integer({ min: 1, max: 900 }),
+      day: fc.integer({ min: 1, max: 45 }),
+    }),
+    24,
+  )
+  .map(({ day, ...sent }, index) =>
+    completion('billed', {
+      ...{ id: `sent/${index}`, ...sent },
+      at: new Date(Date.UTC(2026, 9, day, 12)).toISOString(),
+    }),
+  );
+
+beforeAll(async () => {
+  scenario = await createScenario(api, { alias: 'billed', startingAt: '2026-10-01T00:00:00Z' });
+  await api.post(
+    '/v1/ingest',
+    SENT.filter(({ timestamp }) => timestamp < '2026-11-01'),
+  );
+  // October is issued, November is a draft.
+  await service.moveClock('2026-11-20T00:00:00Z');
+  await api.post(
+    '/v1/ingest',
+    SENT.filter(({ timestamp }) => timestamp >= '2026-11-01'),
+  );
+});
+
+const billingOf = (id: string) => api.get(`/v1/events/${encodeURIComponent(id)}/billing`);
+
+interface Line {
+  readonly invoice: string;
+  readonly id: string;
+  readonly quantity: string | null;
+  readonly amount: string | null;
+}
+
+function linesOf(answer: ApiAnswer): Line[] {
+  return answer.list('data.lines').map((_, index) => {
+    const at = `data.lines[${index}]`;
+    const digits = (name: string) =>
+      answer.at(`${at}.${name}`) === undefined ? null : answer.digits(`${at}.${name}`);
+    return {
+      invoice: answer.text(`${at}.invoice_id`),
+      id: answer.text(`${at}.line_item.id`),
+      quantity: digits('quantity'),
+      amount: digits('amount'),
+    };
+  });
+}
+
+test('the quantities and amounts of all events of a line add up to the line of its invoice, and each line has events', async () => {
+  const answers = await Promise.all(SENT.map(({ transaction_id }) => billingOf(transaction_id)));
+  const found = answers.flatMap(linesOf);
+  const invoices = await api.get(`/v1/customers/${scenario.customerId}/invoices`);
+  let lines = 0;
+  for (const [at] of invoices.list('data').entries()) {
+    for (const [index] of invoices.list(`data[${at}].line_items`).entries()) {
+      const path = `data[${at}].line_items[${index}]`;
+      const own = found.filter(({ id }) => id === invoices.text(`${path}.id`));
+      expect(own.length, path).toBeGreaterThan(0);
+      expect(new Set(own.map(({ invoice }) => invoice))).toEqual(new Set([invoices.text(`data[${at}].id`)]));
+      lines += 1;
+      // Tiers share their events.
+      if (invoices.at(`${path}.tier`) !== undefined) continue;
+      const total = (of: 'quantity' | 'amount') => sum(own.map((line) => decimal(line[of] ?? '0'))).toFixed();
+      expect(total('quantity')).toBe(decimal(invoices.digits(`${path}.quantity`)).toFixed());
+      expect(total('amount')).toBe(decimal(invoices.digits(`${path}.total`)).toFixed());
+    }
+  }
+  expect(new Set(found.map(({ id }) => id)).size).toBe(lines);
+});
+
+test('an event is billed on the invoice of its time, and one without a rate is in a warning of it', async () => {
+  for (const { transaction_id, timestamp, properties } of SENT) {
+    const answer = await billingOf(transaction_id);
+    expect(answer.list('data.invoices')).toHaveLength(1);
+    const status = timestamp < '2026-11-01' ? 'FINALIZED' : 'DRAFT';
+    expect(answer.text('data.invoices[0].status')).toBe(status);
+    expect(answer.list('data.warnings').length > 0, transaction_id).toBe(properties.model === 'unpriced');
+  }
+});
+
+test('an event of nobody is billed nowhere, and an unknown id is not found', async () => {
+  await api.post('/v1/ingest', [completion('nobody', { id: 'lost', at: '2026-11-10T00:00:00Z', tokens: 1 })]);
+  const answer = await billingOf('lost');
+  expect(answer.at('data')).toEqual({
+    ...{ transaction_id: 'lost', customer_id: null, invoices: [], lines: [], warnings: [] },
+  });
+  expect((await api.send('GET', '/v1/events/unknown/billing')).status).toBe(404);
+  expect((await api.send('GET', `/v1/events/${'x'.repeat(129)}/billing`)).status).toBe(404);
+});
+
+test('an event that is converted has no amount by itself', async () => {
+  const metric = scenario.tokensMetricId;
+  const product = await createdId(api, '/v1/contract-pricing/products/create', {
+    ...{ name: 'Thousands', type: 'USAGE', billable_metric_id: metric },
+    quantity_conversion: { conversion_factor: 1_000, operation: 'DIVIDE' },
+  });
+  await api.post('/v1/contract-pricing/rate-cards/addRates', {
+    rate_card_id: scenario.rateCardId,
+    rates: [
+      {
+        product_id: product,
+        starting_at: '2026-11-01T00:00:00Z',
+        entitled: true,
+        rate_type: 'FLAT',
+        price: 5,
+      },
+    ],
+  });
+  const sent = completion('billed', {
+    id: 'converted',
+    at: '2026-11-12T00:00:00Z',
+    tokens: 10,
+    model: 'small',
+  });
+  await api.post('/v1/ingest', [sent]);
+  const answer = await billingOf('converted');
+  const names = answer.list('data.lines').map((_, at) => answer.text(`data.lines[${at}].line_item.name`));
+  const line = linesOf(answer)[names.indexOf('Thousands')];
+  expect([line?.quantity, line?.amount]).toEqual([null, null]);
+  expect(names.sort()).toEqual(['Requests', 'Thousands', 'Tokens']);
+});
