@@ -234,6 +234,38 @@ test('of many entries the first 100 are shown, and the others are counted', asyn
   expect([lateOf(invoice).length, left]).toEqual([100, 3]);
 });
 
+test('the list of late usage has each invoice of the month that misses usage, with the entries of the invoice, page by page as at once', async () => {
+  const { api } = service;
+  const list = async (limit: number) => {
+    const found: unknown[] = [];
+    let next_page: string | undefined;
+    do {
+      const page = await api.get('/v1/late-usage', { query: { month: '2026-11', limit, next_page } });
+      found.push(...page.list('data'));
+      next_page = page.at('next_page') === null ? undefined : page.text('next_page');
+    } while (next_page !== undefined);
+    return found as Record<string, unknown>[];
+  };
+  const all = await list(100);
+  expect(await list(2)).toEqual(all);
+  const expected: unknown[] = [];
+  for (const customer of [...results.values(), overflowing]) {
+    const invoice = await november(customer);
+    const late = invoice.at('data.unbilled_late_usage');
+    if (late === undefined || (Array.isArray(late) && late.length === 0)) continue;
+    expected.push([invoice.text('data.id'), late, invoice.at('data.unbilled_late_usage_left_out')]);
+  }
+  const listed = all.map((each) => [
+    each.invoice_id,
+    each.unbilled_late_usage,
+    each.unbilled_late_usage_left_out,
+  ]);
+  expect(listed.length).toBeGreaterThan(5);
+  expect(listed.sort()).toEqual(expected.sort());
+  const other = await api.get('/v1/late-usage', { query: { month: '2026-10' } });
+  expect(other.at('')).toEqual({ data: [], next_page: null });
+});
+
 test('a voided invoice bills nothing and misses nothing', async () => {
   const customer = customerOf('COUNT');
   await service.api.post('/v1/contracts/archive', {

@@ -22,6 +22,7 @@ import { costsRoute } from '../../api/routes/invoices/costs-route.ts';
 import { explainRoute } from '../../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../../api/routes/invoices/issued-routes.ts';
+import { lateUsageRoute } from '../../api/routes/invoices/late-usage-route.ts';
 import { invoicePdfRoute } from '../../api/routes/invoices/pdf-route.ts';
 import { previewChangeRoute } from '../../api/routes/invoices/preview-change-route.ts';
 import { previewEventsRoute } from '../../api/routes/invoices/preview-events-route.ts';
@@ -86,6 +87,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
     historicalInvoiceRoute(deps),
     costsRoute(deps),
     revenueRoute(deps),
+    lateUsageRoute(deps),
     spendBreakdownsRoute(deps),
     invoicePdfRoute(deps),
     previewEventsRoute(deps),

@@ -1,5 +1,5 @@
 /**
- * The invoices of the time of an event, and the lines on them that count it (docs/events.md, "Where an event is billed").
+ * The invoices of the time of an event, and the lines on them that count it (docs/explanation/events.md, "Where an event is billed").
  *
  * As in event search, the present metrics, products and aliases decide.
  */
@@ -22,15 +22,15 @@ import { withLines } from '../../store/invoices/whole-invoices.ts';
 import type { StoredMetric } from '../../store/metrics/billable-metrics.ts';
 import { loadProducts } from '../../store/products/products.ts';
 import type { BillingContext } from '../billing-context.ts';
-import { computeDrafts } from '../invoices/compute.ts';
-import { draftMoment } from '../invoices/draft-moment.ts';
-import { draftPlaces } from '../invoices/draft-places.ts';
-import { planInvoices } from '../invoices/plan-invoices.ts';
+import { computeDrafts } from '../invoices/compute/compute.ts';
+import { planInvoices } from '../invoices/compute/plan-invoices.ts';
+import { draftPlaces } from '../invoices/drafts/draft-places.ts';
 import {
   draftWithWarnings,
   type InvoiceWithWarnings,
   issuedWithWarnings,
-} from '../invoices/unbilled-usage.ts';
+} from '../invoices/drafts/unbilled-usage.ts';
+import { draftMoment } from '../invoices/usage/draft-moment.ts';
 import { type EventView, searchEvents } from './search-events.ts';
 
 /** Usage invoices of one customer at one instant: one for each contract in force. */

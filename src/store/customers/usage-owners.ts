@@ -1,6 +1,7 @@
 /** The owners of usage: customers by the ids and aliases in events, and customers in the order of their ids. */
 import { and, asc, count, eq, gt, gte, inArray, isNull } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
+import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { customers, ingestAliases } from './customers.tables.ts';
@@ -83,4 +84,18 @@ export async function customerIdsAfter(
 export async function countCustomersAfter(db: Database | Transaction, after: string): Promise<number> {
   const [row] = await db.select({ customers: count() }).from(customers).where(gt(customers.id, after));
   return row?.customers ?? 0;
+}
+
+/** When those of the customers that were changed since, also in their aliases, were changed last. */
+export async function changedSince(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+  since: Instant,
+): Promise<Map<string, Instant>> {
+  if (customerIds.length === 0) return new Map();
+  const rows = await db
+    .select({ id: customers.id, updatedAt: customers.updatedAt })
+    .from(customers)
+    .where(and(isOneOf(customers.id, customerIds), gte(customers.updatedAt, since)));
+  return new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
 }

@@ -51,6 +51,7 @@ export const invoiceExamples: RequestExamples = {
     },
   },
   listCosts: { query: october },
+  listLateUsage: { query: { month: '2026-10' } },
   listRevenue: { query: october },
   listSpendBreakdowns: { body: { ...october, group_key: ['model'], window_size: 'DAY' } },
   previewEvents: {

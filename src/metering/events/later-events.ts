@@ -1,0 +1,62 @@
+/** Which of many billing periods have events that were ingested after they were counted. */
+import { z } from 'zod';
+import type { Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { tabSeparated } from '../client/sent-tables.ts';
+
+export interface CountedPeriod {
+  /** The ids and aliases of the customer. */
+  readonly refs: readonly string[];
+  readonly period: Interval;
+  /** The ingestion up to which events were counted, in epoch microseconds. */
+  readonly countedUpTo: string;
+}
+
+const SQL = `
+SELECT toString(period.position) AS position
+FROM (
+  SELECT customer_ref, timestamp, ingested_at FROM usage_events FINAL
+  WHERE timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
+    AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
+    AND ingested_at > fromUnixTimestamp64Micro({counted_up_to:Int64}, 'UTC')
+    AND customer_ref GLOBAL IN (SELECT ref FROM sent_periods)
+) AS event
+INNER JOIN (SELECT position, ref, start_ms, end_ms, counted_us FROM sent_periods) AS period
+  ON event.customer_ref = period.ref
+WHERE event.timestamp >= fromUnixTimestamp64Milli(period.start_ms, 'UTC')
+  AND event.timestamp < fromUnixTimestamp64Milli(period.end_ms, 'UTC')
+  AND event.ingested_at > fromUnixTimestamp64Micro(period.counted_us, 'UTC')
+GROUP BY period.position`;
+
+const COLUMNS = [
+  { name: 'position', type: 'UInt32' },
+  { name: 'ref', type: 'String' },
+  ...['start_ms', 'end_ms', 'counted_us'].map((name) => ({ name, type: 'Int64' })),
+];
+
+const row = z.object({ position: z.string().transform(Number) });
+
+/** The places in `periods` of those with such events. */
+export async function periodsWithLaterEvents(
+  clickhouse: ClickHouse,
+  periods: readonly CountedPeriod[],
+): Promise<ReadonlySet<number>> {
+  if (periods.length === 0) return new Set();
+  const rows = periods.flatMap(({ refs, period, countedUpTo }, position) =>
+    refs.map((ref) => [String(position), ref, String(period.start), String(period.end), countedUpTo]),
+  );
+  const found = await clickhouse.query({
+    sql: SQL,
+    params: {
+      start: Math.min(...periods.map(({ period }) => period.start)),
+      end: Math.max(...periods.map(({ period }) => period.end)),
+      counted_up_to: periods
+        .map(({ countedUpTo }) => countedUpTo)
+        .reduce((least, each) => (BigInt(each) < BigInt(least) ? each : least)),
+    },
+    tables: [{ name: 'sent_periods', columns: COLUMNS, rows: tabSeparated(rows) }],
+    eventsOf: [...new Set(periods.flatMap(({ refs }) => refs))],
+    schema: row,
+  });
+  return new Set(found.map(({ position }) => position));
+}
