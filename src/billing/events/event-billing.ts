@@ -38,7 +38,7 @@ const INVOICES_MAX = 100;
 
 type UsageLine = Extract<InvoiceLine, { readonly type: UsageInvoiceLine['type'] }>;
 
-export interface EventLine {
+interface EventLine {
   readonly invoice: InvoiceWithWarnings;
   readonly line: UsageLine;
   readonly metric: StoredMetric;
