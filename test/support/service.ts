@@ -6,11 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
-import {
-  type Application,
-  type ApplicationParts,
-  createApplication,
-} from '../../src/app/application/application.ts';
+import { createApplication } from '../../src/app/application/application.ts';
+import type { Application, ApplicationParts } from '../../src/app/application/application-parts.ts';
 import { drain } from '../../src/app/http/drain.ts';
 import type { NetworkService } from '../../src/core/network-services.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';

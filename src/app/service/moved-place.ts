@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { movedText, readMove } from '../../embedded/move-record.ts';
 import type { Logger } from '../../log.ts';
-import type { Application } from '../application/application.ts';
+import type { Application } from '../application/application-parts.ts';
 import type { Stores } from '../stores/stores.ts';
 
 type Fetch = Application['fetch'];

@@ -11,7 +11,7 @@ import { takeDataDirectory } from '../../embedded/data-directory.ts';
 import { requireNotMoved } from '../../embedded/move-record.ts';
 import type { Logger } from '../../log.ts';
 import { reportedWait } from '../../runtime/reported-wait.ts';
-import type { Application } from '../application/application.ts';
+import type { Application } from '../application/application-parts.ts';
 import { openBackupChannel } from '../backups/backup-channel.ts';
 import { type Backups, createBackups } from '../backups/backups.ts';
 import { drain } from '../http/drain.ts';

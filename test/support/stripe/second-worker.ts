@@ -1,5 +1,5 @@
 /** The workers of another process, on the stores of a service: they take deliveries as its own ones do. */
-import type { ApplicationParts } from '../../../src/app/application/application.ts';
+import type { ApplicationParts } from '../../../src/app/application/application-parts.ts';
 import { createPayments } from '../../../src/app/billing/payments.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { STAND_IN_KEY, type StripeStandIn } from '../../../src/demo/stripe/stand-in.ts';

@@ -1,0 +1,32 @@
+/** Who asks: tokens, sessions of the console, links to dashboards, and request rates. */
+import { createConsoleSessions } from '../../access/console-sessions.ts';
+import { createDashboardLinks } from '../../access/dashboard-links.ts';
+import { createRateLimits } from '../../access/rate-limits.ts';
+import { createAuthenticator } from '../../access/tokens.ts';
+import type { Clock } from '../../core/clock.ts';
+import { TOKENS_CHANNEL } from '../../store/access/tokens.ts';
+import type { ApplicationParts } from './application-parts.ts';
+
+export type Access = ReturnType<typeof createAccess>;
+
+export function createAccess({ config, stores }: ApplicationParts, clock: Clock) {
+  const { db } = stores;
+  const authenticator = createAuthenticator({ db, clock });
+  const subscription = stores.listen?.(TOKENS_CHANNEL, {
+    onMessage: authenticator.forget,
+    onConnected: authenticator.distrustAll,
+  });
+  return {
+    authenticator,
+    sessions: createConsoleSessions({ db, clock, onUse: authenticator.noteUse }),
+    links: createDashboardLinks({ db, clock }),
+    takeRequest:
+      config.requestRates === undefined
+        ? undefined
+        : createRateLimits(config.requestRates, () => performance.now()),
+    async close() {
+      await subscription?.close();
+      await authenticator.close();
+    },
+  };
+}

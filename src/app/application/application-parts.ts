@@ -1,0 +1,95 @@
+/** What the application is created from, and what it is to those who start it. */
+import type { Config } from '../../config.ts';
+import type { Tracer } from '../../core/tracing.ts';
+import type { DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';
+import type { RetentionTimes } from '../../jobs/event-retention.ts';
+import type { Logger } from '../../log.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { EventBlocks } from '../../metering/ingest/event-blocks.ts';
+import type { Database } from '../../store/base/database.ts';
+import type { Listen } from '../../store/base/notifications.ts';
+import type { Backups } from '../backups/backups.ts';
+import type { PaymentsConfig } from '../billing/payments.ts';
+import type { App } from '../http/http-app.ts';
+import type { WriteGate } from '../move/write-gate.ts';
+import type { Pings } from '../readiness/readiness.ts';
+import type { LostEvents } from '../stores/logged-clickhouse.ts';
+
+export interface ApplicationParts {
+  readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
+    Partial<
+      Pick<
+        Config,
+        | 'clickhouseUrl'
+        | 'clickhouseCluster'
+        | 'invoiceLinesMax'
+        | 'subscriptionSeatsMax'
+        | 'eventRetentionMonths'
+        | 'invoiceNumberPattern'
+        | 'seller'
+        | 'invoiceFont'
+        | 'invoiceDecimals'
+        | 'paymentProvider'
+        | 'dataDir'
+        | 'knownIdsRecent'
+        | 'databaseUrl'
+        | 'networkServices'
+        | 'requestRates'
+        | 'strictFields'
+        | 'webhookAllowPrivate'
+        | 'alertLimits'
+        | 'otlpCustomerAttributes'
+        | 'stripe'
+        | 'secretsKey'
+        | 'publicUrl'
+        | 'dashboardOrigins'
+        | 'otlpCachedBesideInput'
+        | 'cloudEventsIdentity'
+      >
+    > &
+    PaymentsConfig;
+  readonly log: Logger;
+  readonly tracer?: Tracer;
+  readonly stores: {
+    readonly db: Database;
+    readonly clickhouse: ClickHouse;
+    /** Without it, what another process revokes can send events for a few seconds. */
+    readonly listen?: Listen;
+    /** Where an event is acknowledged when it is in a log in front of ClickHouse. */
+    readonly blocks?: EventBlocks | undefined;
+    readonly lostEvents?: LostEvents | undefined;
+  } & Pings;
+  /** For tests: what happens between two steps of a delivery, and how long a lease lasts. */
+  readonly deliveryHooks?: DeliveryHooks | undefined;
+  /** Absent where nothing is known of backups. */
+  readonly backups?: Pick<Backups, 'figures'> | undefined;
+  /** Closed while nothing may be changed. */
+  readonly gate?: Pick<WriteGate, 'enter' | 'isClosed'> | undefined;
+  /** How often old events are looked for, and those of nobody are counted. */
+  readonly retentionTimes?: Partial<RetentionTimes> | undefined;
+  readonly unmatchedEveryMs?: number | undefined;
+  /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
+  firstToken(): Promise<{ readonly token: string }>;
+  /** Keeps `text` instead, where the kept token is the former one. */
+  replaceFirstToken?(isFormer: (text: string) => boolean, text: string): void;
+}
+
+export interface Application {
+  fetch(request: Request, bindings?: object): Response | Promise<Response>;
+  readonly routes: App['routes'];
+  readonly refuseUnreadable: App['refuseUnreadable'];
+  /** The first token, where it was stored just now and the operator has not seen it yet. */
+  readonly newToken: string | null;
+  /** With it: what opens the console once, without entering the token. */
+  readonly consoleLink: string | null;
+  /** Notes for the operator on a start that is otherwise fine, a line each. */
+  readonly notes: readonly string[];
+  /** The faults of the stored data and their remedies, a line each; empty when the service is ready. */
+  problems(): readonly string[];
+  /** Resolves when no request is being answered, also none whose client has gone. */
+  requestsEnded(): Promise<void>;
+  /** Takes no further job and resolves when the work in progress has ended. */
+  endJobs(): Promise<void>;
+  /** Called when no request is running any more: ends the jobs, writes the last batch. */
+  close(): Promise<void>;
+}

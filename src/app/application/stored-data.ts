@@ -1,0 +1,47 @@
+/** The stored data as the rest of the service reads them: traced, watched for losses, and kept from a time on. */
+import { NO_TRACER } from '../../core/tracing.ts';
+import { createEventRetention } from '../../jobs/event-retention.ts';
+import type { ServiceClock } from '../../jobs/service-clock.ts';
+import { inLane } from '../../metering/client/clickhouse-client.ts';
+import { withKeptEvents } from '../../metering/client/kept-events.ts';
+import { withTracedQueries } from '../../metering/client/traced-queries.ts';
+import { type DamagedPart, guardParts, type PartsGuard } from '../../metering/stored-parts/guard-parts.ts';
+import { createPartsWatch, type PartsWatch } from '../readiness/parts-watch.ts';
+import type { ApplicationParts } from './application-parts.ts';
+
+export type StoredData = Awaited<ReturnType<typeof watchStoredData>>;
+
+/** The start of retention is read when this resolves. Nothing is checked or removed yet. */
+export async function watchStoredData(given: ApplicationParts, clock: ServiceClock) {
+  const { config, log, tracer = NO_TRACER } = given;
+  const stores = { ...given.stores, clickhouse: withTracedQueries(given.stores.clickhouse, tracer) };
+  const { db, lostEvents } = stores;
+  const isShared = config.clickhouseUrl !== undefined;
+  const cluster = config.clickhouseCluster;
+  const watch = createPartsWatch({
+    ...{ db, clickhouse: stores.clickhouse, log, cluster, lostEvents },
+    isEmbedded: !isShared,
+  });
+  const guard = guardOf(watch);
+  const isHeld = () => given.gate?.isClosed() === true;
+  const isPaused = () => guard.problem() !== null || isHeld();
+  const clickhouse = guardParts(stores.clickhouse, guard);
+  const retention = createEventRetention({
+    ...{ db, clickhouse: inLane(clickhouse, 'ingest'), clock, log, cluster, isPaused },
+    months: config.eventRetentionMonths ?? null,
+    windowDays: config.ingestWindowDays,
+    ...given.retentionTimes,
+  });
+  await retention.read();
+  return {
+    ...{ stores, isShared, watch, guard, retention, isHeld, isPaused },
+    clickhouse: withKeptEvents(clickhouse, retention.keptFrom),
+  };
+}
+
+function guardOf(watch: PartsWatch): PartsGuard {
+  return {
+    problem: () => watch.problems()[0] ?? null,
+    damaged: (part: DamagedPart) => watch.damaged(part),
+  };
+}
