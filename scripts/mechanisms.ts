@@ -15,6 +15,7 @@ interface Node {
   readonly kind?: string;
   readonly computed?: boolean;
   readonly object?: Node;
+  readonly callee?: Node;
   readonly property?: Node;
   readonly declaration?: Node | null;
   readonly declarations?: readonly { readonly id: Node; readonly init: Node | null }[];
@@ -25,8 +26,12 @@ const RULES: Readonly<Record<string, string>> = {
   interval: 'repeats work by setInterval: use createPoll of src/runtime/poll.ts',
   scope: 'imports node:async_hooks: use createScopeKey of src/runtime/request-scope.ts',
   chain: 'chains promises by hand: use createSerialQueue of src/runtime/serial-queue.ts',
-  state: 'keeps state at the level of the module: keep it in an object that its owner creates',
+  state:
+    'keeps state at the level of the module: keep it in an object that its owner creates, or use perObject of src/core/per-object.ts',
 };
+
+/** Functions of src/runtime/ that create a mechanism with state. The key of a scope has none. */
+const CREATES = /^create(?:Poll|SerialQueue|Batcher|Cache|RightOfWay)$/;
 
 const WRITES = new Set(['set', 'add', 'push', 'unshift', 'delete', 'clear', 'splice', 'pop', 'shift']);
 
@@ -39,7 +44,7 @@ export function brokenRules(path: string, source: string): string[] {
   const chained = new Set<string>();
   const collections = collectionsOf(body);
   const textOf = (node: Node | undefined) => source.slice(node?.start, node?.end);
-  for (const statement of body) if (isLet(statement)) found.add('state');
+  for (const statement of body) if (isLet(statement) || isMechanism(statement)) found.add('state');
   new Visitor({
     ImportDeclaration(node) {
       if (/^(?:node:)?async_hooks$/.test(node.source.value)) found.add('scope');
@@ -66,6 +71,15 @@ const declarationOf = (statement: Node) =>
 function isLet(statement: Node): boolean {
   const declaration = declarationOf(statement);
   return declaration?.type === 'VariableDeclaration' && declaration.kind === 'let';
+}
+
+/** Whether it creates a mechanism that nobody closes. */
+function isMechanism(statement: Node): boolean {
+  const declaration = declarationOf(statement);
+  const declared = declaration?.type === 'VariableDeclaration' ? (declaration.declarations ?? []) : [];
+  return declared.some(
+    ({ init }) => init?.type === 'CallExpression' && CREATES.test(init.callee?.name ?? ''),
+  );
 }
 
 /** The names of collections at the level of the module. */

@@ -10,6 +10,7 @@
 import { Refusal } from '../core/errors.ts';
 import { isStoreUnavailable } from '../core/failures.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { createCache } from '../runtime/cache.ts';
 import { within } from '../runtime/time-limit.ts';
 import type { Token } from '../store/access/tokens.ts';
 
@@ -29,7 +30,7 @@ const LOOKUP_LIMIT_MS = SECOND_MS;
 const FIRST_LOOKUP_LIMIT_MS = 5 * SECOND_MS;
 /** Between lookups of a remembered token during an outage. */
 const OUTAGE_RETRY_MS = SECOND_MS;
-/** More than a busy service has callers. When the memory is full, the oldest entry is evicted. */
+/** More than a busy service has callers. */
 const TOKENS_REMEMBERED_MAX = 1_000;
 
 interface Remembered {
@@ -56,7 +57,7 @@ export function createTokenLookup(deps: {
   find(sha256: string): Promise<Token | null>;
   monotonicMs(): number;
 }): TokenLookup {
-  const remembered = new Map<string, Remembered>();
+  const remembered = createCache<string, Remembered>({ sizeMax: TOKENS_REMEMBERED_MAX });
   /** Running lookups, so that many requests with one token ask once. */
   const running = new Map<string, Promise<Token | null>>();
   /**
@@ -67,13 +68,6 @@ export function createTokenLookup(deps: {
   const changeOf = new Map<string, number>();
   let changeOfAll = 0;
 
-  function remember(sha256: string, entry: Remembered): void {
-    remembered.delete(sha256);
-    const [oldest] = remembered.keys();
-    if (remembered.size >= TOKENS_REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
-    remembered.set(sha256, entry);
-  }
-
   function rememberConfirmed(sha256: string, token: Token, changesBefore: number): void {
     if ((changeOf.get(sha256) ?? 0) > changesBefore) {
       remembered.delete(sha256);
@@ -82,7 +76,7 @@ export function createTokenLookup(deps: {
     const confirmedAtMs = deps.monotonicMs();
     const isTrusted = changeOfAll <= changesBefore;
     const trustedUntilMs = isTrusted ? confirmedAtMs + TOKEN_MEMORY_MS : 0;
-    remember(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: false });
+    remembered.set(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: false });
   }
 
   async function confirm(sha256: string): Promise<Token | null> {
@@ -98,9 +92,13 @@ export function createTokenLookup(deps: {
       rememberConfirmed(sha256, token, changesBefore);
       return token;
     } catch (error) {
-      if (known === undefined || !isOutage(error) || !remembered.has(sha256)) throw error;
+      if (known === undefined || !isOutage(error) || remembered.get(sha256) === undefined) throw error;
       if (deps.monotonicMs() - known.confirmedAtMs >= TOKEN_OUTAGE_MS) throw error;
-      remember(sha256, { ...known, trustedUntilMs: deps.monotonicMs() + OUTAGE_RETRY_MS, isOutage: true });
+      remembered.set(sha256, {
+        ...known,
+        trustedUntilMs: deps.monotonicMs() + OUTAGE_RETRY_MS,
+        isOutage: true,
+      });
       return known.token;
     }
   }
@@ -126,7 +124,8 @@ export function createTokenLookup(deps: {
       changeOf.set(sha256, changes);
     },
     distrustAll() {
-      for (const [sha256, known] of remembered) remembered.set(sha256, { ...known, trustedUntilMs: 0 });
+      for (const [sha256, known] of remembered.entries())
+        remembered.set(sha256, { ...known, trustedUntilMs: 0 });
       running.clear();
       changes += 1;
       changeOfAll = changes;

@@ -1,10 +1,11 @@
 /** Runs of known ids, beside a map: what was accepted is found, exactly, in a run and in one that several were merged into. */
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createDeduplicationIndex } from '../../src/metering/ingest/deduplication-index.ts';
 import { findInRuns } from '../../src/metering/ingest/known-ids/find-in-runs.ts';
 import { mergeOnThread } from '../../src/metering/ingest/known-ids/merge-on-thread.ts';
 import { mergeRuns } from '../../src/metering/ingest/known-ids/merge-runs.ts';
+import { createPageReader } from '../../src/metering/ingest/known-ids/read-on-thread.ts';
 import type { Run } from '../../src/metering/ingest/known-ids/run.ts';
 import { writeRun } from '../../src/metering/ingest/known-ids/spill.ts';
 import { runs as timesOf } from '../support/shares-of-tests.ts';
@@ -33,6 +34,9 @@ interface AcceptedId {
   readonly ahead: number;
 }
 
+const pages = createPageReader();
+afterAll(() => pages.close());
+
 type Model = Map<string, { readonly seconds: number; readonly aheadUnits: number }>;
 
 async function makeRun(directory: string, ids: readonly AcceptedId[], number: number) {
@@ -54,7 +58,7 @@ async function makeRun(directory: string, ids: readonly AcceptedId[], number: nu
 /** Looks up all of these hashes at once. */
 async function expectFound(runs: readonly Run[], models: readonly Model[], keys: readonly string[]) {
   const words = Uint32Array.from(keys.flatMap((key) => key.split(',').map(Number)));
-  const { acceptances, unread } = await findInRuns(runs, words, keys.length);
+  const { acceptances, unread } = await findInRuns(runs, words, keys.length, pages);
   expect(unread.size).toBe(0);
   const order = (a: { seconds: number }, b: { seconds: number }) => a.seconds - b.seconds;
   const expected = keys.map((key) => models.flatMap((model) => model.get(key) ?? []).sort(order));

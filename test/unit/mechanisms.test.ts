@@ -18,6 +18,13 @@ describe('the check of mechanisms', () => {
     ['async function one(work) { const done = work.then(noResult); await done; }', []],
     ['export let count = 0;', ['state']],
     ['const known = new WeakMap(); export const note = (key) => known.set(key, 1);', ['state']],
+    ['export const known = createCache({ sizeMax: 10 });', ['state']],
+    ['const queue = createSerialQueue(), later = 1;', ['state']],
+    ['const poll = createPoll(options);', ['state']],
+    ['const reads = createBatcher<Key, Row>(options);', ['state']],
+    ["const KEY = createScopeKey<string>('request');", []],
+    ['const indexOf = perObject(createIndex);', []],
+    ['export function create() { const queue = createSerialQueue(); return queue; }', []],
     ['const KNOWN = new Set(["a"]); export const has = (key) => KNOWN.has(key);', []],
     ['export function create() { const known = new Map(); return { add: (key) => known.set(key, 1) }; }', []],
   ])('a source %j breaks the rules of mechanisms %j', (source, rules) => {

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { afterOtherWork, CHUNK_ITEMS, eachInChunks } from '../../core/in-chunks.ts';
+import { perObject } from '../../core/per-object.ts';
 import { checkInput, parseInput, refusalOf } from './problems.ts';
 
 /** Like `checkInput`. Where a long list or items of it are invalid only that is named. */
@@ -114,17 +115,17 @@ function listSchemaOf(schema: unknown): z.ZodArray | null {
 }
 
 /** By the paths of the long lists. */
-const made = new WeakMap<z.ZodType, Map<string, z.ZodType>>();
+const madeOf = perObject((_schema: z.ZodType) => new Map<string, z.ZodType>());
 
 /** The schema with lists whose items are parsed already. */
 function takingItems(schema: z.ZodType, paths: readonly Path[]): z.ZodType {
-  const own = made.get(schema) ?? new Map<string, z.ZodType>();
+  const own = madeOf(schema);
   const key = paths
     .map((path) => path.join('.'))
     .sort()
     .join();
   const one = own.get(key) ?? madeFor(schema, paths);
-  made.set(schema, own.set(key, one));
+  own.set(key, one);
   return one;
 }
 

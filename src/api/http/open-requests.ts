@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { perObject } from '../../core/per-object.ts';
 
 interface Connection {
   /** The request that began last. */
@@ -15,15 +16,9 @@ interface Connection {
   isRefused: boolean;
 }
 
-const connections = new WeakMap<Duplex, Connection>();
-
-function connectionOf(socket: Duplex): Connection {
-  const known = connections.get(socket);
-  if (known !== undefined) return known;
-  const connection: Connection = { last: null, open: new Map(), isRefused: false };
-  connections.set(socket, connection);
-  return connection;
-}
+const connectionOf = perObject(
+  (_socket: Duplex): Connection => ({ last: null, open: new Map(), isRefused: false }),
+);
 
 /** The listener of a server for its requests. */
 export function withOpenRequests(listener: RequestListener): RequestListener {
@@ -40,7 +35,7 @@ export function withOpenRequests(listener: RequestListener): RequestListener {
 
 /** Whether the request was refused, although all of it has arrived meanwhile. */
 export function isGivenUp(incoming: IncomingMessage): boolean {
-  return connections.get(incoming.socket)?.isRefused === true;
+  return connectionOf(incoming.socket).isRefused;
 }
 
 /**

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork, resultInChunks } from '../../core/in-chunks.ts';
 import { nearestName } from '../../core/nearest-name.ts';
+import { perObject } from '../../core/per-object.ts';
 import { joinPath } from '../base/names.ts';
 import { IGNORED_FIELDS } from './ignored-fields.ts';
 
@@ -46,7 +47,12 @@ interface Shape {
 }
 
 /** Of the schemas that were asked for: those of one process are the same for every application in it. */
-const shapes = new WeakMap<z.ZodType, Shape>();
+const shapeFor = perObject(async (schema: z.ZodType): Promise<Shape> => {
+  // Takes some milliseconds, once.
+  const shape = shapeOf(schema);
+  await afterOtherWork();
+  return shape;
+});
 
 /** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have, as `unknownFields` says. */
 export function fieldCheck(
@@ -55,13 +61,7 @@ export function fieldCheck(
 ): (body: unknown, unknownFields?: UnknownFields) => Promise<Checked> {
   const ignored = new Set(IGNORED_FIELDS[operationId]);
   return async (body, unknownFields = 'refuse') => {
-    let shape = shapes.get(schema);
-    if (shape === undefined) {
-      // Takes some milliseconds, once.
-      shape = shapeOf(schema);
-      shapes.set(schema, shape);
-      await afterOtherWork();
-    }
+    const shape = await shapeFor(schema);
     const unknown: string[] = [];
     const warnings: Warning[] = [];
     const found = { ignored, unknownFields, unknown, warnings };

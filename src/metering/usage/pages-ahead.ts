@@ -1,6 +1,7 @@
 /** Pages of usage groups, of which those after the second are found among rows that were read ahead. */
 import { Refusal } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
+import { perObject } from '../../core/per-object.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { cursorAfter, type UsageGroupCursor } from '../query/group-cursor.ts';
 import type { UsageGroupsPage, UsageGroupsRequest } from '../query/usage-groups.ts';
@@ -13,13 +14,7 @@ export type MetricGroupsRequest = Omit<UsageGroupsRequest, 'metric'> & { readonl
 type ReadPage = (request: MetricGroupsRequest) => Promise<UsageGroupsPage>;
 
 /** By the ClickHouse that they were read from: for as long as it is there. */
-const memories = new WeakMap<ClickHouse, RowsAhead>();
-
-export function rowsAheadOf(clickhouse: ClickHouse): RowsAhead {
-  const memory = memories.get(clickhouse) ?? createRowsAhead();
-  memories.set(clickhouse, memory);
-  return memory;
-}
+export const rowsAheadOf = perObject((_clickhouse: ClickHouse) => createRowsAhead());
 
 /** The page of a request, as `read` would read it. */
 export async function pageAhead(

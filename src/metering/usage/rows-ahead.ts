@@ -5,6 +5,7 @@
  * All pages show the usage of the moment of the first one, so that what was read for one page is right for the next.
  * Another process, or one that has forgotten them, reads them again.
  */
+import { createCache } from '../../runtime/cache.ts';
 import type { UsageGroupCursor } from '../query/group-cursor.ts';
 import type { UsageGroupRow } from '../query/usage-groups.ts';
 
@@ -56,7 +57,7 @@ export function createRowsAhead({
   monotonicMs = () => performance.now(),
 }: Options = {}): RowsAhead {
   let stretches: Stretch[] = [];
-  const counts = new Map<string, number>();
+  const counts = createCache<string, number>({ sizeMax: LISTS_MAX });
 
   /** Those that have a place for the cursor, the last read one first. */
   function* placesIn(list: string, cursor: UsageGroupCursor): Generator<{ stretch: Stretch; from: number }> {
@@ -70,11 +71,7 @@ export function createRowsAhead({
   return {
     countOf: (list) => counts.get(list) ?? rowsAhead,
     readFewer(list) {
-      const fewer = Math.floor((counts.get(list) ?? rowsAhead) / SHRINK);
-      counts.delete(list);
-      const [oldest] = counts.keys();
-      if (oldest !== undefined && counts.size >= LISTS_MAX) counts.delete(oldest);
-      counts.set(list, fewer);
+      counts.set(list, Math.floor((counts.get(list) ?? rowsAhead) / SHRINK));
     },
     behind(list, cursor, limit) {
       for (const { stretch, from } of placesIn(list, cursor)) {

@@ -3,6 +3,7 @@
  * so that a line key does not look at the shares of all other seats. Pure.
  */
 import { ownValue } from '../../core/own-value.ts';
+import { perObject } from '../../core/per-object.ts';
 import type { GroupValues } from '../quantities/group-values.ts';
 import type { Bucket } from './buckets.ts';
 
@@ -24,16 +25,14 @@ interface BucketIndex {
 }
 
 /** Invoices ask for the same list once for each line key. */
-const INDEXES = new WeakMap<readonly Bucket[], BucketIndex>();
+const indexFor = perObject(indexOf);
 
 /** In the order of `buckets`, which do not change. */
 export function possiblePayers(
   buckets: readonly Bucket[],
   { pricingGroupValues, presentationGroupValues }: Values,
 ): readonly Bucket[] {
-  const known = INDEXES.get(buckets) ?? indexOf(buckets);
-  INDEXES.set(buckets, known);
-  const { shared, byGroupKey } = known;
+  const { shared, byGroupKey } = indexFor(buckets);
   if (byGroupKey.size === 0) return buckets;
   const found = [...shared];
   for (const [key, byValue] of byGroupKey) {

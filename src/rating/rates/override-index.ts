@@ -8,6 +8,7 @@
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { resultAtOnce, resultInChunks } from '../../core/in-chunks.ts';
+import { perObject } from '../../core/per-object.ts';
 import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import type { MultiplierPrioritization, Override } from '../../core/terms/overrides.ts';
 import { contains, type Instant } from '../../core/time.ts';
@@ -56,7 +57,9 @@ export const NO_SUBJECT_OVERRIDES: SubjectOverrides = {
   previousChange: () => null,
 };
 
-const indexes = new WeakMap<readonly Override[], Map<MultiplierPrioritization, OverrideIndex>>();
+const indexesOf = perObject(
+  (_overrides: readonly Override[]) => new Map<MultiplierPrioritization, OverrideIndex>(),
+);
 
 /** Overrides that cannot change are indexed once for as long as they are used. */
 export function indexOverrides(contract: ContractOverrides): OverrideIndex {
@@ -76,13 +79,11 @@ export async function prepareIndex(contract: ContractOverrides): Promise<void> {
 }
 
 function keptIndex({ overrides, prioritization }: ContractOverrides): OverrideIndex | undefined {
-  return indexes.get(overrides)?.get(prioritization);
+  return Object.isFrozen(overrides) ? indexesOf(overrides).get(prioritization) : undefined;
 }
 
 function keepIndex({ overrides, prioritization }: ContractOverrides, index: OverrideIndex): void {
-  if (!Object.isFrozen(overrides)) return;
-  const own = indexes.get(overrides) ?? new Map<MultiplierPrioritization, OverrideIndex>();
-  indexes.set(overrides, own.set(prioritization, index));
+  if (Object.isFrozen(overrides)) indexesOf(overrides).set(prioritization, index);
 }
 
 /** In parts, the lanes of groups with more members are built before they are looked at: a subject may meet several. */

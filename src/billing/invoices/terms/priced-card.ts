@@ -9,6 +9,7 @@ import type { Product, RateEntry } from '../../../core/catalogue.ts';
 import { eachInChunks } from '../../../core/in-chunks.ts';
 import type { CardTerms } from '../../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../../core/metric.ts';
+import { perObject } from '../../../core/per-object.ts';
 import type { Override } from '../../../core/terms/overrides.ts';
 import { MANAGED_TAG } from '../../../core/token-billing.ts';
 import type { UsageSeries } from '../../../core/usage-series.ts';
@@ -39,9 +40,6 @@ interface OptionalProducts {
 
 type PricedProducts = Pick<PricedCard, 'products' | 'needing' | 'optional'>;
 
-/** By the list of products in the terms, which never changes. */
-const prepared = new WeakMap<CardTerms['products'], PricedProducts>();
-
 /** The metrics by which the card counts usage. */
 export function metricsOfCard({ products }: CardTerms): string[] {
   const ids = new Set<string>();
@@ -58,8 +56,7 @@ export async function pricedCard(
   terms: CardTerms,
   metrics: ReadonlyMap<string, BillableMetric>,
 ): Promise<PricedCard> {
-  const own = prepared.get(terms.products) ?? (await preparedProducts(terms, metrics));
-  prepared.set(terms.products, own);
+  const own = await preparedProducts(terms.products, metrics);
   return {
     terms,
     ...own,
@@ -86,8 +83,11 @@ export function ratedProducts(
   return products.filter(({ product: { id } }) => !optional.ids.has(id) || used.has(id));
 }
 
-async function preparedProducts(
-  terms: CardTerms,
+/** By the list of products in the terms, which never changes. */
+const preparedProducts = perObject(prepareProducts);
+
+async function prepareProducts(
+  all: CardTerms['products'],
   metrics: ReadonlyMap<string, BillableMetric>,
 ): Promise<PricedProducts> {
   const products: ProductOnCard[] = [];
@@ -95,7 +95,7 @@ async function preparedProducts(
   const ids = new Set<string>();
   const byValues = new Map<string, string[]>();
   const alike = new Set<string>();
-  await eachInChunks(terms.products, ({ product, rateEntries }) => {
+  await eachInChunks(all, ({ product, rateEntries }) => {
     const one = onCard(streamedByHour(product, metrics), rateEntries);
     products.push(one);
     const values = ownValues(one.product, rateEntries);

@@ -5,7 +5,7 @@
 import type { Acceptance } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { type PageReads, WORDS_PER_FOUND, WORDS_PER_LOOKUP, WORDS_PER_READ } from './page-reads.ts';
-import { readOnThread } from './read-on-thread.ts';
+import type { PageReader } from './read-on-thread.ts';
 import type { Run } from './run.ts';
 
 export interface FoundInRuns {
@@ -24,6 +24,7 @@ export async function findInRuns(
   runs: readonly Run[],
   words: Uint32Array,
   count: number,
+  pages: Pick<PageReader, 'read'>,
 ): Promise<FoundInRuns> {
   const reads = pagesToRead(runs, words, count);
   const acceptances: (readonly Acceptance[])[] = Array.from({ length: count }, () => NONE);
@@ -31,7 +32,7 @@ export async function findInRuns(
   if (reads.reads.length === 0) return { acceptances, unread, problem: null };
   for (const run of runs) run.hold();
   try {
-    const read = await readOnThread(reads);
+    const read = await pages.read(reads);
     const { found } = read;
     for (let at = 0; at < found.length; at += WORDS_PER_FOUND) {
       const place = found[at] ?? 0;

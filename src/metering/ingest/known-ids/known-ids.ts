@@ -14,7 +14,7 @@ import type { Acceptance } from '../deduplication-slots.ts';
 import { ALL_SECONDS, type Rebuilt, rebuildIndex } from '../rebuild-index.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { createLookups, type Lookups } from './look-up.ts';
-import { startReading } from './read-on-thread.ts';
+import { createPageReader } from './read-on-thread.ts';
 import { acceptedBefore, type RestoreProgress, restoreRuns } from './restore-runs.ts';
 import type { Run } from './run.ts';
 import type { RecordedRuns, RunRecord } from './run-record.ts';
@@ -116,6 +116,7 @@ class TieredIds implements KnownIds {
   readonly #windowSeconds: number;
   readonly #recent: DeduplicationIndex;
   readonly #runs: Runs = createRuns();
+  readonly #pages = createPageReader();
   readonly #lookups: Lookups;
   readonly #upkeep: Upkeep | null;
   /** No id is accepted before this second any more. */
@@ -129,6 +130,7 @@ class TieredIds implements KnownIds {
     const { clickhouse, older, log } = options;
     this.#lookups = createLookups({
       runs: this.#runs,
+      pages: this.#pages,
       clickhouse,
       onUnreadable: (file, problem) =>
         log.error({ problem, file }, 'a file of known ids cannot be read; ClickHouse is asked instead'),
@@ -255,6 +257,7 @@ class TieredIds implements KnownIds {
   async close(): Promise<void> {
     await this.#upkeep?.close();
     await this.#lookups.close();
+    await this.#pages.close();
     await Promise.all(this.#runs.all.map((run) => run.close()));
   }
 
@@ -295,7 +298,7 @@ class TieredIds implements KnownIds {
     }
     const { runs, recentFrom } = await restoreRuns(options, recorded, coveredFrom);
     for (const run of runs) this.#runs.append(run);
-    if (runs.length > 0) startReading();
+    if (runs.length > 0) this.#pages.start();
     this.#upkeep?.begin(state, coveredFrom);
     await this.#upkeep?.note();
     return recentFrom;

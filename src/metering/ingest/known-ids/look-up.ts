@@ -4,10 +4,13 @@
  * is stored.
  */
 import { Refusal } from '../../../core/errors.ts';
+import { createBatcher } from '../../../runtime/batcher.ts';
+import { within } from '../../../runtime/time-limit.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
 import type { Acceptance } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { findInRuns } from './find-in-runs.ts';
+import type { PageReader } from './read-on-thread.ts';
 import type { Runs } from './runs.ts';
 import { storedAcceptances } from './stored-acceptances.ts';
 
@@ -15,6 +18,7 @@ const IDS_PER_GROUP = 4_096;
 /** Hashes of 12 bytes each, and the requests that they came with. */
 const IDS_WAITING_MAX = 100_000;
 const WAIT_MS_MAX = 10_000;
+const UNAVAILABLE = 'known events cannot be looked up at the moment, send the events again';
 
 interface LookupFigures {
   /** Ids that were looked up and had been accepted at some time, and those that had not. */
@@ -24,7 +28,7 @@ interface LookupFigures {
 
 export interface Lookups {
   /** When the first `count` hashes were accepted. Refuses as `unavailable`, or `overloaded` where too many wait. */
-  find(words: Uint32Array, count: number): Promise<readonly (readonly Acceptance[])[]>;
+  find(words: Uint32Array, count: number): Promise<Found>;
   figures(): LookupFigures;
   /** Waits for the lookups under way. */
   close(): Promise<void>;
@@ -32,6 +36,7 @@ export interface Lookups {
 
 export interface LookupsOptions {
   readonly runs: Pick<Runs, 'all'>;
+  readonly pages: Pick<PageReader, 'read'>;
   readonly clickhouse: ClickHouse;
   /** Called for a page that could not be read, before ClickHouse is asked. */
   readonly onUnreadable: (file: string, problem: string | null) => void;
@@ -39,12 +44,12 @@ export interface LookupsOptions {
   readonly onAnswer: (seconds: number) => void;
 }
 
-interface Waiting {
+interface Asked {
   readonly words: Uint32Array;
   readonly count: number;
-  resolve(found: readonly (readonly Acceptance[])[]): void;
-  reject(reason: unknown): void;
 }
+
+type Found = readonly (readonly Acceptance[])[];
 
 export function createLookups(options: LookupsOptions): Lookups {
   return new GroupedLookups(options);
@@ -52,9 +57,11 @@ export function createLookups(options: LookupsOptions): Lookups {
 
 class GroupedLookups implements Lookups {
   readonly #options: LookupsOptions;
-  #waiting: Waiting[] = [];
-  #waitingIds = 0;
-  #running: Promise<void> | null = null;
+  readonly #batcher = createBatcher<Asked, Found>({
+    sizeMax: IDS_PER_GROUP,
+    sizeOf: ({ count }) => count,
+    work: (group) => this.#answer(group),
+  });
   #known = 0;
   #new = 0;
 
@@ -62,20 +69,13 @@ class GroupedLookups implements Lookups {
     this.#options = options;
   }
 
-  async find(words: Uint32Array, count: number): Promise<readonly (readonly Acceptance[])[]> {
-    if (this.#waitingIds + count > IDS_WAITING_MAX)
+  async find(words: Uint32Array, count: number): Promise<Found> {
+    if (this.#batcher.figures().waiting + count > IDS_WAITING_MAX)
       throw new Refusal('overloaded', 'too many known events are being looked up, try again in a moment');
     const started = performance.now();
-    let timer: NodeJS.Timeout | undefined;
     try {
-      return await new Promise((resolve, reject) => {
-        timer = setTimeout(() => reject(unavailable()), WAIT_MS_MAX);
-        this.#waiting.push({ words, count, resolve, reject });
-        this.#waitingIds += count;
-        this.#running ??= this.#run();
-      });
+      return await within(WAIT_MS_MAX, this.#batcher.ask({ words, count }), UNAVAILABLE);
     } finally {
-      clearTimeout(timer);
       this.#options.onAnswer((performance.now() - started) / 1000);
     }
   }
@@ -84,30 +84,11 @@ class GroupedLookups implements Lookups {
     return { known: this.#known, new: this.#new };
   }
 
-  async close(): Promise<void> {
-    await this.#running;
+  close(): Promise<void> {
+    return this.#batcher.close();
   }
 
-  async #run(): Promise<void> {
-    // Requests that are being read at this moment come along.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) await this.#answer(this.#takeGroup());
-    this.#running = null;
-  }
-
-  #takeGroup(): Waiting[] {
-    let ids = 0;
-    let requests = 0;
-    for (const { count } of this.#waiting) {
-      if (requests > 0 && ids + count > IDS_PER_GROUP) break;
-      ids += count;
-      requests += 1;
-    }
-    this.#waitingIds -= ids;
-    return this.#waiting.splice(0, requests);
-  }
-
-  async #answer(group: readonly Waiting[]): Promise<void> {
+  async #answer(group: readonly Asked[]): Promise<readonly Found[]> {
     const count = group.reduce((sum, each) => sum + each.count, 0);
     const words = new Uint32Array(count * HASH_WORDS);
     let at = 0;
@@ -115,24 +96,22 @@ class GroupedLookups implements Lookups {
       words.set(each.words.subarray(0, each.count * HASH_WORDS), at * HASH_WORDS);
       at += each.count;
     }
-    try {
-      const found = await this.#find(words, count);
-      let from = 0;
-      for (const each of group) {
-        each.resolve(found.slice(from, from + each.count));
-        from += each.count;
-      }
-      const known = found.reduce((sum, acceptances) => sum + (acceptances.length > 0 ? 1 : 0), 0);
-      this.#known += known;
-      this.#new += count - known;
-    } catch {
-      for (const each of group) each.reject(unavailable());
-    }
+    const found = await this.#find(words, count).catch(() => {
+      throw new Refusal('unavailable', UNAVAILABLE);
+    });
+    const known = found.reduce((sum, acceptances) => sum + (acceptances.length > 0 ? 1 : 0), 0);
+    this.#known += known;
+    this.#new += count - known;
+    let from = 0;
+    return group.map((each) => {
+      from += each.count;
+      return found.slice(from - each.count, from);
+    });
   }
 
-  async #find(words: Uint32Array, count: number): Promise<readonly (readonly Acceptance[])[]> {
-    const { runs, clickhouse, onUnreadable } = this.#options;
-    const { acceptances, unread, problem } = await findInRuns(runs.all, words, count);
+  async #find(words: Uint32Array, count: number): Promise<Found> {
+    const { runs, pages, clickhouse, onUnreadable } = this.#options;
+    const { acceptances, unread, problem } = await findInRuns(runs.all, words, count, pages);
     if (unread.size === 0) return acceptances;
     for (const run of unread.keys()) onUnreadable(run.name, problem);
     const places = [...new Set([...unread.values()].flat())];
@@ -145,8 +124,4 @@ class GroupedLookups implements Lookups {
       all[place] = [...(acceptances[place] ?? []), ...(stored[i] ?? [])];
     return all;
   }
-}
-
-function unavailable(): Refusal {
-  return new Refusal('unavailable', 'known events cannot be looked up at the moment, send the events again');
 }

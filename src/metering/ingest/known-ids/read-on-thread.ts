@@ -1,6 +1,6 @@
 /**
- * Reads pages of known ids on a separate thread, which the whole process shares. It starts with the first lookup, or
- * before, and again after it has ended. It keeps no process alive but while it is asked.
+ * Reads pages of known ids on a separate thread, and on another one after it has ended. A thread keeps no process
+ * alive except while it is asked.
  */
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -49,6 +49,10 @@ class ReadingThread {
     });
   }
 
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
   #take(number: number): Asked | undefined {
     const asked = this.#asked.get(number);
     this.#asked.delete(number);
@@ -62,15 +66,25 @@ class ReadingThread {
   }
 }
 
-let thread: ReadingThread | null = null;
-
-/** Starts the thread, so that the first lookup does not wait for it. */
-export function startReading(): ReadingThread {
-  if (thread === null || thread.isOver) thread = new ReadingThread();
-  return thread;
+export interface PageReader {
+  /** Starts the thread, so that the first lookup does not wait for it. */
+  start(): void;
+  /** Rejects if the thread has ended before its answer; the next call starts another one. */
+  read(reads: PageReads): Promise<PagesRead>;
+  /** Ends the thread; reads in progress are rejected. */
+  close(): Promise<void>;
 }
 
-/** Rejects where the thread has ended before its answer; the next call starts another one. */
-export function readOnThread(reads: PageReads): Promise<PagesRead> {
-  return startReading().read(reads);
+/** The thread starts with the first read, or with `start`. */
+export function createPageReader(): PageReader {
+  let thread: ReadingThread | null = null;
+  const running = (): ReadingThread => {
+    if (thread === null || thread.isOver) thread = new ReadingThread();
+    return thread;
+  };
+  return {
+    start: () => void running(),
+    read: (reads) => running().read(reads),
+    close: async () => await thread?.close(),
+  };
 }

@@ -9,8 +9,8 @@ import type { Worker } from 'node:worker_threads';
 import { invalid, Refusal } from '../../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../../core/package-root.ts';
 import { startThread } from '../../../core/start-thread.ts';
+import { type Cache, createCache } from '../../../runtime/cache.ts';
 import { createSerialQueue } from '../../../runtime/serial-queue.ts';
-import { createKeptMetrics } from './kept-metrics.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import type { CheckedReport } from './read-report.ts';
 import type { ReadAnswer, ReadQuestion } from './reading-thread.ts';
@@ -42,6 +42,9 @@ export interface ReadingLimits {
   readonly waitingMax: number;
 }
 
+/** A metric of average length takes 10,000 characters, the longest ones some 400,000. */
+const CHARACTERS_MAX = 16_000_000;
+
 const LIMITS: ReadingLimits = { timeMs: 2_000, memoryMebibytes: 128, waitingMax: 100 };
 /** Loading the modules of the thread takes 0.1 s on an idle machine. */
 const START_MAX_MS = 30_000;
@@ -59,9 +62,18 @@ export function createMetricReader(
   );
 }
 
+/** Definitions by their text. */
+export function createKeptMetrics(charactersMax = CHARACTERS_MAX): Cache<string, CheckedSqlMetric> {
+  return createCache({ sizeMax: charactersMax, sizeOf });
+}
+
+function sizeOf({ sql, query: { whole, windows, hours } }: CheckedSqlMetric): number {
+  return [sql, whole.from, windows.from, hours.from].reduce((sum, { length }) => sum + length, 0);
+}
+
 /** Reads queries across customers, on a separate thread; they are seldom asked twice, so nothing is kept. */
 export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader<CheckedReport> {
-  const nothing = { find: () => null, keep: () => undefined };
+  const nothing = createCache<string, CheckedReport>({ sizeMax: 0 });
   return createReader(
     limits,
     startReadingThread,
@@ -74,7 +86,7 @@ export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader
 function createReader<Read extends ReadText>(
   limits: ReadingLimits,
   startThread: (limits: ReadingLimits) => Worker,
-  kept: { find(sql: string): Read | null; keep(read: Read): void },
+  kept: Cache<string, Read>,
   question: (sql: string) => ReadQuestion,
   readOf: (answer: ReadAnswer) => Read | null,
 ): MetricReader<Read> {
@@ -116,7 +128,7 @@ function createReader<Read extends ReadText>(
   const readNext = async (sql: string): Promise<Read> => {
     try {
       const metric = await reads.run(() => readOnThread(sql));
-      kept.keep(metric);
+      kept.set(sql, metric);
       return metric;
     } finally {
       waiting.delete(sql);
@@ -125,7 +137,7 @@ function createReader<Read extends ReadText>(
 
   return {
     read: async (sql) => {
-      const known = kept.find(sql) ?? waiting.get(sql);
+      const known = kept.get(sql) ?? waiting.get(sql);
       if (known !== undefined) return await known;
       if (waiting.size >= limits.waitingMax) {
         throw new Refusal('overloaded', 'too many queries wait to be read, try again later');

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createKeptMetrics } from '../../../../src/metering/sql/read/kept-metrics.ts';
-import { createMetricReader, type MetricReader } from '../../../../src/metering/sql/read/metric-reader.ts';
+import {
+  createKeptMetrics,
+  createMetricReader,
+  type MetricReader,
+} from '../../../../src/metering/sql/read/metric-reader.ts';
 import { readSqlMetric } from '../../../../src/metering/sql/read/read-metric.ts';
 
 /**
@@ -123,11 +126,9 @@ describe('a definition', () => {
     const { sql, query } = a;
     const size = sql.length + query.whole.from.length + query.windows.from.length + query.hours.from.length;
     const kept = createKeptMetrics(2 * size);
-    kept.keep(a);
-    kept.keep(b);
-    kept.keep(b);
-    expect(kept.find(a.sql)).toBe(a);
-    kept.keep(c);
-    expect([a, b, c].map((metric) => kept.find(metric.sql))).toEqual([a, null, c]);
+    for (const metric of [a, b, b]) kept.set(metric.sql, metric);
+    expect(kept.get(a.sql)).toBe(a);
+    kept.set(c.sql, c);
+    expect([a, b, c].map((metric) => kept.get(metric.sql))).toEqual([a, undefined, c]);
   });
 });
