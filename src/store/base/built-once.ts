@@ -4,6 +4,12 @@
  *
  * A prepared statement of Drizzle belongs to the session that it was prepared on, and each transaction is a new session.
  * So the statement that is carried out is the built one with the client of the session.
+ * Drizzle's public `execute` has neither: it keeps the session, and encodes null as the JSON null. `memberOf` fails with
+ * the first statement if a version of Drizzle has other members, and test/integration/built-once.test.ts with it.
+ *
+ * Without this file, each statement built anew, creating a customer took 1.24 times the CPU time of the process, and
+ * creating a contract 1.16 times (medians of 8 turns of 100 requests each, ratios from 1.11 to 1.37 and from 0.87 to
+ * 1.56, November 2026, Drizzle 0.45.4, on a busy machine of two cores).
  */
 import { getTableColumns, is, Param, Placeholder, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
