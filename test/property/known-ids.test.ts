@@ -12,9 +12,13 @@ import {
   type KnownIds,
   type LookedUp,
 } from '../../src/metering/ingest/known-ids/known-ids.ts';
+import { createPageReader } from '../../src/metering/ingest/known-ids/read-on-thread.ts';
 import { createOlderIds, type OlderIdsForTest } from '../support/older-ids.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import { createTestClickHouse } from '../support/stores.ts';
+
+const pages = createPageReader();
+afterAll(() => pages.close());
 
 const WINDOW_DAYS = 0.25;
 const WINDOW = WINDOW_DAYS * 86_400;
@@ -144,7 +148,7 @@ class Process {
     this.model = model;
     this.now = now;
     this.known = createKnownIds({
-      ...{ clickhouse, windowDays: WINDOW_DAYS, older },
+      ...{ clickhouse, windowDays: WINDOW_DAYS, older, pages },
       stored: () => this.store(),
       startAfter: (seconds) => {
         this.floor = Math.max(this.floor, seconds);

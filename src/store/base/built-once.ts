@@ -7,7 +7,7 @@
  * Drizzle's public `execute` has neither: it keeps the session, and encodes null as the JSON null. `memberOf` fails with
  * the first statement if a version of Drizzle has other members, and test/integration/built-once.test.ts with it.
  *
- * Without this file, each statement built anew, creating a customer took 1.24 times the CPU time of the process, and
+ * Without this file, each statement built again, creating a customer took 1.24 times the CPU time of the process, and
  * creating a contract 1.16 times (medians of 8 turns of 100 requests each, ratios from 1.11 to 1.37 and from 0.87 to
  * 1.56, November 2026, Drizzle 0.45.4, on a busy machine of two cores).
  */

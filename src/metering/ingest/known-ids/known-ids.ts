@@ -14,7 +14,7 @@ import type { Acceptance } from '../deduplication-slots.ts';
 import { ALL_SECONDS, type Rebuilt, rebuildIndex } from '../rebuild-index.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { createLookups, type Lookups } from './look-up.ts';
-import { createPageReader } from './read-on-thread.ts';
+import { createPageReader, type PageReader } from './read-on-thread.ts';
 import { acceptedBefore, type RestoreProgress, restoreRuns } from './restore-runs.ts';
 import type { Run } from './run.ts';
 import type { RecordedRuns, RunRecord } from './run-record.ts';
@@ -40,6 +40,8 @@ export interface KnownIdsOptions {
   readonly windowDays: number;
   /** Absent: memory holds all. */
   readonly older?: OlderIds | undefined;
+  /** A reader that others use too, and the caller closes. Absent: a separate one. */
+  readonly pages?: PageReader;
   /** Resolves when the events of all ids that were reserved up to now are in ClickHouse, or released. */
   readonly stored: () => Promise<void>;
   /** From now on nothing is to be stored with a time of acceptance before this second. */
@@ -116,7 +118,7 @@ class TieredIds implements KnownIds {
   readonly #windowSeconds: number;
   readonly #recent: DeduplicationIndex;
   readonly #runs: Runs = createRuns();
-  readonly #pages = createPageReader();
+  readonly #pages: PageReader;
   readonly #lookups: Lookups;
   readonly #upkeep: Upkeep | null;
   /** No id is accepted before this second any more. */
@@ -127,7 +129,8 @@ class TieredIds implements KnownIds {
     this.#options = options;
     this.#windowSeconds = (options.windowDays * DAY_MS) / 1000;
     this.#recent = createDeduplicationIndex(this.#windowSeconds);
-    const { clickhouse, older, log } = options;
+    const { clickhouse, older, log, pages } = options;
+    this.#pages = pages ?? createPageReader();
     this.#lookups = createLookups({
       runs: this.#runs,
       pages: this.#pages,
@@ -257,7 +260,7 @@ class TieredIds implements KnownIds {
   async close(): Promise<void> {
     await this.#upkeep?.close();
     await this.#lookups.close();
-    await this.#pages.close();
+    if (this.#options.pages === undefined) await this.#pages.close();
     await Promise.all(this.#runs.all.map((run) => run.close()));
   }
 
