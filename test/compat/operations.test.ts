@@ -72,7 +72,7 @@ describe('the operations of the official client', () => {
 
   it('the operations of the official client are counted in the README', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    expect(readme).toContain(`Of the client's ${operations.length} operations ${works.length} work`);
+    expect(readme).toContain(`${works.length} of the client's ${operations.length} operations work`);
   });
 
   it.each(ABSENT_OPERATIONS)(

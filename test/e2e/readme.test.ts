@@ -74,6 +74,6 @@ describe('the README', () => {
     const present = new Set(service.routes.map(({ method, path }) => shape(method, path)));
     const operations = await clientOperations();
     const works = operations.filter(({ method, path }) => present.has(shape(method, path)));
-    expect(readme).toContain(`Of the client's ${operations.length} operations ${works.length} work`);
+    expect(readme).toContain(`${works.length} of the client's ${operations.length} operations work`);
   });
 });
