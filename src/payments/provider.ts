@@ -1,6 +1,6 @@
 /**
  * The operations of every payment provider: deliver an invoice, report its state, void it, charge for a purchase. One
- * folder for each. Whoever calls is the only writer of the invoice meanwhile, and writes down each step.
+ * folder for each. The caller holds the lease on the invoice and persists each step before the next.
  */
 import type { ExternalInvoice } from '../core/external-invoice.ts';
 import type { PaymentGate } from '../core/terms/payment-gate.ts';
@@ -64,8 +64,8 @@ export interface PaymentsProvider {
 }
 
 /**
- * Why a provider has not done what it should. `unclear`: it may have, for its answer is lost. `busy`: later. `account`: the
- * operator has to mend the connection. `refused`: this invoice is wrong for it.
+ * Why a provider call failed. `unclear`: the response was lost, so the call may have succeeded. `busy`: retry later.
+ * `account`: the operator has to fix the connection. `refused`: the provider rejects this invoice.
  */
 type ProblemKind = 'unclear' | 'busy' | 'account' | 'refused';
 
@@ -74,7 +74,7 @@ export class ProviderProblem extends Error {
   readonly kind: ProblemKind;
   /** The provider's word for it. */
   readonly code: string | null;
-  /** How long it wants to be left alone. */
+  /** Minimum delay before the next request, from `Retry-After`. */
   readonly retryAfterMs: number | null;
 
   constructor(

@@ -321,7 +321,7 @@ describe('whatever fails', () => {
     expect(one(id).id).toBe(there);
   });
 
-  test('one that is final there with another sum is an error, until it is voided there', async () => {
+  test('an invoice that Stripe finalized with a different total stays in error until it is voided in Stripe', async () => {
     const customer = await billedCustomer(service, stripe.state.addCustomer());
     stripe.misbehave = ({ path }) => {
       // A hand between our last look and the call.

@@ -1,6 +1,5 @@
 /**
- * The HTTP server with its limits of time and connections, which slow and vanished clients run into instead of using
- * the server up (docs/reference/limits.md).
+ * The HTTP server. Timeouts and connection limits protect it from slow or dead clients (docs/reference/limits.md).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';

@@ -41,7 +41,7 @@ export interface RateScheduleInput extends PageRequest<ScheduleRowPosition> {
   readonly contractId: string;
   /** Null: now. */
   readonly at: Instant | null;
-  /** Rates that one of them matches; none: all. */
+  /** Rates that match any of these selectors; empty: all rates. */
   readonly selectors: readonly RateSelector[];
 }
 

@@ -61,7 +61,7 @@ export function matcherOf(
   };
 }
 
-/** Counts so much usage of whatever metric, whose group values are those of the properties. */
+/** Converts a quantity into usage of any metric; `properties` supply the group values. */
 export function usageOf(
   { properties }: Pick<HeldEvent, 'properties'>,
   metrics: ReadonlyMap<string, BillableMetric>,

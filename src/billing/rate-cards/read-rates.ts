@@ -32,7 +32,7 @@ export interface ReadRatesInput extends PageRequest<RatePosition> {
   readonly rateCardId: string;
   /** Segments that hold at some time in it. */
   readonly range: OpenInterval;
-  /** Rates that one of them matches; none: all. */
+  /** Rates that match any of these selectors; empty: all rates. */
   readonly selectors: readonly RateSelector[];
   /** Leaves out what is never entitled on the card, except rates of these products; null: leaves out nothing. */
   readonly entitledOrOf: readonly string[] | null;

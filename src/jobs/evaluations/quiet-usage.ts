@@ -15,9 +15,9 @@ export interface QuietUsage {
    * before, so that nothing of the kind is held under another of its references.
    */
   allow(customerId: string, place: { readonly owner: number; readonly kind: number }, amount: number): void;
-  /** Tells what was held back of the kind, whatever the reference. It is not held back any more. */
+  /** Flushes all deferred usage of this kind, for every customer reference. */
   tellKind(customerId: string, kind: number): void;
-  /** Tells everything of the customer, of which nothing is held back any more. */
+  /** Flushes all deferred usage of the customer. */
   tell(customerId: string): void;
   tellAll(): void;
 }

@@ -1,5 +1,5 @@
 /**
- * Refuses to count usage of a time whose events were removed: it would be too small without a word
+ * Rejects usage queries that reach into removed events; the result would silently be too low
  * (docs/explanation/events.md, "Retention").
  */
 import { Refusal } from '../../core/errors.ts';

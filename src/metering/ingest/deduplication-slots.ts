@@ -169,9 +169,10 @@ export function putSlot(
 }
 
 /**
- * Puts the hashes at `ids[from…to]`, each with its second of acceptance, into a shard with room for them. Leaves out
- * and returns the places of those that may be known, are accepted at `oldest` or before, or meet a slot that is: `add`
- * has to look at them. One loop over bare words, because every id of the window goes through it at a start.
+ * Puts the hashes at `ids[from…to]`, each with its second of acceptance, into a shard with room for them. Skips ids
+ * that may be duplicates, are expired (accepted at `oldest` or before), or collide with an expired slot, and returns
+ * their positions: `add` has to look at them. One loop over bare words, because a start puts every id of the window
+ * through it.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 export function fillShard(

@@ -292,10 +292,10 @@ function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
       }}
     >
       <p>
-        It keeps its lines and its number, and bills nothing any more:{' '}
-        <Money amount={invoice.total} unit={invoice.credit_type} /> less. What it took from commits and
-        credits is given back. Its period has no draft again. It cannot be undone; regenerating makes a new
-        invoice in its place.
+        The invoice keeps its lines and number but no longer bills anything (−
+        <Money amount={invoice.total} unit={invoice.credit_type} />
+        ). Its deductions are returned to the commits and credits. The period gets no new draft. Voiding
+        cannot be undone; regenerating creates a new invoice in its place.
       </p>
       <PaidThere invoice={invoice} />
     </Confirm>

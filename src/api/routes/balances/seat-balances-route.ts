@@ -50,10 +50,10 @@ const body = z
       .array(uuid)
       .max(IDS_MAX)
       .nullish()
-      .meta({ description: 'Only seats of these. Default: all of the contract with seats.' }),
-    seat_ids: z.array(z.string()).max(IDS_MAX).nullish().meta({ description: 'Only these.' }),
+      .meta({ description: 'Return seats of these subscriptions. Default: all subscriptions of the contract with seats.' }),
+    seat_ids: z.array(z.string()).max(IDS_MAX).nullish().meta({ description: 'Return these seats only.' }),
     skip_missing_seat_ids: z.boolean().nullish().meta({
-      description: 'Whether `seat_ids` that there are not are skipped; else they are refused.',
+      description: 'If true, unknown `seat_ids` are ignored. If false, the request fails with 400.',
     }),
     include_credits_and_commits: z.boolean().nullish(),
     include_ledgers: z.boolean().nullish().meta({ description: 'Needs include_credits_and_commits.' }),

@@ -15,14 +15,14 @@ export const rateSelectors = z
         product_id: uuid.nullish(),
         product_tags: z.array(z.string()).nullish().meta({ description: 'Products with one of these tags.' }),
         billing_frequency: enumIn(BILLING_FREQUENCIES).nullish(),
-        pricing_group_values: groupValues.nullish().meta({ description: 'Exactly these pairs.' }),
-        partial_pricing_group_values: groupValues.nullish().meta({ description: 'At least these pairs.' }),
+        pricing_group_values: groupValues.nullish().meta({ description: 'Rates with exactly these pairs.' }),
+        partial_pricing_group_values: groupValues.nullish().meta({ description: 'Rates with at least these pairs.' }),
       })
-      .meta({ id: 'RateSelector', description: 'Everything that is given must hold.' }),
+      .meta({ id: 'RateSelector', description: 'A rate matches if it meets every condition that is given.' }),
   )
   .max(SELECTORS_MAX)
   .nullish()
-  .meta({ description: 'Rates that one of them matches; none: all rates.' });
+  .meta({ description: 'Return rates that match any of these selectors. Empty: return all rates.' });
 
 export function selectorsFromWire(wire: z.output<typeof rateSelectors>): RateSelector[] {
   return (wire ?? []).map((one) => ({
