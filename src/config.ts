@@ -74,7 +74,7 @@ const environment = z
       .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'must be the name of a cluster')
       .optional()
       .describe(
-        'Name of the cluster at CLICKHOUSE_URL: tables become replicated and sharded. When unset, one node.',
+        'Name of the cluster at CLICKHOUSE_URL: tables are replicated and sharded. When unset, a single node.',
       ),
     API_TOKEN: z
       .string()
@@ -82,21 +82,21 @@ const environment = z
       .min(API_TOKEN_LENGTH_MIN, `must have at least ${API_TOKEN_LENGTH_MIN} characters`)
       .optional()
       .describe(
-        'An API token with all scopes, of at least 16 characters, which works while it is set. When unset, one is created on the first start and kept in DATA_DIR/api-token.',
+        'An API token with all scopes, at least 16 characters, valid while the variable is set. When unset, the first start creates a token and keeps it in DATA_DIR/api-token.',
       ),
     GRACE_PERIOD_HOURS: wholeNumber(0, 24 * 365)
       .default(24)
       .describe(
-        'How long after the end of its period an invoice still takes late usage before it is finalized.',
+        'Time after the end of a billing period in which the invoice still accepts late usage before it is finalized.',
       ),
     INVOICE_LINES_MAX: wholeNumber(100, 5_000_000)
       .default(INVOICE_LINES_MAX_DEFAULT)
       .describe(
-        'Most lines of one invoice. Products beyond it are left out with a warning, the largest first.',
+        'Maximum lines of one invoice. Products beyond it are left out with a warning, the largest first.',
       ),
     SUBSCRIPTION_SEATS_MAX: wholeNumber(1, 1_000_000)
       .default(SEATS_MAX_DEFAULT)
-      .describe('Most seats of one subscription, assigned and unassigned ones.'),
+      .describe('Maximum seats of one subscription, assigned and unassigned.'),
     INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
@@ -127,7 +127,7 @@ const environment = z
     EVENT_RETENTION_MONTHS: wholeNumber(1, 1200)
       .optional()
       .describe(
-        'How many whole months of events before the present one are kept. Older ones are removed when no invoice needs them. When unset, all are kept.',
+        'Number of whole months of events to keep before the current month. Older months are removed when no invoice needs them. When unset, all events are kept.',
       ),
     INVOICE_NUMBER_PATTERN: z
       .string()
@@ -136,8 +136,8 @@ const environment = z
         if (problem !== null) context.addIssue(problem);
       })
       .default(DEFAULT_NUMBER_PATTERN)
-      .describe('How invoices are numbered, with {year} and {number}; {number:6} pads it to six digits.'),
-    SELLER_NAME: sellerText.optional().describe('Who issues the invoices, on their PDFs.'),
+      .describe('Pattern of invoice numbers, with {year} and {number}; {number:6} pads to six digits.'),
+    SELLER_NAME: sellerText.optional().describe('The seller shown on PDFs of invoices.'),
     SELLER_ADDRESS: sellerLines.describe('Postal address of the seller; lines are separated by \\n.'),
     SELLER_TAX_ID: sellerText.optional().describe('Tax number of the seller, such as a VAT id.'),
     SELLER_EMAIL: sellerText.optional().describe('Whom to ask about an invoice.'),
@@ -173,12 +173,12 @@ const environment = z
       .enum(['0', '1'], { error: 'must be 0 or 1' })
       .default('1')
       .describe(
-        '0: requests about money may have fields that nobody knows; they are ignored and named in the answer, as with `Prefer: handling=lenient`.',
+        '0: unknown fields in requests about money are ignored and named in the answer, as with `Prefer: handling=lenient`.',
       ),
     RATE_LIMIT_INGEST: wholeNumber(0, 1_000_000)
       .default(10_000)
       .describe(
-        'Most requests with events in a second, of one token in one process; ten times that at once. 0: no limit.',
+        'Maximum requests with events per second, for one token in one process; bursts of ten times as many. 0: no limit.',
       ),
     RATE_LIMIT_READ: wholeNumber(0, 1_000_000)
       .default(1_000)
@@ -197,7 +197,7 @@ const environment = z
       .describe('Most alerts of all customers that are not archived.'),
     ALERTS_PER_CUSTOMER_MAX: wholeNumber(0, 100_000)
       .default(ALERT_LIMITS_DEFAULT.perCustomer)
-      .describe('Most alerts of one customer that are not archived, beside those of all.'),
+      .describe('Maximum active alerts of one customer, besides alerts of all customers.'),
     OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https')
       .optional()
       .describe(

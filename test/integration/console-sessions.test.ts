@@ -92,7 +92,7 @@ describe('a session', () => {
       const refused = await create(headers);
       expect([refused.status, refused.at('message')], JSON.stringify(headers)).toEqual([
         403,
-        'A session counts only for requests of the pages of this service itself',
+        'A session is valid only for requests from the pages of this service',
       ]);
     }
     expect((await create({ cookie, origin: `http://${host}` })).status).toBe(200);

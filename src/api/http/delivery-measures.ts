@@ -15,13 +15,13 @@ interface DeliveryMeasures {
 export function deliveryMeasures(registry: Registry, { stats, requests, clock }: DeliveryMeasures): void {
   registerCounter(registry, {
     name: 'tallyhouse_delivery_attempts_total',
-    help: 'Attempts of this process to deliver an invoice or to ask for it: done, waiting, refused, failed (tried again).',
+    help: 'Attempts of this process to deliver an invoice or to read its state: done, waiting, refused, failed (retried).',
     label: 'result',
     values: () => new Map(Object.entries(stats().attempts)),
   });
   registerCounter(registry, {
     name: 'tallyhouse_delivery_requests_total',
-    help: 'Requests of this process to Stripe: answered, refused, busy (too many), unclear (without a clear answer).',
+    help: 'Requests of this process to Stripe: answered, refused, busy (rate limited), unclear (response lost).',
     label: 'result',
     values: () => new Map(Object.entries(requests())),
   });
@@ -33,7 +33,7 @@ export function deliveryMeasures(registry: Registry, { stats, requests, clock }:
   });
   registerGauge(registry, {
     name: 'tallyhouse_delivery_oldest_undelivered_seconds',
-    help: 'How long the oldest invoice that is not delivered has waited; 0 if there is none. Refused ones are not counted.',
+    help: 'Age of the oldest undelivered invoice; 0 if there is none. Refused invoices are not counted.',
     value: () => {
       const { oldestUndeliveredAt } = stats();
       return oldestUndeliveredAt === null ? 0 : Math.max(0, clock.now() - oldestUndeliveredAt) / SECOND_MS;

@@ -25,7 +25,7 @@ export const errorBody = z
       description: 'On contract operations: `ContractNotFound`, `CustomerNotFound`, `InvalidArgument`, …',
     }),
     conflicting_id: z.string().optional().meta({
-      description: 'With 409: the object that has the key, the name or the value already.',
+      description: 'With 409: the object that already has this key, name or value.',
     }),
     conflicting_value: z.string().optional().meta({ description: 'With 409 of alerts: the key.' }),
   })

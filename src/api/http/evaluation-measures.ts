@@ -12,7 +12,7 @@ export function evaluationMeasures(registry: Registry, figures: () => Evaluation
   });
   registerGauge(registry, {
     name: 'tallyhouse_evaluations_waiting',
-    help: 'Customers that wait for the evaluation of their thresholds and alerts.',
+    help: 'Customers whose thresholds and alerts wait for an evaluation.',
     value: () => figures().waiting,
   });
   registerCounter(registry, {
@@ -22,7 +22,7 @@ export function evaluationMeasures(registry: Registry, figures: () => Evaluation
   });
   registerCounter(registry, {
     name: 'tallyhouse_evaluations_failed_total',
-    help: 'Evaluations of customers that failed and were tried again.',
+    help: 'Evaluations of customers that failed and were retried.',
     value: () => figures().failed,
   });
 }

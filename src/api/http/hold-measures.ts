@@ -31,19 +31,19 @@ export function holdMeasures(
   });
   registerGauge(registry, {
     name: 'tallyhouse_holds_outstanding_amount',
-    help: 'What they hold, by pricing unit: cents of US dollars, else whole units.',
+    help: 'Amounts on hold, by pricing unit: cents for US dollars, otherwise whole units.',
     label: 'credit_type',
     values: () => figures().outstanding.amounts,
   });
   registerGauge(registry, {
     name: 'tallyhouse_hold_families',
-    help: 'Customers in the memory of this process, those who share balances as one: known, and of these evaluated ahead for the next hour.',
+    help: 'Families of customers in the memory of this process: all known families, and families evaluated ahead for the next hour.',
     label: 'state',
     values: () => new Map(Object.entries(figures().families)),
   });
   const observe = registerTimes(registry, {
     name: 'tallyhouse_hold_evaluation_seconds',
-    help: 'How long evaluations of customers took that holds are granted from, in groups.',
+    help: 'Duration of the evaluations from which holds are granted, by group of customers.',
   });
   observeEvaluations(observe);
 }

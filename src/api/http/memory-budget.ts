@@ -108,6 +108,6 @@ export function tooMany({ bytes }: Pick<BudgetLimits, 'bytes'>): Refusal {
   const megabytes = Math.round(bytes / 1024 ** 2);
   return new Refusal(
     'overloaded',
-    `the ${megabytes} MB of memory for answers are taken by others that are being computed, try again later`,
+    `the ${megabytes} MB of memory for answers are in use by other requests, try again later`,
   );
 }

@@ -153,7 +153,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes it safe to repeat the request: for 24 hours the same key and body get the first answer, and nothing is done again.',
+    'Makes the request safe to retry: for 24 hours the same key and body return the first answer, and the operation runs only once.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -190,16 +190,16 @@ function parametersOf(
 }
 
 const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'Something in the request is wrong; the message names the field.',
-  401: 'No token, or one that is not valid.',
+  400: 'The request is invalid; the message names the field.',
+  401: 'The token is missing or invalid.',
   403: 'The token’s scope does not cover this operation.',
-  404: 'There is no such thing.',
-  409: 'It stands against something that exists, such as a uniqueness key that has been used.',
+  404: 'The object does not exist.',
+  409: 'The request conflicts with existing data, such as a uniqueness key that was used before.',
   413: 'The request body is too large.',
-  415: 'The body is in a form that is not taken; see Content-Type and Content-Encoding.',
-  429: 'Too much at once; try again after the seconds in Retry-After.',
-  500: 'Our fault; the message carries the request id that the log has.',
-  503: 'Not ready; try again.',
+  415: 'The format of the body is not supported; see Content-Type and Content-Encoding.',
+  429: 'Too many requests or too much data at once; retry after the seconds in Retry-After.',
+  500: 'An internal error; the message carries the request id, which is in the log.',
+  503: 'The service is not ready; retry.',
 };
 
 /** Every status that a route can answer with except 200. Tests check answers against it. */

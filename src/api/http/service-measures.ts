@@ -33,7 +33,7 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
   });
   registerCounter(registry, {
     name: 'tallyhouse_ingest_batches_failed_total',
-    help: 'Batches that could not be written.',
+    help: 'Batches that failed to be written.',
     value: () => stats().failedBatches,
   });
   registerCounter(registry, {
@@ -43,12 +43,12 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
   });
   registerCounter(registry, {
     name: 'tallyhouse_tail_rows_total',
-    help: 'Ids read to learn what other processes have stored.',
+    help: 'Ids read from the inserts of other processes.',
     value: () => stats().tailedRows,
   });
   registerCounter(registry, {
     name: 'tallyhouse_tail_failed_total',
-    help: 'Times that could not be learned; it is tried again.',
+    help: 'Failed reads of the inserts of other processes; each is retried.',
     value: () => stats().failedTails,
   });
   registerGauge(registry, {
@@ -63,7 +63,7 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
   });
   registerCounter(registry, {
     name: 'tallyhouse_ingest_log_inserts_failed_total',
-    help: 'Times that ClickHouse did not take events from the log; it is tried again.',
+    help: 'Failed inserts of logged events into ClickHouse; each is retried.',
     value: () => stats().failedLogInserts,
   });
 }
@@ -73,7 +73,7 @@ export function knownIdMeasures(registry: Registry, ingest: Pick<Ingest, 'stats'
   const figures = () => ingest.stats().knownIds;
   registerGauge(registry, {
     name: 'tallyhouse_known_transaction_ids',
-    help: 'Ids in the index of known events, by where they are: exact in memory, or in files with filters.',
+    help: 'Ids in the index of known events, by tier: exact in memory, or in files with filters.',
     label: 'tier',
     values: () =>
       new Map([
@@ -93,12 +93,12 @@ export function knownIdMeasures(registry: Registry, ingest: Pick<Ingest, 'stats'
   });
   registerGauge(registry, {
     name: 'tallyhouse_known_id_files',
-    help: 'Files of known ids: each new id is compared with the filter of each.',
+    help: 'Files of known ids. Each new id is compared with the filter of each file.',
     value: () => figures().runs,
   });
   registerCounter(registry, {
     name: 'tallyhouse_known_id_lookups_total',
-    help: 'Ids that a filter did not exclude, by what their file said: known, or new after all.',
+    help: 'Ids that a filter did not exclude, by the result of the lookup in the file: known or new.',
     label: 'result',
     values: () => new Map(Object.entries(figures().lookups)),
   });
@@ -127,7 +127,7 @@ export function spanMeasures(registry: Registry, stats: () => ReturnType<SpanIng
   });
   registerCounter(registry, {
     name: 'tallyhouse_otlp_span_warnings_total',
-    help: 'Warnings about spans that are billed, or are not, although their counts look wrong.',
+    help: 'Warnings about spans with suspicious counts, billed or not.',
     value: () => stats().warned,
   });
 }
@@ -141,7 +141,7 @@ export function repeatMeasures(registry: Registry, stats: () => ReturnType<Repea
   });
   registerCounter(registry, {
     name: 'tallyhouse_event_repeats_forgotten_total',
-    help: 'Dropped repeats beyond what is kept, or lost to a failed write. Usage is not concerned.',
+    help: 'Dropped repeats that event search cannot show: beyond the limit, or lost to a failed write. Usage is not affected.',
     value: () => stats().lost,
   });
 }
@@ -169,7 +169,7 @@ export function invoiceLifeMeasures(
   });
   registerGauge(registry, {
     name: 'tallyhouse_invoices_last_finalized_timestamp_seconds',
-    help: 'When this process last finalized an invoice; 0: not since its start.',
+    help: 'When this process last finalized an invoice; 0 if not since its start.',
     value: () => unixSeconds(life().lastFinalizedAt),
   });
   registerGauge(registry, {
@@ -233,12 +233,12 @@ export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Cl
   });
   registerCounter(registry, {
     name: 'tallyhouse_jobs_failed_total',
-    help: 'Times that a job failed.',
+    help: 'Failed attempts of jobs.',
     ...counted(({ failed }) => failed),
   });
   registerGauge(registry, {
     name: 'tallyhouse_jobs_last_done_timestamp_seconds',
-    help: 'When this process last did a job; 0: not since its start.',
+    help: 'When this process last completed a job; 0 if not since its start.',
     label: 'kind',
     values() {
       const { counts, lastDoneAt } = stats();
@@ -247,17 +247,17 @@ export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Cl
   });
   registerGauge(registry, {
     name: 'tallyhouse_jobs_due',
-    help: 'Jobs whose instant has come, those included that fail and those that wait for them.',
+    help: 'Due jobs, including failing jobs and jobs that wait for them.',
     ...queued(({ due }) => due),
   });
   registerGauge(registry, {
     name: 'tallyhouse_jobs_failing',
-    help: 'Jobs that have failed and are tried again; the later jobs of their contracts wait.',
+    help: 'Failed jobs that wait for a retry; later jobs of their contracts wait too.',
     ...queued(({ failing }) => failing),
   });
   registerGauge(registry, {
     name: 'tallyhouse_jobs_lag_seconds',
-    help: 'How long the oldest job has been due that neither fails nor waits for one that does.',
+    help: 'How long the oldest job has been due that neither fails nor waits for a failing job.',
     value: () => age(stats().oldestDue),
   });
   registerGauge(registry, {
@@ -281,17 +281,17 @@ export function backupMeasures(
 ): void {
   registerGauge(registry, {
     name: 'tallyhouse_backup_last_success_timestamp_seconds',
-    help: 'The moment of the last backup, of BACKUP_DIR or since the start; 0: none is known.',
+    help: 'Time of the last backup, in BACKUP_DIR or since the start; 0 if none is known.',
     value: () => unixSeconds(figures().lastSuccessAt),
   });
   registerGauge(registry, {
     name: 'tallyhouse_backup_bytes',
-    help: 'Bytes of the last backup, with those that it shares with others.',
+    help: 'Size of the last backup in bytes, including data shared with other backups.',
     value: () => figures().bytes,
   });
   registerCounter(registry, {
     name: 'tallyhouse_backup_failed_total',
-    help: 'Backups that were begun and did not end well.',
+    help: 'Backups that were started and failed.',
     value: () => figures().failures,
   });
 }
@@ -300,7 +300,7 @@ export function backupMeasures(
 export function unmatchedMeasures(registry: Registry, totals: () => UnmatchedTotals | null): void {
   registerGauge(registry, {
     name: 'tallyhouse_unmatched_customers',
-    help: 'Ids and aliases that events of the last 35 days were sent for and that no customer has.',
+    help: 'Ids and aliases of events of the last 35 days that no customer has.',
     value: () => totals()?.customers ?? 0,
   });
   registerGauge(registry, {
@@ -314,12 +314,12 @@ export function unmatchedMeasures(registry: Registry, totals: () => UnmatchedTot
 export function retentionMeasures(registry: Registry, stats: () => RetentionStats): void {
   registerGauge(registry, {
     name: 'tallyhouse_events_kept_from_timestamp_seconds',
-    help: 'From when on events are kept; 0 while all are.',
+    help: 'Start of the time for which events are kept; 0 if all are kept.',
     value: () => unixSeconds(stats().keptFrom),
   });
   registerGauge(registry, {
     name: 'tallyhouse_events_retention_held',
-    help: '1 while months are old enough to be removed, and an invoice needs their events.',
+    help: '1 while months are old enough to be removed but an invoice still needs their events.',
     value: () => (stats().isHeld ? 1 : 0),
   });
   registerCounter(registry, {
@@ -329,7 +329,7 @@ export function retentionMeasures(registry: Registry, stats: () => RetentionStat
   });
   registerCounter(registry, {
     name: 'tallyhouse_events_retention_failed_total',
-    help: 'Times that old events could not be looked for or removed; it is tried again.',
+    help: 'Failed attempts to find or remove old events; each is retried.',
     value: () => stats().failures,
   });
 }

@@ -66,7 +66,7 @@ export function requireOwnPage(context: Context): void {
   // Browsers without that header send the origin with everything that is not a plain read.
   const origin = headerOf(context, 'origin');
   if (site === undefined && (origin === undefined ? isRead : isOwnOrigin(context, origin))) return;
-  throw new Refusal('forbidden', 'A session counts only for requests of the pages of this service itself');
+  throw new Refusal('forbidden', 'A session is valid only for requests from the pages of this service');
 }
 
 function isOwnOrigin(context: Context, origin: string): boolean {

@@ -5,12 +5,12 @@
 import type { JsonSchema } from './json-schema.ts';
 
 const MONEY =
-  'Unit: that of the credit type which goes with it: US cents for `USD (cents)`, whole units of every other one.';
+  'Unit: that of the associated credit type: US cents for `USD (cents)`, whole units for all others.';
 const USD_CENTS = 'Unit: US cents.';
 const USD = 'Unit: US dollars.';
-const BILLED = 'Unit: one of the product, after conversion and rounding.';
+const BILLED = 'Unit: that of the product, after conversion and rounding.';
 const MEASURED = 'Unit: that of the metric, as its events have it.';
-const PRICED = `${MONEY} For one of the quantity.`;
+const PRICED = `${MONEY} Per unit of the quantity.`;
 const PER_HUNDRED = 'A fraction of 1 without a unit: 0.2 is 20 %.';
 const FACTOR = 'A factor without a unit.';
 const EVENTS = 'Unit: events.';
@@ -22,7 +22,7 @@ const PLACE = 'A position without a unit.';
 
 /** By the name of the field. */
 const UNITS: Readonly<Record<string, string>> = {
-  above: 'Unit: that of what the tier or range is of.',
+  above: 'Unit: that of the quantity which the tier or range divides.',
   accepted: EVENTS,
   after_invoice: MONEY,
   amount: MONEY,
@@ -37,15 +37,15 @@ const UNITS: Readonly<Record<string, string>> = {
   cost_basis: PRICED,
   current_total: MONEY,
   default_markup: PER_HUNDRED,
-  difference: 'Unit: that of what is compared, an amount or a quantity.',
+  difference: 'Unit: that of the compared amount or quantity.',
   duplicates: EVENTS,
   event_count: EVENTS,
   events: EVENTS,
   exceeded: MONEY,
-  expected: 'Unit: that of what is compared, an amount or a quantity.',
+  expected: 'Unit: that of the compared amount or quantity.',
   fiat_per_custom_credit:
     'Unit: that of the currency of the rate card, US cents for `USD (cents)`, for one custom unit.',
-  found: 'Unit: that of what is compared, an amount or a quantity.',
+  found: 'Unit: that of the compared amount or quantity.',
   grace_period_hours: 'Unit: hours.',
   groups: MEASURED,
   held: MONEY,
@@ -86,7 +86,7 @@ const UNITS: Readonly<Record<string, string>> = {
   subtotal: MONEY,
   tax_amount: MONEY,
   threshold:
-    'Unit: for alerts of spend and balances that of their credit type, US cents for `USD (cents)`; for alerts of usage that of the metric; else days or percent, as the type of the alert says.',
+    'Unit: that of the credit type for alerts of spend and balances (US cents for `USD (cents)`); that of the metric for alerts of usage; otherwise days or percent, depending on the type of the alert.',
   threshold_amount: MONEY,
   tokens: TOKENS,
   total: MONEY,
@@ -95,7 +95,7 @@ const UNITS: Readonly<Record<string, string>> = {
   total_taxable_amount: MONEY,
   unit_price: PRICED,
   update_net_payment_terms_days: DAYS,
-  up_to: 'Unit: that of what the tier or range is of.',
+  up_to: 'Unit: that of the quantity which the tier or range divides.',
   usd_per_token: USD,
   value: MEASURED,
   value_at_end: MEASURED,

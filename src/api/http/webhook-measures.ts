@@ -13,17 +13,17 @@ export function webhookMeasures(registry: Registry, stats: () => DeliveryStats):
   });
   registerCounter(registry, {
     name: 'tallyhouse_webhook_deliveries_failed_total',
-    help: 'Deliveries that this process has given up after two days.',
+    help: 'Deliveries abandoned by this process after two days.',
     value: () => stats().givenUp,
   });
   registerGauge(registry, {
     name: 'tallyhouse_webhook_deliveries_pending',
-    help: 'Deliveries that are not acknowledged yet, as of a few seconds ago.',
+    help: 'Unacknowledged deliveries, as of a few seconds ago.',
     value: () => stats().pending,
   });
   registerGauge(registry, {
     name: 'tallyhouse_webhook_oldest_pending_seconds',
-    help: 'How long the oldest message that is not acknowledged by a receiver has waited; 0 if there is none.',
+    help: 'Age of the oldest unacknowledged message; 0 if there is none.',
     value: () => {
       const { oldestAt } = stats();
       return oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / SECOND_MS;

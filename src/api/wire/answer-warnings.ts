@@ -6,12 +6,12 @@ import { z } from 'zod';
 
 const warning = z
   .object({
-    field: z.string().optional().meta({ description: 'The field of the request that it is about, if any.' }),
-    code: z
+    field: z
       .string()
       .optional()
-      .meta({ description: 'What it is about, for programs; absent for an ignored field.' }),
-    message: z.string().meta({ description: 'What to do about it.' }),
+      .meta({ description: 'The field of the request that the warning is about, if any.' }),
+    code: z.string().optional().meta({ description: 'A code for programs; absent for an ignored field.' }),
+    message: z.string().meta({ description: 'The problem, and how to fix it.' }),
   })
   .meta({ id: 'AnswerWarning' });
 

@@ -69,7 +69,8 @@ function definitionRoutes(deps: BillingContext): RouteDefinition[] {
       path: '/v1/alerts/archive',
       operationId: 'archiveAlert',
       summary: 'Archive an alert',
-      description: 'For good. Its uniqueness_key stays used unless it is released.',
+      description:
+        'Archiving is permanent. The uniqueness_key of the alert stays in use unless it is released.',
       tags,
       scope: 'write',
       body: z
@@ -94,7 +95,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
       operationId: 'getCustomerAlert',
       summary: 'Get the state of an alert for a customer',
       description:
-        'Of all alarms of the customer, or of the one that group_values, seat_filter, alert_specifiers or custom_field_filters name.',
+        'Covers all alarms of the customer, or the alarm that group_values, seat_filter, alert_specifiers or custom_field_filters select.',
       tags,
       scope: 'read',
       body: asked.extend(ofCustomer).meta({ id: 'GetCustomerAlert' }),
@@ -111,7 +112,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
       path: '/v1/customer-alerts/list',
       operationId: 'listCustomerAlerts',
       summary: 'List the alerts of a customer',
-      description: `Its own and those of every customer, in the order of their creation, ${PAGE_SIZE} a page.`,
+      description: `Alerts of this customer and of every customer, in the order of creation, ${PAGE_SIZE} a page.`,
       tags,
       scope: 'read',
       query: pageQuery(keysetPosition, PAGE_SIZE),
@@ -122,7 +123,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
             .array(enumIn(['ENABLED', 'DISABLED', 'ARCHIVED']))
             .min(1)
             .nullish()
-            .meta({ description: 'By default ENABLED. No alert is DISABLED.' }),
+            .meta({ description: 'Default: ENABLED. No alert is DISABLED.' }),
         })
         .meta({ id: 'ListCustomerAlerts' }),
       response: pageOf(customerAlert),
@@ -139,7 +140,7 @@ function stateRoutes(deps: BillingContext): RouteDefinition[] {
       path: '/v1/customer-alerts/reset',
       operationId: 'resetCustomerAlert',
       summary: 'Forget the state of an alert for a customer',
-      description: 'It is evaluated again within a second or two, and may notify again.',
+      description: 'The alert is evaluated again within two seconds and may notify again.',
       tags,
       scope: 'write',
       body: z.strictObject(ofCustomer).meta({ id: 'ResetCustomerAlert' }),

@@ -55,11 +55,12 @@ export const newAlert = z
     name: z.string().min(1).max(NAME_LENGTH_MAX),
     uniqueness_key: z.string().min(1).max(KEY_LENGTH_MAX).nullish(),
     threshold: exactNumber({ min: '0' }).meta({ description: 'An amount, days, or a percentage.' }),
-    credit_type_id: uuid.nullish().meta({ description: 'The unit of amounts; US cents unless given.' }),
+    credit_type_id: uuid.nullish().meta({ description: 'The unit of amounts. Default: US cents.' }),
     customer_id: uuid.nullish().meta({ description: 'Absent: every customer.' }),
     billable_metric_id: uuid.nullish(),
     evaluate_on_create: z.boolean().nullish().meta({
-      description: 'False: customers that are past the threshold must recover before they are notified of.',
+      description:
+        'If false, customers already past the threshold are notified only after they have recovered and crossed it again.',
     }),
     custom_field_filters: listOf(fieldFilter).nullish(),
     group_values: listOf(openGroupValue).nullish(),
@@ -68,7 +69,7 @@ export const newAlert = z
     alert_specifiers: listOf(specifier).nullish(),
     count_holds: z.boolean().nullish().meta({
       description:
-        'True: active holds count as if their usage had happened. For spend, and for the balance of commits and credits together, without filters.',
+        'If true, active holds count as usage. Only for spend, and for the combined balance of commits and credits, without filters.',
     }),
     ...noPlans,
   })
@@ -118,7 +119,7 @@ const alert = z
     updated_at: timestamp.meta({ description: 'When customer_status last changed.' }),
     custom_field_filters: z.array(fieldFilter).optional(),
     invoice_types_filter: z.array(z.string()).optional(),
-    group_key_filter: groupValue.optional().meta({ description: 'The only one of group_values.' }),
+    group_key_filter: groupValue.optional().meta({ description: 'The single entry of group_values.' }),
     group_values: z.array(openGroupValue).optional(),
     seat_filter: seatFilter.optional(),
     alert_specifiers: z.array(specifier).optional(),
@@ -129,7 +130,7 @@ const alert = z
 
 export const customerAlert = z
   .object({
-    customer_status: z.enum(ALERT_STATES).nullable().meta({ description: 'Null: the alert is archived.' }),
+    customer_status: z.enum(ALERT_STATES).nullable().meta({ description: 'Null if the alert is archived.' }),
     triggered_by: z.string().nullable(),
     alert,
   })

@@ -54,7 +54,7 @@ const entry = z
     timestamp,
     actor: z.object({ id: z.string(), name: z.string() }).meta({
       id: 'Actor',
-      description: 'The token; or the job, evaluation, command or start of the service.',
+      description: 'The token, job, evaluation, command or service start that caused the change.',
     }),
     request: z.object({
       id: z.string().meta({ description: 'As in the header `x-request-id` and in the log.' }),
@@ -83,7 +83,7 @@ export function auditLogRoute({ db }: Pick<RowContext, 'db'>): RouteDefinition {
     query,
     response: z.object({
       data: z.array(entry),
-      next_page: z.string().meta({ description: 'Cursor of what follows, now or later.' }),
+      next_page: z.string().meta({ description: 'Cursor for rows that follow, now or later.' }),
     }),
     async handler({ query: sent }) {
       const { next_page: cursor } = sent;

@@ -26,13 +26,13 @@ const TYPES: Readonly<Record<(typeof BALANCE_TYPES)[number], CommitType>> = {
 const balanceFilter = z
   .object({
     balance_types: z.array(enumIn(BALANCE_TYPES)).nullish(),
-    ids: z.array(uuid).max(1_000).nullish().meta({ description: 'Of commits and credits.' }),
+    ids: z.array(uuid).max(1_000).nullish().meta({ description: 'Ids of commits and credits.' }),
     custom_fields: z
       .record(z.string(), z.string())
       .nullish()
-      .meta({ description: 'Only those that have all of these values.' }),
+      .meta({ description: 'Balances that have all of these values.' }),
   })
-  .meta({ id: 'BalanceFilter', description: 'All given conditions must hold.' });
+  .meta({ id: 'BalanceFilter', description: 'A balance matches if it meets every given condition.' });
 
 function netBalanceRoute(deps: BillingContext): RouteDefinition {
   return route({
@@ -49,10 +49,10 @@ function netBalanceRoute(deps: BillingContext): RouteDefinition {
         .array(balanceFilter)
         .max(100)
         .nullish()
-        .meta({ description: 'A balance counts if any of them lets it through. Default: all count.' }),
+        .meta({ description: 'A balance counts if it matches any of these filters. Default: all balances.' }),
       invoice_inclusion_mode: enumIn(['FINALIZED', 'FINALIZED_AND_DRAFT'])
         .nullish()
-        .meta({ description: 'Which deductions are subtracted. Default: FINALIZED_AND_DRAFT.' }),
+        .meta({ description: 'The deductions to subtract. Default: FINALIZED_AND_DRAFT.' }),
     }),
     response: z.object({ data: z.object({ balance: exactValue, credit_type_id: uuid }) }),
     async handler({ body }) {
@@ -79,7 +79,8 @@ function manualEntryRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/contracts/addManualBalanceLedgerEntry',
     operationId: 'addManualBalanceLedgerEntry',
     summary: 'Adjust a segment of a commit or credit by hand',
-    description: 'Adds an entry to the ledger. It counts at once, whatever its timestamp is.',
+    description:
+      'Adds an entry to the ledger. The entry takes effect immediately, regardless of its timestamp.',
     body: z.object({
       customer_id: uuid,
       contract_id: uuid
@@ -89,7 +90,8 @@ function manualEntryRoute(deps: BillingContext): RouteDefinition {
       segment_id: uuid,
       amount: exactNumber().meta({ description: 'Negative amounts reduce the balance.' }),
       per_group_amounts: z.record(z.string().min(1), exactNumber()).nullish().meta({
-        description: 'By seat, with INDIVIDUAL allocation only, where it is required; adds up to `amount`.',
+        description:
+          'Amounts by seat, which add up to `amount`. Required with INDIVIDUAL allocation, not allowed otherwise.',
       }),
       reason: z.string().min(1),
       timestamp: timestamp.nullish().meta({ description: 'Default: the start of the segment.' }),
@@ -120,10 +122,12 @@ function drawdownOrderRoute(deps: BillingContext): RouteDefinition {
     operationId: 'getDrawdownOrder',
     summary: 'List the balances of a customer in the order in which usage draws them down',
     description:
-      'The segments that are open now, also those with nothing left, each with the reason for its place.',
+      'Lists the currently open segments, including empty ones, each with the reason for its place.',
     params: z.object({ customer_id: uuid }),
     query: z.object({
-      contract_id: uuid.optional().meta({ description: 'Only what usage of this contract may draw down.' }),
+      contract_id: uuid
+        .optional()
+        .meta({ description: 'Balances that usage of this contract may draw down.' }),
     }),
     response: z.object({ data: z.array(orderedBalance) }),
     async handler({ params, query }) {

@@ -26,7 +26,7 @@ export function commitEditRoutes(deps: BillingContext): RouteDefinition[] {
 }
 
 const EDITED =
-  'Drafts follow at once. What a finalized invoice shows or draws down is changed after it is voided.';
+  'Drafts change immediately. To change an amount that a finalized invoice shows or draws down, void the invoice first.';
 
 function editCommitRoute(deps: BillingContext): RouteDefinition {
   return route({
@@ -73,7 +73,7 @@ function archiveCommitRoute(deps: BillingContext): RouteDefinition {
     path: '/v2/contracts/commits/archive',
     operationId: 'archiveCommit',
     summary: 'Archive a commit',
-    description: 'What is left is canceled. Its finalized invoices must be voided first.',
+    description: 'The remaining balance is canceled. Void the finalized invoices of the commit first.',
     body: z.object({ customer_id: uuid, commit_id: uuid }),
     response: createdId,
     errors: [400, 404],
@@ -92,7 +92,7 @@ function archiveCreditRoute(deps: BillingContext): RouteDefinition {
     path: '/v2/contracts/credits/archive',
     operationId: 'archiveCredit',
     summary: 'Archive a credit',
-    description: 'What is left is canceled. The finalized invoices that draw it down must be voided first.',
+    description: 'The remaining balance is canceled. Void the finalized invoices that draw it down first.',
     body: z.object({ customer_id: uuid, credit_id: uuid }),
     response: createdId,
     errors: [400, 404],
@@ -110,7 +110,7 @@ function disableTrueUpRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/contracts/commits/disableTrueup',
     operationId: 'disableCommitTrueup',
     summary: 'Waive the true-up of a postpaid commit',
-    description: 'Its invoice item stays on record and is not invoiced. Cannot be undone.',
+    description: 'The invoice item of the true-up stays on record but is not invoiced. Cannot be undone.',
     body: z.object({
       customer_id: uuid,
       commit_id: uuid,

@@ -28,7 +28,8 @@ function createCommitRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/contracts/customerCommits/create',
     operationId: 'createCustomerCommit',
     summary: 'Create a commit of a customer',
-    description: 'It belongs to none of its contracts, and applies to all of them or to those that it names.',
+    description:
+      'Belongs to no contract, and applies to all contracts of the customer or to the listed ones.',
     body: customerCommit.input.tolerant,
     response: createdId,
     errors: [400, 404, 409],
@@ -44,7 +45,8 @@ function createCreditRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/contracts/customerCredits/create',
     operationId: 'createCustomerCredit',
     summary: 'Create a credit of a customer',
-    description: 'It belongs to none of its contracts, and applies to all of them or to those that it names.',
+    description:
+      'Belongs to no contract, and applies to all contracts of the customer or to the listed ones.',
     body: customerCredit.input.tolerant,
     response: createdId,
     errors: [400, 404, 409],

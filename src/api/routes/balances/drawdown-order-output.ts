@@ -19,11 +19,11 @@ export const orderedBalance = z
       description: 'The end of the segment, or of its contract if that is earlier.',
     }),
     credit_type_id: uuid,
-    balance: exactValue.meta({ description: 'What of the segment is left now.' }),
+    balance: exactValue.meta({ description: 'The current remainder of the segment.' }),
     decided_by: z
       .enum(BURN_DOWN_CRITERIA)
       .optional()
-      .meta({ description: 'In what it differs from the one before it; absent for the first.' }),
+      .meta({ description: 'The reason for coming after the previous balance; absent for the first.' }),
     reason: z.string(),
   })
   .meta({ id: 'OrderedBalance' });

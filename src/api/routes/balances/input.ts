@@ -19,9 +19,9 @@ const balancePosition = keysetPosition.extend({
 /** The members that the bodies of all three lists have. */
 export const listMembers = {
   customer_id: uuid,
-  covering_date: timestamp.nullish().meta({ description: 'Only those with access then.' }),
-  starting_at: timestamp.nullish().meta({ description: 'Only those with access at or after it.' }),
-  effective_before: timestamp.nullish().meta({ description: 'Only those with access before it.' }),
+  covering_date: timestamp.nullish().meta({ description: 'Balances with access at this time.' }),
+  starting_at: timestamp.nullish().meta({ description: 'Balances with access at or after this time.' }),
+  effective_before: timestamp.nullish().meta({ description: 'Balances with access before this time.' }),
   include_archived: z.boolean().nullish(),
   include_ledgers: z.boolean().nullish(),
   include_balance: z.boolean().nullish(),

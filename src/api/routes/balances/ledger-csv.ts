@@ -48,7 +48,7 @@ const COLUMNS: readonly CsvColumn<Row>[] = [
   { name: 'product_id', description: 'Its FIXED product.', value: ({ balance }) => balance.product.id },
   {
     name: 'commit_contract_id',
-    description: 'Empty for one of the customer.',
+    description: 'Empty for a commit or credit of the customer.',
     value: ({ balance }) => balance.contract?.id,
   },
   {
@@ -58,7 +58,8 @@ const COLUMNS: readonly CsvColumn<Row>[] = [
   },
   {
     name: 'balance',
-    description: 'What can be used now, with `include_balance`; the same on each of its rows.',
+    description:
+      'The available balance, with `include_balance`; repeated on every row of the commit or credit.',
     value: ({ balance }) => balance.balance,
   },
   {
@@ -75,7 +76,7 @@ const COLUMNS: readonly CsvColumn<Row>[] = [
   },
   {
     name: 'entry_invoice_id',
-    description: 'The invoice that took the amount, gave it back, or bills it.',
+    description: 'The invoice that deducts, returns or bills the amount.',
     value: ({ entry }) => entry?.invoice_id,
   },
   {
@@ -85,10 +86,10 @@ const COLUMNS: readonly CsvColumn<Row>[] = [
   },
   {
     name: 'new_contract_id',
-    description: 'Of a rollover: the contract that it goes to.',
+    description: 'The target contract of a rollover.',
     value: ({ entry }) => entry?.new_contract_id,
   },
-  { name: 'entry_reason', description: 'Of an entry by hand.', value: ({ entry }) => entry?.reason },
+  { name: 'entry_reason', description: 'The reason of a manual entry.', value: ({ entry }) => entry?.reason },
 ];
 
 export const ledgerCsv = csvTable(COLUMNS, (item: unknown): Row[] => {

@@ -40,7 +40,10 @@ function listCommitsRoute(deps: BillingContext): RouteDefinition {
     body: z.object({
       ...listMembers,
       commit_id: uuid.nullish(),
-      include_contract_commits: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
+      include_contract_commits: z
+        .boolean()
+        .nullish()
+        .meta({ description: 'Include balances of the customer’s contracts.' }),
     }),
     response: pageOf(commit.output),
     csv: ledgerCsv,
@@ -68,7 +71,10 @@ function listCreditsRoute(deps: BillingContext): RouteDefinition {
     body: z.object({
       ...listMembers,
       credit_id: uuid.nullish(),
-      include_contract_credits: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
+      include_contract_credits: z
+        .boolean()
+        .nullish()
+        .meta({ description: 'Include balances of the customer’s contracts.' }),
     }),
     response: pageOf(credit.output),
     csv: ledgerCsv,
@@ -92,20 +98,24 @@ function listBalancesRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/contracts/customerBalances/list',
     operationId: 'listCustomerBalances',
     summary: 'List the commits and credits of a customer',
-    description: 'By creation, or by priority with `sort_by_priority`. `type` tells commits from credits.',
+    description:
+      'In the order of creation, or by priority with `sort_by_priority`. `type` distinguishes commits from credits.',
     body: z.object({
       ...listMembers,
       id: uuid.nullish(),
       include_contract_balances: z
         .boolean()
         .nullish()
-        .meta({ description: 'Those of its contracts too, which is the default.' }),
+        .meta({ description: 'Include balances of the customer’s contracts. Default: true.' }),
       sort_by_priority: z
         .boolean()
         .nullish()
-        .meta({ description: 'By priority, the lowest number first, and by creation where it is equal.' }),
+        .meta({
+          description:
+            'Sort by priority, lowest number first; equal priorities are in the order of creation.',
+        }),
       exclude_zero_balances: z.boolean().nullish().meta({
-        description: 'Leaves out what has nothing left. A page may then have fewer rows than its limit.',
+        description: 'Leave out empty balances. A page may then have fewer rows than its limit.',
       }),
     }),
     response: pageOf(z.union([commit.output, credit.output])),

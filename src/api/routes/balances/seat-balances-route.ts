@@ -19,13 +19,13 @@ const IDS_MAX = 1_000;
 
 const record = z.object({
   id: uuid.meta({ description: 'The commit or credit.' }),
-  balance: exactValue.meta({ type: 'number', description: 'What the seat can use of it now.' }),
+  balance: exactValue.meta({ type: 'number', description: 'The available share of the seat.' }),
   start_date: timestamp.meta({ description: 'Of its access.' }),
   end_date: timestamp.nullable(),
   ledger_entries: z
     .array(z.object({ type: z.string(), amount: exactValue, timestamp }))
     .optional()
-    .meta({ description: 'Of the seat. With include_ledgers.' }),
+    .meta({ description: 'The ledger of the seat, with include_ledgers.' }),
 });
 
 const seatBalance = z
@@ -35,7 +35,7 @@ const seatBalance = z
       .array(z.object({ credit_type_id: uuid, balance: exactValue, starting_balance: exactValue }))
       .meta({
         description:
-          'One for each unit, over the commits and credits with access at the date or in the range asked for.',
+          'One entry per unit, over the commits and credits with access at the requested date or in the requested range.',
       }),
     commits: z.array(record).optional().meta({ description: 'With include_credits_and_commits.' }),
     credits: z.array(record).optional().meta({ description: 'With include_credits_and_commits.' }),
@@ -50,7 +50,10 @@ const body = z
       .array(uuid)
       .max(IDS_MAX)
       .nullish()
-      .meta({ description: 'Return seats of these subscriptions. Default: all subscriptions of the contract with seats.' }),
+      .meta({
+        description:
+          'Return seats of these subscriptions. Default: all subscriptions of the contract with seats.',
+      }),
     seat_ids: z.array(z.string()).max(IDS_MAX).nullish().meta({ description: 'Return these seats only.' }),
     skip_missing_seat_ids: z.boolean().nullish().meta({
       description: 'If true, unknown `seat_ids` are ignored. If false, the request fails with 400.',
@@ -59,14 +62,14 @@ const body = z
     include_ledgers: z.boolean().nullish().meta({ description: 'Needs include_credits_and_commits.' }),
     covering_date: timestamp.nullish().meta({
       description:
-        'Only commits and credits with access then; now, where no range is given either. Not together with a range.',
+        'Commits and credits with access at this time. Default: now. Cannot be combined with a range.',
     }),
     starting_at: timestamp
       .nullish()
-      .meta({ description: 'Only commits and credits with access at or after it.' }),
+      .meta({ description: 'Commits and credits with access at or after this time.' }),
     effective_before: timestamp
       .nullish()
-      .meta({ description: 'Only commits and credits with access at or before it.' }),
+      .meta({ description: 'Commits and credits with access at or before this time.' }),
     limit: wholeNumber(1, LIMIT_MAX)
       .nullish()
       .meta({ description: `Seats, 1 to ${LIMIT_MAX}, by default ${LIMIT_DEFAULT}.` }),

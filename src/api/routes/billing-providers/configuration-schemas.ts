@@ -32,7 +32,7 @@ const settings = z.record(z.string(), z.unknown());
 const delivery = {
   delivery_method: z.enum(DELIVERY_METHODS).nullish(),
   delivery_method_id: uuid.nullish().meta({
-    description: 'Needed where several connections offer the delivery method.',
+    description: 'Required if several connections offer the delivery method.',
   }),
   tax_provider: z.enum(TAX_PROVIDERS).nullish(),
   configuration: settingsInput.nullish(),

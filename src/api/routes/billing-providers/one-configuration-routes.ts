@@ -74,7 +74,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
     method: 'post',
     operationId: 'setBillingConfig',
     summary: 'Set the configuration of a customer for a billing provider',
-    description: 'In the place of all that the customer has for direct delivery to this provider.',
+    description: 'Replaces all configurations of the customer for direct delivery to this provider.',
     scope: 'write',
     body,
     response: 'empty',

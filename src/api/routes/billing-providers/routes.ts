@@ -44,7 +44,7 @@ function connectRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/setUpBillingProvider',
     operationId: 'setUpBillingProvider',
     summary: 'Connect the service to a billing provider',
-    description: 'The configuration is kept; what is secret of it is never returned.',
+    description: 'The configuration is stored; its secrets are never returned.',
     scope: 'write',
     body: z
       .object({
@@ -73,7 +73,9 @@ const connection = z
     delivery_method_id: uuid,
     delivery_method_configuration: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'Switches, identifiers and places; everything else is left out.' }),
+      .meta({
+        description: 'Switches, identifiers and locations; secrets and all other members are omitted.',
+      }),
   })
   .meta({ id: 'BillingProviderConnection' });
 
@@ -84,7 +86,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
     operationId: 'listConfiguredBillingProviders',
     summary: 'List what configurations of customers can use',
     description:
-      'The connections to billing providers, and direct delivery to those without one, whose id is fixed.',
+      'Connections to billing providers, and direct delivery to providers without a connection, which has a fixed id.',
     scope: 'read',
     body: z.object({
       limit: wholeNumber(1, CONNECTIONS_PER_PAGE)
@@ -114,7 +116,8 @@ function setRoute(deps: BillingContext): RouteDefinition {
     wireWords: { inputs: 'data' },
     operationId: 'setCustomerBillingProviderConfigurations',
     summary: 'Add billing configurations to customers, all or none',
-    description: 'A customer may have several, also of one provider. Contracts refer to them by id.',
+    description:
+      'A customer may have several configurations, even of one provider. Contracts refer to them by id.',
     scope: 'write',
     body: z.object({
       data: z.array(addedBillingConfigurationInput).min(1).max(CONFIGURATIONS_PER_CALL_MAX),
@@ -171,7 +174,7 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     summary: 'Archive billing configurations of a customer, all or none',
     description:
       'Contracts that use them lose them and stop being sent, and their threshold configurations are ' +
-      'disabled. Archiving one again changes nothing.',
+      'disabled. Archiving is idempotent.',
     scope: 'write',
     body: archived,
     response: z.object({ data: archived }),

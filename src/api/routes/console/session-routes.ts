@@ -24,14 +24,14 @@ import type { RouteContext } from '../route-context.ts';
 
 const session = z
   .object({
-    name: z.string().meta({ description: 'Of the token that the session was begun with.' }),
+    name: z.string().meta({ description: 'The name of the token that started the session.' }),
     scope: z.enum(TOKEN_SCOPES),
     expires_at: timestamp,
   })
   .meta({ id: 'ConsoleSession' });
 
 const sessionAnswer = z.object({
-  data: session.nullable().meta({ description: 'Null without a session.' }),
+  data: session.nullable().meta({ description: 'Null if there is no session.' }),
   now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
 });
 
@@ -113,7 +113,7 @@ function signOutRoute({ sessions, clock }: RouteContext): RouteDefinition {
     method: 'delete',
     operationId: 'signOut',
     summary: 'End the session of the console',
-    description: 'It ends in every process, and its cookie is removed.',
+    description: 'The session ends in every process, and its cookie is removed.',
     errors: [403],
   } as const;
   return definitionOf(own, undefined, async ({ http }) => {

@@ -40,15 +40,15 @@ import { usageFiltersViewV2, usageFilterV2 } from '../contracts/usage-filter-out
 const header = {
   name: called(
     'update_contract_name',
-    described('Null: the contract has no name.', patchOf(optional(anyText))),
+    described('Null if the contract has no name.', patchOf(optional(anyText))),
   ),
   netPaymentTermsDays: called('update_net_payment_terms_days', patchOf(paymentTermsDays)),
-  spendLimit: described('Null: the contract has no limit.', patchOf(optional(spendLimit))),
+  spendLimit: described('Null if the contract has no limit.', patchOf(optional(spendLimit))),
   endingBefore: called(
     'update_contract_end_date',
     noted(
-      'Null: the contract has had no end since.',
-      described('Null: the contract has no end.', patchOf(optional(hour))),
+      'Null if the contract has had no end since then.',
+      described('Null if the contract has no end.', patchOf(optional(hour))),
     ),
   ),
 };
@@ -118,20 +118,23 @@ const edit = record(
       'remove_billing_provider_configuration',
       answered(
         optional(
-          noted('Set where the contract lost its configuration because that was archived.', reference),
+          noted(
+            'Set if the contract lost its configuration because the configuration was archived.',
+            reference,
+          ),
         ),
       ),
     ),
     scheduleProfessionalServicesInvoice: called(
       'schedule_pro_services_invoice',
-      answered(optional(noted('Set where an invoice of professional services was requested.', reference))),
+      answered(optional(noted('Set if an invoice of professional services was requested.', reference))),
     ),
-    archivedAt: answered(optional(noted('Set where the contract was archived.', instant))),
+    archivedAt: answered(optional(noted('Set if the contract was archived.', instant))),
   },
   {
     id: { sent: 'EditContract', answered: 'ContractEdit' },
-    description: 'All changes are applied or none is.',
-    note: 'A change of a contract. Only the groups that it touched.',
+    description: 'All changes are applied, or none.',
+    note: 'A change of a contract, with the changed groups only.',
   },
 );
 

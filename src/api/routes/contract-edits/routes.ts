@@ -58,7 +58,7 @@ function editRoute(deps: BillingContext): RouteDefinition {
     body: editContractBody,
     response: z.object({
       data: z.object({
-        id: uuid.meta({ description: 'Of the contract. The id of the edit is in `edit`.' }),
+        id: uuid.meta({ description: 'The id of the contract. The id of the edit is in `edit`.' }),
         edit: contractEditOutput,
       }),
       warnings: answerWarnings,
@@ -86,7 +86,7 @@ function historyRoute(deps: BillingContext): RouteDefinition {
     path: '/v2/contracts/getEditHistory',
     operationId: 'getContractEditHistory',
     summary: 'Get every change of a contract',
-    description: 'First to last, whichever operation caused them.',
+    description: 'In chronological order, regardless of the operation that caused them.',
     scope: 'read',
     body: z.object({ customer_id: uuid, contract_id: uuid }),
     response: z.object({ data: z.array(contractEditOutput) }),
@@ -123,7 +123,7 @@ const amendment = record(
   {
     customerId: id,
     contractId: id,
-    startingAt: described('None of the added terms may begin earlier.', hour),
+    startingAt: described('No added term may begin earlier.', hour),
     terms: beside({ commits, credits, overrides, scheduledCharges, discounts, professionalServices }),
     customFields,
   },

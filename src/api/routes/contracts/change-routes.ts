@@ -33,7 +33,7 @@ function updateEndDateRoute(deps: BillingContext): RouteDefinition {
       'the contract and nothing else.',
     body: z.object({
       ...reference,
-      ending_before: hourAlignedEnd.nullish().meta({ description: 'Left out: the contract has no end.' }),
+      ending_before: hourAlignedEnd.nullish().meta({ description: 'If omitted, the contract has no end.' }),
       allow_ending_before_finalized_invoice: z.boolean().nullish().meta({ description: 'Default: true.' }),
     }),
     response: createdId.extend({ warnings: answerWarnings }),
@@ -74,10 +74,10 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 404, 503],
     operationId: 'archiveContract',
     summary: 'Archive a contract',
-    description: 'Drafts are gone and nothing more is invoiced. Cannot be undone.',
+    description: 'Removes drafts and stops invoicing. Cannot be undone.',
     body: z.object({
       ...reference,
-      void_invoices: z.boolean().meta({ description: 'Whether finalized invoices are voided too.' }),
+      void_invoices: z.boolean().meta({ description: 'If true, finalized invoices are voided too.' }),
     }),
     response: createdId,
     async handler({ body, actor }) {

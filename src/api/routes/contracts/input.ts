@@ -40,7 +40,10 @@ const currency = {
 
 export const spendLimit = record(
   {
-    amount: described('Of one billing period. 0: nothing without a balance.', exact({ min: '0' })),
+    amount: described(
+      'The limit of one billing period. 0 allows no usage without a balance.',
+      exact({ min: '0' }),
+    ),
     creditTypeId: named(
       currency,
       described('The currency of the rate card, which is the default.', optional(currency)),
@@ -49,7 +52,7 @@ export const spendLimit = record(
   {
     id: 'SpendLimit',
     description:
-      'How much of usage beyond balances a billing period may charge: holds that would exceed it are refused. Without one they ' +
+      'The most that usage beyond balances may charge in a billing period: holds that would exceed it are refused. Without a limit they ' +
       'are granted, and usage is billed afterwards.',
   },
 );
@@ -76,9 +79,12 @@ const statementSchedule = record(
   {
     frequency: oneOf(STATEMENT_FREQUENCIES),
     day: described('Default: FIRST_OF_MONTH.', defaulted(oneOf(STATEMENT_DAYS), 'FIRST_OF_MONTH')),
-    anchor: described('With day CUSTOM_DATE, and only then. May lie before the contract.', optional(hour)),
+    anchor: described(
+      'Required with day CUSTOM_DATE, not allowed otherwise. May be before the start of the contract.',
+      optional(hour),
+    ),
     invoiceGenerationStartingAt: described(
-      'Usage is invoiced from here on; the first invoice may begin inside a period.',
+      'Usage is invoiced from this time; the first invoice may begin within a billing period.',
       optional(hour),
     ),
   },
@@ -144,10 +150,10 @@ export const besidePackage = {
   customerId: id,
   startingAt: hour,
   packageId: described(
-    'Beside it, or package_alias, stand customer_id, starting_at, uniqueness_key, transition and custom_fields only.',
+    'With package_id or package_alias, only customer_id, starting_at, uniqueness_key, transition and custom_fields are allowed.',
     optional(id),
   ),
-  packageAlias: described('The package that the alias means at starting_at.', optional(text)),
+  packageAlias: described('Resolved to a package at starting_at.', optional(text)),
   uniquenessKey,
   transition: optional(transition),
   customFields,
@@ -160,7 +166,7 @@ export const createContract = record(
     name: optional(anyText),
     rateCardId: optional(id),
     rateCardAlias: described(
-      'The card that the alias means at starting_at; the contract keeps that card.',
+      'Resolved to a rate card at starting_at; the contract keeps that card.',
       optional(text),
     ),
     endingBefore: optional(end),

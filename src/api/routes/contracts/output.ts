@@ -98,7 +98,7 @@ const configurationEntry = z.object({
 const configurationSchedule = called(
   'billing_provider_configuration_schedule',
   byHand(
-    z.array(configurationEntry).meta({ description: 'The one that is used; none without a configuration.' }),
+    z.array(configurationEntry).meta({ description: 'The active configuration; empty if there is none.' }),
   ),
 );
 

@@ -26,9 +26,9 @@ const contractRate = z
     pricing_group_values: groupValues.optional(),
     billing_frequency: z.enum(BILLING_FREQUENCIES).optional(),
     list_rate: rateSchema.meta({
-      description: 'The rate of the rate card. Repeats override_rate where only an OVERWRITE sets a price.',
+      description: 'The rate of the rate card. Equals override_rate if only an OVERWRITE sets a price.',
     }),
-    override_rate: rateSchema.optional().meta({ description: 'Absent where no override decides.' }),
+    override_rate: rateSchema.optional().meta({ description: 'Absent if no override applies.' }),
     override_ids: z
       .array(uuid)
       .optional()

@@ -11,8 +11,11 @@ import { contract, contractToWire, contractToWireV2, contractV2, type OutputOpti
 const common = { method: 'post', tags: ['Contracts'], scope: 'read', errors: [400, 404] } as const;
 
 const options = {
-  include_ledgers: z.boolean().nullish().meta({ description: 'Shows the ledgers of commits and credits.' }),
-  include_balance: z.boolean().nullish().meta({ description: 'Shows what of commits and credits is left.' }),
+  include_ledgers: z.boolean().nullish().meta({ description: 'Include the ledgers of commits and credits.' }),
+  include_balance: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'Include the remaining balances of commits and credits.' }),
 };
 
 const reference = { customer_id: uuid, contract_id: uuid };
@@ -22,10 +25,12 @@ const listBody = z.object({
   include_archived: z.boolean().nullish(),
   starting_at: timestamp
     .nullish()
-    .meta({ description: 'Only contracts that start at or after it. Not with covering_date.' }),
+    .meta({
+      description: 'Contracts that start at or after this time. Cannot be combined with covering_date.',
+    }),
   covering_date: timestamp
     .nullish()
-    .meta({ description: 'Only contracts in force then. Not with starting_at.' }),
+    .meta({ description: 'Contracts in force at this time. Cannot be combined with starting_at.' }),
   ...options,
 });
 
@@ -83,7 +88,7 @@ function getRouteV2(deps: BillingContext): RouteDefinition {
       ...options,
       as_of_date: timestamp
         .nullish()
-        .meta({ description: 'The contract as it stood then. Not with include_ledgers.' }),
+        .meta({ description: 'Show the contract as of this time. Cannot be combined with include_ledgers.' }),
     }),
     response: z.object({ data: contractV2.output }),
     async handler({ body }) {
@@ -107,7 +112,7 @@ function listRouteV2(deps: BillingContext): RouteDefinition {
     path: '/v2/contracts/list',
     operationId: 'listContractsV2',
     summary: 'List the contracts of a customer, flat',
-    description: 'The latest start first, and of equal starts the contract that was created last.',
+    description: 'Latest start first; equal starts by creation, newest first.',
     body: listBody,
     response: z.object({ data: z.array(contractV2.output) }),
     async handler({ body }) {

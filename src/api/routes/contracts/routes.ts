@@ -29,7 +29,7 @@ function releaseRoute(deps: BillingContext): RouteDefinition {
     tags: ['Contracts'],
     path: '/v1/contracts/commits/threshold-billing/release',
     operationId: 'releaseCommit',
-    summary: 'Tell the outcome of a payment that a commit waits for',
+    summary: 'Report the outcome of a payment that a commit waits for',
     description:
       'For commits with payment_gate_type EXTERNAL. PAID makes the balance usable from the start of its ' +
       'access on, FAILED never. The first answer holds: the same again changes nothing, the other is refused.',

@@ -33,7 +33,7 @@ const quantityHistory = z
             quantity: exactValue,
             unit_price: exactValue.meta({
               type: 'number',
-              description: 'Of a whole billing period, as of its start; 0 where it has no price.',
+              description: 'For a whole billing period, as of its start; 0 if there is no price.',
             }),
             total: exactValue,
           }),
@@ -64,7 +64,7 @@ function quantityHistoryRoute(deps: RowContext): RouteDefinition {
     method: 'post',
     path: '/v1/contracts/getSubscriptionQuantityHistory',
     operationId: 'getSubscriptionQuantityHistory',
-    summary: 'Get the quantities and prices that a subscription has had',
+    summary: 'Get the history of quantities and prices of a subscription',
     description:
       'An entry for each change of the quantity or of the price, up to now. Changes of the future are in the ' +
       '`quantity_schedule` of the contract.',
@@ -94,8 +94,8 @@ function seatsHistoryRoute(deps: RowContext): RouteDefinition {
     method: 'post',
     path: '/v1/contracts/getSubscriptionSeatsHistory',
     operationId: 'getSubscriptionSeatsHistory',
-    summary: 'Get the seats that a subscription has had',
-    description: 'Segments with the same seats, by start; the last one is the present one.',
+    summary: 'Get the history of seats of a subscription',
+    description: 'Segments of unchanged seats, by start; the last segment is the current one.',
     tags: ['Contracts'],
     scope: 'read',
     body: z.object({

@@ -16,7 +16,7 @@ const pricingUnit = z
   .object({
     id: uuid,
     name: z.string(),
-    is_currency: z.boolean().meta({ description: 'Whether it is a fiat currency.' }),
+    is_currency: z.boolean().meta({ description: 'True for a fiat currency.' }),
   })
   .meta({ id: 'PricingUnit' });
 
@@ -48,7 +48,7 @@ export function creditTypeRoutes(deps: RowContext): RouteDefinition[] {
       operationId: 'createPricingUnit',
       summary: 'Create a custom pricing unit',
       description:
-        'Names are unique, those of currencies included. Rate cards convert it into their currency.',
+        'Names are unique, including names of currencies. Rate cards convert the unit into their currency.',
       tags,
       scope: 'write',
       body: z.object({ name: z.string().min(1).max(200) }).meta({ id: 'CreatePricingUnit' }),

@@ -19,7 +19,7 @@ const entity = z.enum(CUSTOM_FIELD_ENTITIES).meta({ id: 'CustomFieldEntity' });
 
 const enforceUniqueness = z
   .boolean()
-  .meta({ description: 'Whether a value may be held by one object only, archived ones included.' });
+  .meta({ description: 'If true, each value belongs to at most one object, including archived objects.' });
 
 const declaredKey = z
   .object({ entity, key: z.string(), enforce_uniqueness: enforceUniqueness })
@@ -62,7 +62,8 @@ function keyRoutes(deps: RowContext): RouteDefinition[] {
       path: '/v1/customFields/removeKey',
       operationId: 'removeCustomFieldKey',
       summary: 'Withdraw a custom field from a kind of object',
-      description: 'Its values are out of reach for good; declared again, the key starts without any.',
+      description:
+        'Its values are permanently inaccessible. A key that is declared again starts without values.',
       scope: 'write',
       body: z.object({ entity, key: z.string().min(1) }).meta({ id: 'RemoveCustomFieldKey' }),
       response: 'empty',
@@ -86,7 +87,7 @@ function listRoute(deps: RowContext): RouteDefinition {
         .array(entity)
         .max(100)
         .nullish()
-        .meta({ description: 'Only keys of these. Left out: of all.' }),
+        .meta({ description: 'Keys of these kinds of objects. Default: all kinds.' }),
     }),
     response: pageOf(declaredKey),
     errors: [400],
@@ -124,7 +125,7 @@ function valueRoutes(deps: RowContext): RouteDefinition[] {
       path: '/v1/customFields/deleteValues',
       operationId: 'deleteCustomFieldValues',
       summary: 'Delete custom fields of an object',
-      description: 'All or none. A declared key that the object has no value for is fine.',
+      description: 'All or none. Keys without a value are ignored.',
       scope: 'write',
       body: z
         .object({

@@ -33,7 +33,9 @@ const aliases = z.array(alias).max(ALIASES_MAX).meta({
 const customer = z
   .object({
     id: uuid,
-    external_id: z.string().meta({ deprecated: true, description: 'The first ingest alias, else the id.' }),
+    external_id: z
+      .string()
+      .meta({ deprecated: true, description: 'The first ingest alias, or the id if there is none.' }),
     ingest_aliases: z.array(z.string()),
     name: z.string(),
     custom_fields: customFields,
@@ -46,7 +48,8 @@ const customerDetail = customer
       crm_account_id: z.string().nullable(),
       salesforce_account_id: z.string().nullable().meta({ description: 'The same as crm_account_id.' }),
       leave_stripe_invoices_in_draft: z.boolean().nullable().meta({
-        description: 'Whether its invoices stay drafts at Stripe; null: as the service has it for all.',
+        description:
+          'If true, invoices of the customer stay drafts at Stripe. Null: the setting of the service applies.',
       }),
     }),
     current_billable_status: z
@@ -70,7 +73,7 @@ const createBody = z
     customer_billing_provider_configurations: z.array(billingConfigurationInput).optional(),
     billing_config: oneConfiguration.nullish().meta({
       deprecated: true,
-      description: 'One configuration, as the first generation of the interface has it.',
+      description: 'A single configuration, in the format of the first version of the API.',
     }),
     custom_fields: customFields.optional(),
   })
@@ -115,7 +118,7 @@ const configBody = z.object({
     .meta({ description: 'The same as crm_account_id, which wins if both are given.' }),
   leave_stripe_invoices_in_draft: z.boolean().nullable().optional().meta({
     description:
-      'Whether invoices of the customer stay drafts at Stripe; null: as the service has it for all.',
+      'If true, invoices of the customer stay drafts at Stripe. Null: the setting of the service applies.',
   }),
 });
 
@@ -137,7 +140,7 @@ function createRoute(deps: BillingContext): RouteDefinition {
     wireWords: { billingConfigurations: 'customer_billing_provider_configurations' },
     operationId: 'createCustomer',
     summary: 'Create a customer',
-    description: 'Usage that was sent under its aliases before, even before it existed, becomes its own.',
+    description: 'Usage sent earlier under its aliases, even before it existed, belongs to the new customer.',
     tags: ['Customers'],
     scope: 'write',
     body: createBody,
@@ -167,7 +170,7 @@ function listRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/customers',
     operationId: 'listCustomers',
     summary: 'List customers, or search them',
-    description: 'In the order in which they were created.',
+    description: 'In the order of creation.',
     tags: ['Customers'],
     scope: 'read',
     query: listQuery,
@@ -234,7 +237,7 @@ function eraseRoute(deps: BillingContext): RouteDefinition {
     method: 'post',
     path: '/v1/customers/{customer_id}/erase',
     operationId: 'eraseCustomer',
-    summary: 'Remove what identifies a customer',
+    summary: 'Remove the data that identifies a customer',
     description:
       'Removes its name, aliases, CRM account, custom fields, configurations of billing providers, and the properties ' +
       'of its events that no finalized invoice needs. Issued invoices stay. The customer is archived, and its contracts ' +

@@ -45,7 +45,7 @@ function viewRoute(deps: RouteContext): RouteDefinition {
   return dashboardRoute(deps, {
     path: '/v1/dashboards/view',
     operationId: 'getDashboardView',
-    summary: 'Read what a dashboard is to show, and how',
+    summary: 'Get the content and the options of a dashboard',
     of: DASHBOARDS,
     query: z.object({}),
     response: z.object({
@@ -179,7 +179,7 @@ function metricsRoute(deps: RouteContext): RouteDefinition {
     path: '/v1/dashboards/metrics',
     operationId: 'listDashboardMetrics',
     summary: 'List the metrics of a dashboard',
-    description: 'Those with rates on the rate cards of the customer’s contracts in force.',
+    description: 'Metrics with rates on the rate cards of the customer’s current contracts.',
     of: ['usage'],
     query: z.object({}),
     response: z.object({ data: z.array(metric) }),

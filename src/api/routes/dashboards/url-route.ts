@@ -46,7 +46,7 @@ const urlBody = z
       )
       .max(DASHBOARD_COLORS.length)
       .nullish()
-      .meta({ description: 'Colours of the page, by what they are for.' }),
+      .meta({ description: 'Colours of the page, by purpose.' }),
     bm_group_key_overrides: z
       .array(
         z.object({
@@ -63,7 +63,7 @@ const urlBody = z
       )
       .max(GROUPS_MAX)
       .nullish()
-      .meta({ description: 'Of the dashboard `usage`: how group keys and their values are called.' }),
+      .meta({ description: 'For the dashboard `usage`: display names of group keys and values.' }),
   })
   .meta({ id: 'EmbeddableDashboardRequest' });
 
@@ -74,7 +74,7 @@ export function dashboardUrlRoute({ db, links, publicUrl }: RouteContext): Route
     method: 'post',
     path: '/v1/dashboards/getEmbeddableUrl',
     operationId: 'getEmbeddableDashboardUrl',
-    summary: 'Get the address of a dashboard for a customer’s own eyes',
+    summary: 'Get the address of a dashboard for a customer',
     description:
       'The address is signed: it shows one dashboard of one customer, for an hour unless the options say otherwise, and ' +
       'ends with the token that asked for it. Pages of the origins in `DASHBOARD_ORIGINS` may show it in a frame.',

@@ -21,13 +21,15 @@ const cloudEvent = z
     id: z.string().meta({ description: 'Unique for its source: the two are the identity of the event.' }),
     source: z.string(),
     type: z.string().meta({ description: 'The event type.' }),
-    subject: z.string().meta({ description: 'Id or ingest alias of a customer; it need not exist yet.' }),
+    subject: z.string().meta({ description: 'Id or ingest alias of a customer, who need not exist yet.' }),
     time: z.string().optional().meta({ format: 'date-time', description: 'By default the present time.' }),
     datacontenttype: z.string().optional().meta({ description: 'Of JSON.' }),
     data: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'What metrics filter, group and aggregate by. Numbers keep every digit.' }),
+      .meta({
+        description: 'Properties by which metrics filter, group and aggregate. Numbers keep every digit.',
+      }),
   })
   .meta({
     id: 'CloudEvent',

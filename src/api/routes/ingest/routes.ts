@@ -23,13 +23,17 @@ const usageEvent = z
     transaction_id: z.string().meta({
       description: 'Identity of the event: the first one stored counts, later ones are duplicates.',
     }),
-    customer_id: z.string().meta({ description: 'Id or ingest alias of a customer; it need not exist yet.' }),
+    customer_id: z
+      .string()
+      .meta({ description: 'Id or ingest alias of a customer, who need not exist yet.' }),
     event_type: z.string(),
     timestamp: z.string().meta({ format: 'date-time' }),
     properties: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'What metrics filter, group and aggregate by. Numbers keep every digit.' }),
+      .meta({
+        description: 'Properties by which metrics filter, group and aggregate. Numbers keep every digit.',
+      }),
   })
   .meta({
     id: 'UsageEvent',

@@ -16,7 +16,7 @@ const lineSchema = z
   .object({
     name: z.string(),
     cost: exactValue,
-    group_key: z.string().optional().meta({ description: 'Of lines with one group value.' }),
+    group_key: z.string().optional().meta({ description: 'The group value of lines with exactly one.' }),
     group_value: z.string().optional(),
     group: z
       .record(z.string(), z.string())
@@ -69,7 +69,7 @@ export function costsRoute(deps: BillingContext): RouteDefinition {
     method: 'get',
     path: '/v1/customers/{customer_id}/costs',
     operationId: 'listCosts',
-    summary: 'List what a customer costs day by day',
+    summary: 'List the costs of a customer by day',
     description:
       'The sums of the daily breakdowns of all its drafts and finalized invoices, before commits and credits. Lines ' +
       'in a custom unit are under their unit, and their conversion is under the currency.',

@@ -38,12 +38,12 @@ const HEAD: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   { name: 'customer_id', description: 'Id of the customer.', value: ({ invoice }) => invoice.customer_id },
   {
     name: 'customer_name',
-    description: 'Of the customer as it is called now.',
+    description: 'The current name of the customer.',
     value: ({ invoice }) => invoice.customer_name,
   },
   {
     name: 'customer_external_id',
-    description: 'The first ingest alias of the customer, else its id; as it is now.',
+    description: 'The current first ingest alias of the customer, or its id if there is none.',
     value: ({ invoice }) => invoice.customer_external_id,
   },
   {
@@ -89,7 +89,7 @@ const HEAD: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   },
   {
     name: 'due_at',
-    description: 'Until when it is to be paid; empty without payment terms.',
+    description: 'Due date; empty without payment terms.',
     value: ({ invoice }) => invoice.due_at,
   },
   {
@@ -156,12 +156,12 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   },
   {
     name: 'commit_segment_id',
-    description: 'Of its access schedule, where it pays.',
+    description: 'The segment of the access schedule, for lines that it pays.',
     value: ({ line }) => line?.commit_segment_id,
   },
   {
     name: 'commit_type',
-    description: '`PrepaidCommit` or `PostpaidCommit`, where it pays.',
+    description: '`PrepaidCommit` or `PostpaidCommit`, for lines that it pays.',
     value: ({ line }) => line?.commit_type,
   },
   { name: 'quantity', description: 'Exact; empty for applied lines.', value: ({ line }) => line?.quantity },
@@ -191,12 +191,12 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
 const ORIGIN: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   {
     name: 'origin_customer_id',
-    description: 'Of a line on a `USAGE_CONSOLIDATED` invoice: the customer whose usage it is.',
+    description: 'On a `USAGE_CONSOLIDATED` invoice: the customer of the usage.',
     value: ({ line }) => line?.origin?.customer_id,
   },
   {
     name: 'origin_invoice_id',
-    description: 'The invoice of that customer which the line comes from.',
+    description: 'The invoice of that customer from which the line was copied.',
     value: ({ line }) => line?.origin?.invoice_id,
   },
 ];
@@ -205,7 +205,7 @@ const ORIGIN: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
 const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   {
     name: 'billing_provider',
-    description: 'Where the invoice is delivered to; empty: nowhere.',
+    description: 'The billing provider of the invoice; empty if it is not delivered.',
     value: ({ invoice }) => invoice.external_invoice?.billing_provider_type,
   },
   {
@@ -220,7 +220,7 @@ const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
   {
     name: 'external_issued_at',
-    description: 'When it was finalized there.',
+    description: 'When it was finalized at the billing provider.',
     value: ({ invoice }) => invoice.external_invoice?.issued_at_timestamp,
   },
   {
@@ -240,12 +240,12 @@ const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
   {
     name: 'invoiced_sub_total',
-    description: 'What was invoiced there without tax, in the unit of the total.',
+    description: 'The invoiced amount at the provider without tax, in the unit of the total.',
     value: ({ invoice }) => invoice.external_invoice?.invoiced_sub_total,
   },
   {
     name: 'invoiced_total',
-    description: 'The same with tax.',
+    description: 'The invoiced amount with tax.',
     value: ({ invoice }) => invoice.external_invoice?.invoiced_total,
   },
   {
@@ -255,22 +255,23 @@ const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
   {
     name: 'invoiced_taxable',
-    description: 'The amount that was taxed.',
+    description: 'The taxed amount.',
     value: ({ invoice }) => invoice.external_invoice?.tax?.total_taxable_amount,
   },
   {
     name: 'tax_transaction_id',
-    description: 'The transaction of the tax.',
+    description: 'The id of the tax transaction.',
     value: ({ invoice }) => invoice.external_invoice?.tax?.transaction_id,
   },
   {
     name: 'billing_provider_error',
-    description: 'What the billing provider has said against it.',
+    description: 'The reason if the billing provider rejected the invoice.',
     value: ({ invoice }) => invoice.external_invoice?.billing_provider_error,
   },
   {
     name: 'refund_due',
-    description: '`true`: it is voided here, was paid there, and nobody has reported a refund.',
+    description:
+      '`true` if the invoice is voided here, was paid at the provider, and no refund was reported.',
     value: ({ invoice }) => (invoice.external_invoice?.refund_due === true ? 'true' : undefined),
   },
 ];
@@ -295,7 +296,7 @@ const INVOICE_TOTALS: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   {
     name: 'due_amount',
     description:
-      'What is to be paid, in the major unit and rounded to the minor one, the same on each of its rows.',
+      'The amount to pay, in the major unit, rounded to the minor unit; repeated on every row of the invoice.',
     value: ({ invoice }) => majorUnits(invoice.payable_amount, invoice.credit_type),
   },
   {

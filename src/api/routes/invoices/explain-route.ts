@@ -31,7 +31,7 @@ const baseSchema = z
     include_composite_spend: z.boolean(),
     exclude_free_usage: z.boolean(),
     counted_lines: z.array(countedLine).meta({
-      description: 'What it counts of each line, in its own time; at most 100 lines.',
+      description: 'The amounts that it counts per line and time; at most 100 lines.',
     }),
     counted_lines_left_out: z.int().optional(),
     base_at_start: exactValue.optional().meta({ description: 'Since the start of the billing period.' }),
@@ -46,7 +46,8 @@ const explanationSchema = z
     counted_up_to: timestamp.optional().meta({
       type: 'string',
       format: 'date-time',
-      description: 'Of a line of a consolidated invoice, whose origins count up to separate moments.',
+      description:
+        'For a line of a consolidated invoice, whose original invoices count events up to different times.',
     }),
     kind: z.enum([
       'usage',
@@ -62,24 +63,24 @@ const explanationSchema = z
     composite: baseSchema.optional(),
     price: priceSchema.optional(),
     part_of_period: z.object({ starting_at: timestamp, ending_before: timestamp }).optional().meta({
-      description: 'Of a prorated charge of a subscription: the billing period of which it charges a part.',
+      description: 'For a prorated subscription charge: the full billing period.',
     }),
     minimum: exactValue.optional(),
     charged: exactValue
       .optional()
-      .meta({ description: 'Of a minimum: the total of the percentages, in the currency.' }),
+      .meta({ description: 'For a minimum: the total of the percentages, in the currency.' }),
     counted_lines: z
       .array(countedLine)
       .optional()
-      .meta({ description: 'Of a conversion: at most 100 lines.' }),
+      .meta({ description: 'For a conversion: the converted lines, at most 100.' }),
     counted_lines_left_out: z.int().optional(),
     share: shareSchema.optional().meta({
-      description: 'Where balances pay: which units this line charges, and who pays for them.',
+      description: 'If balances pay: the units that this line charges, and the payer.',
     }),
-    covered_line: countedLine.optional().meta({ description: 'What an applied line takes back.' }),
+    covered_line: countedLine.optional().meta({ description: 'The amount that an applied line takes back.' }),
     formula: z.array(z.string()).meta({ description: 'The calculation, step by step, with its figures.' }),
     is_reproduced: z.boolean().optional().meta({
-      description: 'Whether the figures give the line; absent where they are not all known.',
+      description: 'True if the figures reproduce the line; absent if some are unknown.',
     }),
   })
   .meta({ id: 'LineExplanation' });
@@ -102,8 +103,7 @@ export function explainRoute(deps: BillingContext): RouteDefinition {
       counted_up_to: timestamp.optional().meta({
         type: 'string',
         format: 'date-time',
-        description:
-          'Events that were ingested later do not count. Absent where there is none, or it is not known.',
+        description: 'Events ingested later do not count. Absent if there is no such limit or it is unknown.',
       }),
     }),
     errors: [400, 404, 413],

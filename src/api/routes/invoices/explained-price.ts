@@ -18,7 +18,7 @@ export const priceSchema = z
       })
       .optional()
       .meta({ description: 'The rate of the card in force; absent if only an override sets the price.' }),
-    list_price: exactValue.optional().meta({ description: 'Of the tier of this line.' }),
+    list_price: exactValue.optional().meta({ description: 'The price in the tier of this line.' }),
     override: z
       .object({
         id: uuid,

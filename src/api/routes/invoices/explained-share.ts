@@ -21,16 +21,18 @@ export const shareSchema = z
         decided_by: z
           .enum(BURN_DOWN_CRITERIA)
           .optional()
-          .meta({ description: 'In what it differs from the one before it; absent for the first.' }),
-        before_invoice: exactValue.meta({ description: 'What it had before this invoice.' }),
-        other_lines: exactValue.meta({ description: 'What it pays for other lines of the invoice.' }),
+          .meta({ description: 'The reason for coming after the previous balance; absent for the first.' }),
+        before_invoice: exactValue.meta({ description: 'The balance before this invoice.' }),
+        other_lines: exactValue.meta({
+          description: 'The amount that it pays for other lines of the invoice.',
+        }),
         after_invoice: exactValue,
       })
       .optional()
-      .meta({ description: 'The balance that pays; absent for what no balance covers.' }),
+      .meta({ description: 'The paying balance; absent for units that no balance covers.' }),
     ranges: z
       .array(z.object({ above: exactValue, up_to: exactValue, amount: exactValue }))
-      .meta({ description: 'Of the quantity, base or units: which of them are charged here.' }),
+      .meta({ description: 'The range of the quantity, base or units that is charged here.' }),
   })
   .meta({ id: 'ExplainedShare' });
 

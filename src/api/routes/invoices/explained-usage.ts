@@ -13,15 +13,15 @@ export const usageSchema = z
     metric: explainedMetric.optional(),
     grouped_by: z
       .array(z.string())
-      .meta({ description: 'Properties of which each combination is a separate line.' }),
+      .meta({ description: 'Properties whose combinations are separate lines.' }),
     usage_filter: z.object({ group_key: z.string(), group_values: z.array(z.string()) }).optional(),
     evaluated: z.enum(['HOUR', 'SERVICE_PERIOD']).meta({
-      description: 'When the metric is evaluated: at the end of every hour, or at the ends of its time.',
+      description: 'When the metric is evaluated: at the end of every hour, or at the end of its period.',
     }),
-    counted_from: timestamp.meta({ description: 'Values and counter start at 0 here.' }),
+    counted_from: timestamp.meta({ description: 'The time at which values and counter start at 0.' }),
     event_count: exactValue.meta({
       type: 'number',
-      description: 'Events that match, in the time of the line. Of a SQL metric: all events of the customer.',
+      description: 'Matching events in the time of the line. For a SQL metric: all events of the customer.',
     }),
     value_at_start: exactValue.meta({ type: 'number', description: 'V, the value of the metric so far.' }),
     value_at_end: exactValue,
@@ -35,7 +35,8 @@ export const usageSchema = z
       })
       .optional(),
     continued: z.object({ at: timestamp, value: exactValue, quantity: exactValue }).optional().meta({
-      description: 'Where value and quantity continue from another metric, filter, conversion or rounding.',
+      description:
+        'Present if value and quantity continue from another metric, filter, conversion or rounding.',
     }),
     quantity_at_start: exactValue.meta({
       type: 'number',

@@ -14,7 +14,10 @@ export const externalInvoiceSchema = z
     issued_at_timestamp: timestamp.optional(),
     external_status: z.enum(EXTERNAL_STATUSES).optional(),
     pdf_url: z.string().optional(),
-    payment_url: z.string().optional().meta({ description: 'Where the customer can pay it.' }),
+    payment_url: z
+      .string()
+      .optional()
+      .meta({ description: 'The page on which the customer can pay the invoice.' }),
     tax: z
       .object({
         total_tax_amount: exactValue.optional(),
@@ -26,14 +29,14 @@ export const externalInvoiceSchema = z
     invoiced_sub_total: exactValue.optional(),
     billing_provider_error: z.string().optional(),
     amount_paid: exactValue.optional().meta({
-      description: 'Money, and credit of the customer at the provider, that has paid it.',
+      description: 'The amount that was paid, by money or by credit of the customer at the provider.',
     }),
-    payment_error: z.string().optional().meta({ description: 'Why its last payment has failed.' }),
+    payment_error: z.string().optional().meta({ description: 'Why the last payment failed.' }),
     external_payment_id: z.string().optional(),
     paid_at: timestamp.optional(),
     refund_due: z.literal(true).optional().meta({
       description:
-        'It is voided here and was paid there: `POST /v1/invoices/refunded` reports that it was given back.',
+        'True if the invoice is voided here and was paid at the provider. Report its refund with `POST /v1/invoices/refunded`.',
     }),
   })
   .meta({ id: 'ExternalInvoice' });

@@ -42,7 +42,8 @@ const line = z
       .max(SUBTOTALS_MAX)
       .nullish()
       .meta({
-        description: 'Instead of the quantity; each within one hour, or day, of breakdown_granularity.',
+        description:
+          'Instead of the quantity: quantities by time, each within one hour or day of breakdown_granularity.',
       }),
   })
   .meta({ id: 'HistoricalContractUsageInvoiceLineItemInput' });

@@ -34,13 +34,13 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
   ...timeShape,
   has_warnings: queryBoolean
     .optional()
-    .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
+    .meta({ description: 'If true, invoices with warnings only; if false, invoices without warnings only.' }),
   external_status: enumIn(EXTERNAL_STATUSES).optional().meta({
-    description: 'Only issued invoices with this status at their billing provider.',
+    description: 'Issued invoices with this status at their billing provider.',
   }),
   refund_due: queryBoolean.optional().meta({
     description:
-      'Only voided invoices that are paid at their billing provider and not given back, or only the others.',
+      'If true, voided invoices whose payment at the billing provider was not refunded; if false, all others.',
   }),
   sort,
   ...shownShape,
@@ -64,10 +64,10 @@ function listRoute(deps: BillingContext): RouteDefinition {
     errors: [400, 429],
     handler: async ({ query }) => {
       if (query.status === 'DRAFT' && query.external_status !== undefined) {
-        throw invalid(['externalStatus'], 'is of issued invoices: no provider has a draft');
+        throw invalid(['externalStatus'], 'requires issued invoices: no provider has a draft');
       }
       if (query.status === 'DRAFT' && query.refund_due !== undefined) {
-        throw invalid(['refundDue'], 'is of issued invoices: no draft is paid');
+        throw invalid(['refundDue'], 'requires issued invoices: no draft is paid');
       }
       const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
       return invoicePage(page, await viewOf(deps, page.rows, query));
@@ -148,8 +148,7 @@ function regenerateRoute(deps: BillingContext): RouteDefinition {
     body: z.object({
       id: uuid,
       collect_again: z.boolean().optional().meta({
-        description:
-          'Whether the new invoice is collected although its customer has paid for the voided one.',
+        description: 'If true, the new invoice is collected although the customer has paid the voided one.',
       }),
     }),
     response: createdId,
@@ -165,7 +164,7 @@ function refundedRoute(deps: BillingContext): RouteDefinition {
     method: 'post',
     path: '/v1/invoices/refunded',
     operationId: 'reportRefund',
-    summary: 'Report that what was paid for a voided invoice was given back',
+    summary: 'Report the refund of a voided invoice',
     description:
       'For voided invoices with `external_invoice.refund_due`. Nothing is done at the billing provider: give it back there ' +
       'first. After that the invoice is regenerated like any other. Reporting it again changes nothing.',

@@ -27,11 +27,11 @@ const lateInvoice = z
     unbilled_late_usage: z
       .array(lateUsageSchema)
       .nullable()
-      .meta({ description: 'As of the invoice: at most 100 entries; null where it is not known.' }),
+      .meta({ description: 'As on the invoice: at most 100 entries; null if unknown.' }),
     unbilled_late_usage_left_out: z
       .int()
       .optional()
-      .meta({ description: 'How many more there are; absent for none.' }),
+      .meta({ description: 'Number of further entries; absent if there are none.' }),
   })
   .meta({ id: 'LateInvoice' });
 

@@ -35,7 +35,7 @@ export const lineItemSchema = z
   .object({
     id: uuid.meta({
       description:
-        'The same whenever the invoice is computed, when it is issued, and in the windows of its breakdown.',
+        'Stable whenever the invoice is computed, when it is issued, and in the windows of its breakdown.',
     }),
     name: z.string(),
     type: z.string().meta({
@@ -78,7 +78,7 @@ export const lineItemSchema = z
       }),
     metadata: z.string().optional().meta({
       description:
-        'Of a professional service, as requested; of a charge added to the invoice, its description.',
+        'For a professional service, the requested name; for a charge added to the invoice, its description.',
     }),
     commit_id: uuid.optional().meta({
       description:
@@ -89,7 +89,7 @@ export const lineItemSchema = z
       .object({ id: uuid })
       .optional()
       .meta({ description: 'The postpaid commit whose shortfall a `commit_purchase` line bills.' }),
-    commit_segment_id: uuid.optional().meta({ description: 'Of its access schedule.' }),
+    commit_segment_id: uuid.optional().meta({ description: 'The segment of the access schedule.' }),
     commit_type: z
       .string()
       .optional()
@@ -102,7 +102,7 @@ export const lineItemSchema = z
       .object({ id: uuid, type: z.enum(COMMIT_TYPES) })
       .optional()
       .meta({
-        description: 'The commit or credit that pays for the line, or of which it is the application.',
+        description: 'The commit or credit that pays for the line or that the line applies.',
       }),
     commit_custom_fields: customFields.optional(),
     ...groupValuesShape,
@@ -110,7 +110,7 @@ export const lineItemSchema = z
     origin: z
       .object({ line_item_id: uuid, invoice_id: uuid, contract_id: uuid, customer_id: uuid })
       .optional()
-      .meta({ description: 'Of a line on a `USAGE_CONSOLIDATED` invoice: where it comes from.' }),
+      .meta({ description: 'On a `USAGE_CONSOLIDATED` invoice: the source of the line.' }),
     sub_line_items: z.array(z.never()),
   })
   .meta({ id: 'InvoiceLineItem' });

@@ -30,15 +30,15 @@ import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output
 const invoiceShape = {
   id: uuid,
   customer_id: uuid,
-  customer_name: z.string().optional().meta({ description: 'Of the customer as it is called now.' }),
+  customer_name: z.string().optional().meta({ description: 'The current name of the customer.' }),
   customer_external_id: z
     .string()
     .optional()
-    .meta({ description: 'The first ingest alias of the customer, else its id; as it is now.' }),
+    .meta({ description: 'The current first ingest alias of the customer, or its id if there is none.' }),
   contract_id: uuid,
   type: z.string().meta({ description: '`USAGE`, `SCHEDULED` or `USAGE_CONSOLIDATED`.' }),
   status: z.string().meta({ description: '`DRAFT`, `FINALIZED` or `VOID`.' }),
-  start_timestamp: timestamp.optional().meta({ description: 'Of usage invoices: their billing period.' }),
+  start_timestamp: timestamp.optional().meta({ description: 'The billing period of a usage invoice.' }),
   end_timestamp: timestamp.optional(),
   issued_at: timestamp.meta({
     type: 'string',
@@ -59,18 +59,18 @@ const invoiceShape = {
   }),
   regenerated_from_invoice_id: uuid
     .optional()
-    .meta({ description: 'The voided invoice that this one was computed again for.' }),
+    .meta({ description: 'The voided invoice that this one replaces.' }),
   payer: z
     .object({ contract_id: uuid, customer_id: uuid })
     .optional()
-    .meta({ description: 'Of usage invoices in a hierarchy: who pays.' }),
+    .meta({ description: 'The payer of a usage invoice in a hierarchy.' }),
   constituent_invoices: z
     .array(z.object({ invoice_id: uuid, contract_id: uuid, customer_id: uuid }))
     .optional()
-    .meta({ description: 'Of a `USAGE_CONSOLIDATED` invoice: the invoices whose lines it has.' }),
+    .meta({ description: 'For a `USAGE_CONSOLIDATED` invoice: the invoices whose lines it combines.' }),
   external_invoice: externalInvoiceSchema
     .nullable()
-    .meta({ description: 'What the billing provider has of it; null where it goes to none.' }),
+    .meta({ description: 'The state of the invoice at its billing provider; null if it has none.' }),
   customer_custom_fields: customFields,
   contract_custom_fields: customFields,
   custom_fields: customFields,
@@ -96,7 +96,7 @@ const previousShape = {
       total: exactValue,
       change: exactValue.meta({
         type: 'number',
-        description: 'What the draft bills more than it; negative: less.',
+        description: 'The increase of the draft over it; negative for a decrease.',
       }),
     })
     .optional()

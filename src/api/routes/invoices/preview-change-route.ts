@@ -85,7 +85,7 @@ async function changeOf(
     throw new Refusal('invalid', 'either edit or add_rates is required');
   }
   if (edit !== undefined) {
-    if (customerId != null) throw invalid(['customerId'], 'is for add_rates; an edit names its customer');
+    if (customerId != null) throw invalid(['customerId'], 'requires add_rates; an edit names its customer');
     return {
       kind: 'edit',
       edit: {

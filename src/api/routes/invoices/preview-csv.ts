@@ -56,7 +56,7 @@ const COLUMNS: readonly CsvColumn<Row>[] = [
   },
   {
     name: 'difference',
-    description: 'What would be billed more; negative: less.',
+    description: 'The increase of the billed amount; negative for a decrease.',
     value: ({ invoice }) => invoice?.difference,
   },
 ];

@@ -16,7 +16,7 @@ const differenceSchema = z
   .object({
     contract_id: uuid,
     start_timestamp: timestamp.meta({
-      description: 'Of the billing period, or the date of a scheduled invoice.',
+      description: 'Start of the billing period, or the date of a scheduled invoice.',
     }),
     end_timestamp: timestamp,
     credit_type: creditType,
@@ -28,15 +28,14 @@ const differenceSchema = z
     preview_total: exactValue
       .optional()
       .meta({ type: 'number', description: 'Absent if there would be no invoice.' }),
-    preview_warning_count: z
-      .int()
-      .optional()
-      .meta({ description: 'Entries of `warnings` that it would have.' }),
+    preview_warning_count: z.int().optional().meta({ description: 'The warnings that it would have.' }),
     difference: exactValue.meta({
       type: 'number',
-      description: 'What would be billed more; negative: less.',
+      description: 'The increase of the billed amount; negative for a decrease.',
     }),
-    invoice: invoiceSchema.optional().meta({ description: 'As it would be, with `include_invoices`.' }),
+    invoice: invoiceSchema
+      .optional()
+      .meta({ description: 'The resulting invoice, with `include_invoices`.' }),
   })
   .meta({ id: 'InvoiceDifference' });
 

@@ -23,7 +23,7 @@ const body = z
       description:
         'Invoices whose billing period shares time with the range are checked, and scheduled invoices dated in it.',
     }),
-    customer_id: uuid.nullish().meta({ description: 'All customers, unless given.' }),
+    customer_id: uuid.nullish().meta({ description: 'Default: all customers.' }),
   })
   .meta({ id: 'ReconcileRequest' });
 
@@ -46,15 +46,20 @@ const differenceSchema = z
     contract_id: uuid,
     line_number: z.int().optional().meta({ description: 'From 1, in the order of the invoice.' }),
     line_name: z.string().optional(),
-    starting_at: timestamp.optional().meta({ description: 'Of the hour or the day.' }),
+    starting_at: timestamp.optional().meta({ description: 'Start of the hour or the day.' }),
     ending_before: timestamp.optional(),
     field: z.enum(['quantity', 'unit_price', 'total', 'value']).optional(),
-    expected: amount.meta({ description: 'What follows from the rest of the data; absent for nothing.' }),
-    found: amount.meta({ description: 'What is stored or shown; absent for nothing.' }),
+    expected: amount.meta({
+      description: 'The expected value, computed from the rest of the data; absent if nothing is expected.',
+    }),
+    found: amount.meta({ description: 'The stored or shown value; absent if there is none.' }),
   })
   .meta({ id: 'ReconciledDifference' });
 
-const leftOut = z.int().optional().meta({ description: 'How many more there are; absent for none.' });
+const leftOut = z
+  .int()
+  .optional()
+  .meta({ description: 'Number of further entries; absent if there are none.' });
 
 const customerSchema = z
   .object({
@@ -66,7 +71,7 @@ const customerSchema = z
     late_usage: z.array(lateUsageSchema.extend({ invoice_id: uuid })).meta({
       id: 'ReconciledLateUsage',
       description:
-        'Usage that arrived after its invoice was finalized, and what it would have added. It is no difference.',
+        'Usage that arrived after its invoice was finalized, and the amount it would have added. It is not a difference.',
     }),
     late_usage_left_out: leftOut,
     unchecked: z.array(z.object({ invoice_id: uuid, reason: z.string() })).meta({

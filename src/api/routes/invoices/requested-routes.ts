@@ -75,7 +75,7 @@ function issueDateRoute(deps: BillingContext): RouteDefinition {
     operationId: 'updateInvoiceIssueDate',
     summary: 'Issue the draft of a scheduled invoice at another time',
     description:
-      'Its schedule does not change. A date that has passed issues it at once. Not after the end of the contract.',
+      'The schedule does not change. A date in the past issues the invoice immediately. The date must not be after the end of the contract.',
     body: z.object({ invoice_id: uuid, issue_date: timestamp }),
     response: createdId,
     async handler({ body }) {

@@ -31,7 +31,7 @@ export function revenueRoute(deps: BillingContext): RouteDefinition {
     method: 'get',
     path: '/v1/revenue',
     operationId: 'listRevenue',
-    summary: 'List what invoices bill day by day, of all customers',
+    summary: 'List the billed amounts of all customers by day',
     description:
       'The totals of the daily breakdowns of all drafts and finalized invoices, for a page of the customers that are ' +
       `not archived, or for one. A scheduled invoice is on the day of its issue. At most ${DAYS_MAX} days. Drafts are computed while it is read.`,

@@ -49,11 +49,12 @@ export const timeShape = {
       'period ends (an end at midnight of the first: the month before); a scheduled invoice that of `issued_at`.',
   }),
   starting_on: timestamp.optional().meta({
-    description: 'Only billing periods that start at or after this, or scheduled invoices of such a date.',
+    description:
+      'Invoices whose billing period starts at or after this time, or scheduled invoices with such a date.',
   }),
   ending_before: timestamp.optional().meta({
     description:
-      'Only billing periods that end at or before this, or scheduled invoices with a date before it.',
+      'Invoices whose billing period ends at or before this time, or scheduled invoices dated before it.',
   }),
 };
 
@@ -127,7 +128,7 @@ function getRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}',
     operationId: 'getInvoice',
     summary: 'Read an invoice',
-    description: 'A finalized one with the usage of its period that arrived too late for it.',
+    description: 'A finalized invoice includes the usage of its period that arrived too late.',
     tags: ['Invoices'],
     scope: 'read',
     params: z.object({ customer_id: uuid, invoice_id: uuid }),

@@ -26,7 +26,7 @@ const body = z.object({
     .meta({ description: 'Properties of events. They need not be group keys of metrics.' }),
   window_size: enumIn(['DAY', 'NONE']).default('NONE').meta({ description: '`NONE`: whole invoices.' }),
   status: enumIn(['DRAFT', 'FINALIZED', 'VOID']).optional().meta({
-    description: 'Without it, drafts and finalized invoices.',
+    description: 'Default: drafts and finalized invoices.',
   }),
   credit_type_id: uuid.optional(),
   sort,

@@ -34,7 +34,7 @@ const warningSchema = z
         'metric that needs too much time or memory; and `not_computed`: lines and totals of this draft are missing. ' +
         '`unrated_terms`: terms of the contract that the version which issued the invoice did not bill.',
     }),
-    message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
+    message: z.string().meta({ description: 'The problem, and how to fix it.' }),
     subscription_id: uuid.optional(),
     product_id: uuid.optional(),
     product_name: z.string().optional(),
@@ -52,7 +52,7 @@ const warningSchema = z
     transaction_ids: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Of the first 100 of these events.' }),
+      .meta({ description: 'Ids of the first 100 of these events.' }),
     line_count: z.int().optional().meta({ description: 'Lines that the product would have.' }),
     term_kind: z
       .string()
@@ -61,7 +61,7 @@ const warningSchema = z
     term_ids: z
       .array(uuid)
       .optional()
-      .meta({ description: 'Of the first 100 of these terms; of a threshold, the id of the contract.' }),
+      .meta({ description: 'Ids of the first 100 of these terms; for a threshold, the id of the contract.' }),
     term_count: z.int().optional().meta({ description: 'How many terms of this kind there are.' }),
   })
   .meta({ id: 'InvoiceWarning' });
@@ -73,7 +73,8 @@ export const lateUsageSchema = z
     ...groupValuesShape,
     quantity: exactValue.meta({
       type: 'number',
-      description: 'Not on the invoice; after conversion and rounding. Negative where it lowers the usage.',
+      description:
+        'The quantity missing on the invoice, after conversion and rounding. Negative if it lowers the usage.',
     }),
     credit_type: creditType.optional(),
     total: exactValue.optional().meta({
@@ -85,7 +86,10 @@ export const lateUsageSchema = z
   })
   .meta({ id: 'UnbilledLateUsage' });
 
-const leftOut = z.int().optional().meta({ description: 'How many more there are; absent for none.' });
+const leftOut = z
+  .int()
+  .optional()
+  .meta({ description: 'Number of further entries; absent if there are none.' });
 
 export const unbilledUsageShape = {
   warnings: z.array(warningSchema).meta({

@@ -46,7 +46,7 @@ export const definitionBody = z.object({
     .array(z.array(name).min(1).max(NAMES_PER_GROUP_KEY_MAX))
     .max(GROUP_KEYS_MAX)
     .nullish()
-    .meta({ description: 'Each inner list is one key of one or several properties.' }),
+    .meta({ description: 'Each inner list is one group key with one or more properties.' }),
 });
 
 /** A query, or filters with an aggregation. Refuses both at once. */

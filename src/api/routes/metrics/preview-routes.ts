@@ -38,7 +38,7 @@ const evaluation = z
       .int()
       .meta({ description: 'More are refused: use granularity `service_period` then.' }),
   })
-  .meta({ id: 'SqlEvaluation', description: 'Of a SQL metric: what the evaluation costs.' });
+  .meta({ id: 'SqlEvaluation', description: 'For a SQL metric: the cost of the evaluation.' });
 
 function evaluationToWire(cost: NonNullable<PreviewedUsage['evaluation']>): z.input<typeof evaluation> {
   const { mode, milliseconds, events, hourlyRows, hourlyRowsMax } = cost;
@@ -52,7 +52,7 @@ export function billableMetricPreviewRoutes(deps: BillingContext): RouteDefiniti
       path: '/v1/billable-metrics/preview',
       operationId: 'previewBillableMetric',
       summary: 'Try a billable metric without creating it',
-      description: 'Answers what the usage of a customer would be if the metric existed. Nothing is stored.',
+      description: 'Returns the usage that a customer would have if the metric existed. Nothing is stored.',
       tags: ['Billable metrics'],
       scope: 'read',
       query: groupsQuery,

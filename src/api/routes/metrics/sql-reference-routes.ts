@@ -13,7 +13,7 @@ const sqlFunction = z
     synonyms: z.array(z.string()),
     is_hourly: z.boolean().meta({
       description:
-        'Whether a query with it can be carried along the hours; otherwise it is evaluated at each.',
+        'If true, a query with it is computed incrementally; otherwise it is evaluated again for every hour.',
     }),
   })
   .meta({ id: 'SqlFunction' });
@@ -28,7 +28,7 @@ const sqlReference = z.object({
           columns: z.array(z.object({ name: z.string(), type: z.string(), description: z.string() })),
         }),
       )
-      .meta({ description: 'What queries across customers (`POST /v1/sql`) read.' }),
+      .meta({ description: 'Views for queries across customers (`POST /v1/sql`).' }),
     functions: z.array(sqlFunction),
   }),
 });

@@ -28,11 +28,11 @@ const properties = {
     .meta({ description: 'Tell schedules of the same name apart.' }),
 };
 const asked = {
-  covering_date: timestamp.nullish().meta({ description: 'Only the segment that covers it.' }),
+  covering_date: timestamp.nullish().meta({ description: 'The segment that covers this time.' }),
 };
 const written = {
   starting_at: timestamp,
-  ending_before: timestamp.nullish().meta({ description: 'Without it the value has no end.' }),
+  ending_before: timestamp.nullish().meta({ description: 'If omitted, the value has no end.' }),
   value: z
     .unknown()
     .refine((value) => value !== undefined, 'is required')

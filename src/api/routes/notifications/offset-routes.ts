@@ -99,7 +99,7 @@ function listRoute(deps: NotificationContext): RouteDefinition {
     path: '/v2/notifications/offset/list',
     operationId: 'listOffsetNotifications',
     summary: 'List offset notifications',
-    description: 'In the order in which they were created.',
+    description: 'In the order of creation.',
     tags,
     scope: 'read',
     body: z

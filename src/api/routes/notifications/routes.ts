@@ -33,7 +33,8 @@ function listRoute({ db }: NotificationContext): RouteDefinition {
     path: '/v2/notifications/system/list',
     operationId: 'listSystemNotifications',
     summary: 'List system notifications',
-    description: 'Every lifecycle event of contracts, commits and credits, on or off. There is one page.',
+    description:
+      'Lists every lifecycle event of contracts, commits and credits, switched on or off, on a single page.',
     tags,
     scope: 'read',
     response: z.object({ data: z.array(systemNotification), cursor: z.string().nullable() }),

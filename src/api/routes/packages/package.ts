@@ -38,7 +38,7 @@ const header = {
   netPaymentTermsDays: paymentTermsDays,
   spendLimit: optional(spendLimit),
   rateCardId: optional(id),
-  rateCardAlias: described('The card that the alias means where the contract starts.', optional(text)),
+  rateCardAlias: described('Resolved to a rate card when the contract starts.', optional(text)),
   duration: described('Left out: contracts have no end.', optional(duration)),
   multiplierPrioritization,
   scheduledChargesOnUsageInvoices: onUsageInvoices,
@@ -59,9 +59,9 @@ const fields = {
   name: text,
   uniquenessKey,
   aliases: noted(
-    'As they hold: one that another package took over ends there.',
+    'Effective times: an alias ends when another package takes it over.',
     described(
-      'An alias has one holder at a time; the package that got it last takes it over.',
+      'An alias belongs to one package at a time; the latest assignment wins.',
       defaulted(list(alias, { max: ALIASES_MAX }), []),
     ),
   ),

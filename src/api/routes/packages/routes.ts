@@ -89,7 +89,8 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/packages/archive',
     operationId: 'archivePackage',
     summary: 'Archive a package',
-    description: 'It takes no new contracts; those created from it continue. Cannot be undone.',
+    description:
+      'No new contracts can be created from the package; existing contracts continue. Cannot be undone.',
     scope: 'write',
     body: z.object({ package_id: uuid }),
     response: createdId,
@@ -123,10 +124,12 @@ function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
       package_id: uuid,
       starting_at: timestamp
         .nullish()
-        .meta({ description: 'Only contracts that start at or after it. Not with covering_date.' }),
+        .meta({
+          description: 'Contracts that start at or after this time. Cannot be combined with covering_date.',
+        }),
       covering_date: timestamp
         .nullish()
-        .meta({ description: 'Only contracts in force then. Not with starting_at.' }),
+        .meta({ description: 'Contracts in force at this time. Cannot be combined with starting_at.' }),
       include_archived: z.boolean().nullish().meta({ description: 'Default: false.' }),
     }),
     response: pageOf(contractSummary),

@@ -83,7 +83,7 @@ function billableRoute(deps: RowContext): RouteDefinition {
     path: '/v1/customers/setBillableStatus',
     operationId: 'setBillableStatus',
     summary: 'Decide whether the invoices of a customer are delivered to a billing provider',
-    description: 'Invoices that are issued from now on. What is delivered already stays where it is.',
+    description: 'Applies to invoices issued from now on. Delivered invoices stay at the provider.',
     tags: ['Customers'],
     scope: 'write',
     body: z.object({ customer_id: uuid, billable_status: z.enum(BILLABLE_STATUSES) }),

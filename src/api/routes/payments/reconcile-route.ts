@@ -23,10 +23,10 @@ import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts
 const sumSchema = z
   .object({
     month: z.string().meta({
-      description: 'Of the invoices, such as 2026-11, as the filter `month` of lists has it.',
+      description: 'The month of the invoices, such as 2026-11, as in the filter `month` of lists.',
     }),
     billing_provider: z.enum(BILLING_PROVIDERS),
-    external_status: z.enum(EXTERNAL_STATUSES).meta({ description: 'As the provider has it now.' }),
+    external_status: z.enum(EXTERNAL_STATUSES).meta({ description: 'The current state at the provider.' }),
     currency: z.string().meta({ description: 'Its code.' }),
     credit_type_id: uuid,
     invoice_count: z.int(),
@@ -35,7 +35,7 @@ const sumSchema = z
         'Voided invoices are left out. Unit: that of the credit type: US cents for `USD (cents)`, whole units of every other one.',
     }),
     at_provider: exactValue.meta({
-      description: 'Sub-totals of what is to be paid there, or was. Unit: as `billed`.',
+      description: 'Sub-totals of paid and payable invoices at the provider. Unit: as `billed`.',
     }),
   })
   .meta({ id: 'ReconciledDeliveries' });
@@ -72,7 +72,7 @@ export function reconcileProvidersRoute(deps: BillingContext): RouteDefinition {
     body: z.object({
       starting_on: timestamp,
       ending_before: timestamp,
-      customer_id: uuid.nullish().meta({ description: 'All customers, unless given.' }),
+      customer_id: uuid.nullish().meta({ description: 'Default: all customers.' }),
     }),
     wireWords: { range: 'ending_before' },
     response: pageOf(sumSchema).extend({ differences: z.array(differenceSchema) }),

@@ -79,8 +79,7 @@ function archiveRoute(deps: BillingContext): RouteDefinition {
     path: '/v1/providers/stripe/accounts/archive',
     operationId: 'archiveStripeAccount',
     summary: 'End the connection to an account of Stripe',
-    description:
-      'Its keys are removed. Nothing further is delivered to it. Archiving it again changes nothing.',
+    description: 'Removes the keys of the account and stops deliveries to it. Archiving is idempotent.',
     scope: 'write',
     body: z.object({ delivery_method_id: uuid }),
     response: z.object({ data: z.object({ delivery_method_id: uuid }) }),

@@ -126,7 +126,7 @@ function archiveRoute(deps: RowContext): RouteDefinition {
     path: '/v1/contract-pricing/products/archive',
     operationId: 'archiveProduct',
     summary: 'Archive a product for good',
-    description: 'Rate cards that have it continue. It takes no new rates.',
+    description: 'Rate cards with the product continue. No new rates can be added for it.',
     scope: 'write',
     body: z.object({ product_id: uuid }),
     response: createdId,

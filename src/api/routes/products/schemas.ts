@@ -73,7 +73,9 @@ export const createProductBody = z
     ...termsInput,
     composite_scope: enumIn(SCOPES)
       .nullish()
-      .meta({ description: 'COMPOSITE only: the spend of its contract. No other scope is supported.' }),
+      .meta({
+        description: 'For COMPOSITE products: the spend of the contract. No other scope is supported.',
+      }),
     custom_fields: customFields.optional(),
   })
   .meta({ id: 'CreateProduct' });
@@ -125,7 +127,7 @@ const productVersion = z
 
 const productUpdate = z
   .object({ ...productTerms, starting_at: timestamp })
-  .meta({ id: 'ProductUpdate', description: 'What was changed, and nothing else.' });
+  .meta({ id: 'ProductUpdate', description: 'The changed fields only.' });
 
 export const productSchema = z
   .object({
@@ -134,7 +136,7 @@ export const productSchema = z
     archived_at: timestamp.nullable(),
     initial: productVersion,
     current: productVersion.meta({ description: 'The version in force now.' }),
-    updates: z.array(productUpdate).meta({ description: 'All changes by start, also those still to come.' }),
+    updates: z.array(productUpdate).meta({ description: 'All changes by start, including future ones.' }),
     custom_fields: customFields,
   })
   .meta({ id: 'Product' });

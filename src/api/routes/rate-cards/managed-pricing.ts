@@ -25,9 +25,12 @@ const selected = z
 
 export const managedPricing = z
   .object({
-    providers: z.array(z.string()).nullish().meta({ description: 'Only models of these; all by default.' }),
-    models: selected.nullish().meta({ description: 'Only these; all models by default.' }),
-    markups: selected.nullish().meta({ description: 'Of single models, where `models` is not given.' }),
+    providers: z
+      .array(z.string())
+      .nullish()
+      .meta({ description: 'Models of these providers. Default: all.' }),
+    models: selected.nullish().meta({ description: 'These models only. Default: all.' }),
+    markups: selected.nullish().meta({ description: 'Markups of single models, if `models` is not given.' }),
     default_markup: markup.nullish().meta({
       description: 'A fraction, for models without a separate markup and for later models.',
     }),
@@ -45,12 +48,15 @@ export const managedPricingUpdate = z
     starting_at: hourAlignedTimestamp.nullish().meta({
       description: 'When the changes take effect, on a full hour in UTC. Default: this hour.',
     }),
-    markups: selected.nullish().meta({ description: 'Of models on the card.' }),
-    default_markup: markup.nullish().meta({ description: 'Of models that come later.' }),
+    markups: selected.nullish().meta({ description: 'Markups of models on the card.' }),
+    default_markup: markup.nullish().meta({ description: 'The markup of models added later.' }),
     add_models: selected.nullish(),
     remove_models: z.array(z.string()).max(MODELS_MAX).nullish(),
     reprice: z.enum(REPRICE_MODES).nullish(),
-    adopt_prices: z.boolean().nullish().meta({ description: 'Adopts what `pendingRepricing` lists.' }),
+    adopt_prices: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Adopts the price changes that `pendingRepricing` lists.' }),
   })
   .meta({ id: 'UpdateManagedPricing' });
 

@@ -16,7 +16,9 @@ export const rateSelectors = z
         product_tags: z.array(z.string()).nullish().meta({ description: 'Products with one of these tags.' }),
         billing_frequency: enumIn(BILLING_FREQUENCIES).nullish(),
         pricing_group_values: groupValues.nullish().meta({ description: 'Rates with exactly these pairs.' }),
-        partial_pricing_group_values: groupValues.nullish().meta({ description: 'Rates with at least these pairs.' }),
+        partial_pricing_group_values: groupValues
+          .nullish()
+          .meta({ description: 'Rates with at least these pairs.' }),
       })
       .meta({ id: 'RateSelector', description: 'A rate matches if it meets every condition that is given.' }),
   )

@@ -51,7 +51,7 @@ const aliases = z
     }),
   )
   .nullish()
-  .meta({ description: 'An alias has one holder at a time; the card that got it last takes it over.' });
+  .meta({ description: 'An alias belongs to one card at a time; the latest assignment wins.' });
 
 const createBody = z
   .object({
@@ -74,11 +74,12 @@ const updateBody = z
     description: z.string().nullish().meta({ description: 'Null clears it.' }),
     aliases: aliases.meta({ description: 'All that the card is assigned from now on.' }),
     add_credit_type_conversions: conversions.meta({
-      description: 'Of units that the card does not convert yet: a conversion never changes.',
+      description:
+        'Conversions of units that the card does not convert yet. An existing conversion never changes.',
     }),
-    managed_pricing: managedPricingUpdate.nullish().meta({ description: 'Of managed rate cards.' }),
+    managed_pricing: managedPricingUpdate.nullish().meta({ description: 'For managed rate cards.' }),
   })
-  .meta({ id: 'UpdateRateCard', description: 'What is left out stays as it is.' });
+  .meta({ id: 'UpdateRateCard', description: 'Omitted fields stay as they are.' });
 
 const rateCard = z
   .object({
@@ -193,8 +194,7 @@ function changeRoutes(deps: RowContext): RouteDefinition[] {
       path: '/v1/contract-pricing/rate-cards/archive',
       operationId: 'archiveRateCard',
       summary: 'Archive a rate card',
-      description:
-        'It takes no new contracts; those that it has continue. Archiving it again changes nothing.',
+      description: 'No new contracts can use the card; existing contracts continue. Archiving is idempotent.',
       scope: 'write',
       body: z.object({ id: uuid }),
       response: createdId,

@@ -8,7 +8,7 @@ import type { Sandbox } from '../route-context.ts';
 
 const clockAnswer = z
   .object({ data: z.object({ now: timestamp }) })
-  .meta({ id: 'SandboxClock', description: 'What the clock of a sandbox shows.' });
+  .meta({ id: 'SandboxClock', description: 'The time of the sandbox clock.' });
 
 export function sandboxRoutes(clock: Clock, sandbox: Sandbox): RouteDefinition[] {
   return [

@@ -29,13 +29,11 @@ export interface ServiceParts {
 
 const TAGS = ['Service'];
 
-const checks = z
-  .record(z.string(), z.boolean())
-  .meta({ description: 'Whether each part answers, by its name.' });
+const checks = z.record(z.string(), z.boolean()).meta({ description: 'The state of each part, by name.' });
 
 const notReady = z
   .object({ message: z.string(), checks: checks.optional() })
-  .meta({ id: 'NotReady', description: 'A refusal that says what is missing.' });
+  .meta({ id: 'NotReady', description: 'An error that names what is missing.' });
 
 export function serviceRoutes(deps: ServiceParts): RouteDefinition[] {
   return [
@@ -66,8 +64,8 @@ function readinessRoute(deps: ServiceParts): RouteDefinition {
     method: 'get',
     path: '/readyz',
     operationId: 'readiness',
-    summary: 'Can it take requests?',
-    description: '200 when both stores answer and no stored event is missing, else 503 with what to do.',
+    summary: 'Check whether the service is ready for requests',
+    description: '200 if both stores answer and no stored event is missing; otherwise 503 with what to do.',
     tags: TAGS,
     scope: 'public',
     errors: [503],

@@ -13,7 +13,7 @@ const savedQuery = z
     id: uuid,
     name: z.string(),
     sql: z.string(),
-    saved_by: z.string().meta({ description: 'The name of the token that saved it last.' }),
+    saved_by: z.string().meta({ description: 'The name of the token that last saved the query.' }),
     saved_at: timestamp,
   })
   .meta({ id: 'SavedQuery' });

@@ -20,10 +20,10 @@ const status = z
         description: 'When the last event came; null if none came within a day.',
       }),
       last_minute: count.meta({
-        description: 'Events that came within the last minute, of those that happened in the last two days.',
+        description: 'Events of the last two days that arrived within the last minute.',
       }),
       last_day: count.meta({
-        description: 'Within the last 24 hours, of those that happened in the last two days.',
+        description: 'Events of the last two days that arrived within the last 24 hours.',
       }),
       window_days: count.meta({ description: 'How far back events are accepted, and ids remembered.' }),
     }),
@@ -73,7 +73,7 @@ function statusRoute(deps: RouteContext): RouteDefinition {
     method: 'get',
     path: '/v1/system/status',
     operationId: 'getSystemStatus',
-    summary: 'Read what the service does at present',
+    summary: 'Get the current state of the service',
     description: 'Events that came lately and jobs that wait. Figures of a process are in `/metrics`.',
     tags,
     scope: 'read',
@@ -123,7 +123,8 @@ function retryRoute(deps: RouteContext): RouteDefinition {
     path: '/v1/system/retryJob',
     operationId: 'retryJob',
     summary: 'Try a failed job again at once',
-    description: 'Instead of when its next attempt is due. 404 where the job is done by now.',
+    description:
+      'Retries the job immediately instead of at its next attempt. 404 if the job is already done.',
     tags,
     scope: 'write',
     body: z.strictObject({ id: z.int().min(1).max(Number.MAX_SAFE_INTEGER) }).meta({ id: 'RetryJob' }),

@@ -17,11 +17,11 @@ const margin = z
     day: timestamp.meta({ description: 'Its start, in UTC.' }),
     provider: z.string(),
     model: z.string().meta({ description: 'Id in the catalogue.' }),
-    tokens: exactValue.meta({ description: 'Of all kinds, as billed.' }),
+    tokens: exactValue.meta({ description: 'Tokens of all kinds, as billed.' }),
     revenue: exactValue.meta({ description: 'US cents, before commits and credits.' }),
     provider_cost: exactValue
       .nullable()
-      .meta({ description: 'US cents; null where the catalogue had no price at the time of some tokens.' }),
+      .meta({ description: 'US cents; null if the catalogue had no price for some tokens at their time.' }),
     margin: exactValue.nullable().meta({ description: 'Revenue without the cost of the provider.' }),
   })
   .meta({ id: 'TokenMargin' });
@@ -33,14 +33,14 @@ const COLUMNS: readonly CsvColumn<MarginWire>[] = [
   { name: 'day', description: 'Start of the day, in UTC.', value: (row) => row.day },
   { name: 'provider', description: 'Provider in the catalogue.', value: (row) => row.provider },
   { name: 'model', description: 'Id in the catalogue.', value: (row) => row.model },
-  { name: 'tokens', description: 'Of all kinds, as billed.', value: (row) => row.tokens },
+  { name: 'tokens', description: 'Tokens of all kinds, as billed.', value: (row) => row.tokens },
   { name: 'revenue', description: 'US cents, before commits and credits.', value: (row) => row.revenue },
   {
     name: 'provider_cost',
-    description: 'US cents; empty where a price is missing.',
+    description: 'US cents; empty if a price is missing.',
     value: (row) => row.provider_cost,
   },
-  { name: 'margin', description: 'Empty where a price is missing.', value: (row) => row.margin },
+  { name: 'margin', description: 'Empty if a price is missing.', value: (row) => row.margin },
 ];
 
 const position = z.object({ customerId: uuid, day: z.int() });
@@ -50,8 +50,8 @@ export function marginRoute(deps: BillingContext): RouteDefinition {
     method: 'get',
     path: '/v1/token-billing/margin',
     operationId: 'listTokenMargins',
-    summary: 'List what tokens were billed and what they cost at their provider, by customer, day and model',
-    description: 'Of drafts and finalized invoices. A page has days of one customer, at most `limit`.',
+    summary: 'List revenue and provider cost of tokens by customer, day and model',
+    description: 'Covers drafts and finalized invoices. A page has at most `limit` days of one customer.',
     tags: ['Token billing'],
     scope: 'read',
     query: pageQuery(position, DAYS_PER_PAGE).extend({

@@ -17,7 +17,7 @@ const unpriced = z
     customer_id: z.string().meta({ description: 'As it was sent.' }),
     provider: z.string(),
     model: z.string(),
-    token_kinds: z.array(z.enum(TOKEN_KINDS)).meta({ description: 'What the events count.' }),
+    token_kinds: z.array(z.enum(TOKEN_KINDS)).meta({ description: 'The quantity that the events count.' }),
     events: z.number(),
     first_timestamp: timestamp,
     last_timestamp: timestamp,

@@ -21,7 +21,8 @@ const tokenShape = {
   name: z.string(),
   scope: z.enum(TOKEN_SCOPES),
   origin: z.enum(['issued', 'api_token']).meta({
-    description: '`api_token`: the one of the variable API_TOKEN, which works while that is set.',
+    description:
+      '`api_token`: the token of the variable API_TOKEN, which is valid while the variable is set.',
   }),
   created_at: timestamp,
   expires_at: endTimestamp.nullable(),
@@ -47,8 +48,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       path: '/v1/tokens',
       operationId: 'listTokens',
       summary: 'List API tokens',
-      description:
-        'Revoked and expired ones too, in the order in which they were created. Without their texts.',
+      description: 'Includes revoked and expired tokens, in the order of creation, without their secrets.',
       tags,
       scope: 'write',
       query: pageQuery(keysetPosition),
@@ -87,7 +87,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       operationId: 'revokeToken',
       summary: 'Revoke an API token',
       description:
-        'It stops working at once, in every process. Doing it again changes nothing. The token of API_TOKEN is refused with 409: change the variable.',
+        'The token stops working immediately in every process. Revoking is idempotent. For the token of API_TOKEN the request fails with 409: change the variable instead.',
       tags,
       scope: 'write',
       body: z.strictObject({ id: uuid }).meta({ id: 'RevokeToken' }),
@@ -101,7 +101,7 @@ export function tokenRoutes(deps: RouteContext): RouteDefinition[] {
       operationId: 'rotateToken',
       summary: 'Replace an API token',
       description:
-        'A new token of the same name and scope; the old one stops working at once. `expires_at` is that of the new one, by default that of the old.',
+        'Creates a token with the same name and scope; the old token stops working immediately. `expires_at` applies to the new token. Default: the expiry of the old token.',
       tags,
       scope: 'write',
       answersSecret: true,

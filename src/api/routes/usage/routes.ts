@@ -63,7 +63,7 @@ export const usageGroup = z
     group_key: z.string().nullable().meta({ deprecated: true, description: 'Null for compound keys.' }),
     group_value: z.string().nullable().meta({ deprecated: true, description: 'Null for compound keys.' }),
     group: z.record(z.string(), z.string().nullable()).optional(),
-    value: exactValue.nullable().meta({ description: 'Null where no event matched.' }),
+    value: exactValue.nullable().meta({ description: 'Null if no event matched.' }),
   })
   .meta({ id: 'UsageGroup' });
 
@@ -79,7 +79,7 @@ const batchBody = z
       .array(uuid)
       .max(BATCH_IDS_MAX)
       .nullish()
-      .meta({ description: 'All that are not archived, unless given.' }),
+      .meta({ description: 'Default: all that are not archived.' }),
     billable_metrics: z
       .array(
         z.object({
@@ -92,14 +92,14 @@ const batchBody = z
                 .min(1)
                 .max(GROUP_VALUES_MAX)
                 .nullish()
-                .meta({ description: 'All values, unless given.' }),
+                .meta({ description: 'Default: all values.' }),
             })
             .nullish(),
         }),
       )
       .max(BATCH_IDS_MAX)
       .nullish()
-      .meta({ description: 'All that are not archived, unless given.' }),
+      .meta({ description: 'Default: all that are not archived.' }),
     window_size: enumIn(USAGE_WINDOW_SIZES),
     starting_on: timestamp.meta({ description: 'At midnight UTC; with hour windows on any full hour.' }),
     ending_before: timestamp.meta({ description: 'At midnight UTC; with hour windows on any full hour.' }),
@@ -113,7 +113,7 @@ const batchRow = z
     billable_metric_name: z.string(),
     start_timestamp: timestamp,
     end_timestamp: timestamp,
-    value: exactValue.nullable().meta({ description: 'Null where no event matched.' }),
+    value: exactValue.nullable().meta({ description: 'Null if no event matched.' }),
     groups: z
       .record(z.string(), exactValue.nullable())
       .optional()
@@ -138,7 +138,7 @@ const groupsCsv = csvTable<z.input<typeof usageGroup>, z.input<typeof usageGroup
         'JSON of the values by name, null for events without the property; empty without a group key.',
       value: (row) => row.group,
     },
-    { name: 'value', description: 'Exact; empty where no event matched.', value: (row) => row.value },
+    { name: 'value', description: 'Exact; empty if no event matched.', value: (row) => row.value },
   ],
   (row) => [row],
   { itemsPerRead: CSV_ROWS_PER_READ },

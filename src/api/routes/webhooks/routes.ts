@@ -57,7 +57,10 @@ const delivery = z
     stored_at: timestamp,
     next_attempt_at: timestamp.nullable().meta({ description: 'Null unless PENDING.' }),
     last_attempt_at: timestamp.nullable(),
-    last_status: z.int().nullable().meta({ description: 'Of the last answer; null if there was none.' }),
+    last_status: z
+      .int()
+      .nullable()
+      .meta({ description: 'Status of the last answer; null if there was none.' }),
     last_answer: z.string().nullable().meta({ description: 'The first 1,000 characters.' }),
     last_error: z.string().nullable(),
   })
@@ -75,7 +78,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       path: '/v1/webhooks',
       operationId: 'listWebhooks',
       summary: 'List webhooks',
-      description: 'Archived ones too, in the order in which they were created. Without their secrets.',
+      description: 'Includes archived webhooks, in the order of creation, without their secrets.',
       tags,
       scope,
       query: pageQuery(keysetPosition),
@@ -99,7 +102,8 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       path: '/v1/webhooks/create',
       operationId: 'createWebhook',
       summary: 'Create a webhook',
-      description: 'It gets the messages of what happens from now on. There may be 50.',
+      description:
+        'The webhook receives messages about events from now on. At most 50 webhooks may be active.',
       tags,
       scope,
       answersSecret: true,
@@ -111,7 +115,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
             .array(z.enum(MESSAGE_TYPES))
             .min(1)
             .nullish()
-            .meta({ description: 'The types of messages that it gets; null or absent: all.' }),
+            .meta({ description: 'The types of messages to send. Null or absent: all types.' }),
         })
         .meta({ id: 'CreateWebhook' }),
       response: webhookWithSecret,
@@ -127,7 +131,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       path: '/v1/webhooks/archive',
       operationId: 'archiveWebhook',
       summary: 'Archive a webhook',
-      description: 'What it has not got yet is cancelled. It cannot be undone.',
+      description: 'Pending deliveries are cancelled. Cannot be undone.',
       tags,
       scope,
       body: byId.meta({ id: 'ArchiveWebhook' }),
@@ -144,7 +148,7 @@ function endpointRoutes(deps: NotificationContext): RouteDefinition[] {
       operationId: 'rotateWebhookSecret',
       summary: 'Replace the secret of a webhook',
       description:
-        'Messages are signed with the new one at once. For a day `webhook-signature` also has a signature with the former one.',
+        'Messages are signed with the new secret immediately. For a day `webhook-signature` also contains a signature with the former secret.',
       tags,
       scope,
       answersSecret: true,
@@ -196,7 +200,8 @@ function deliveryRoutes(deps: NotificationContext): RouteDefinition[] {
       path: '/v1/webhooks/redeliver',
       operationId: 'redeliverWebhookMessages',
       summary: 'Send messages again',
-      description: 'One message, whatever its outcome, or all since an instant that were not acknowledged.',
+      description:
+        'Sends one message again regardless of its outcome, or all unacknowledged messages since a time.',
       tags,
       scope,
       body: z

@@ -43,7 +43,7 @@ import { applicability, fraction, hierarchyAccess, priority, rateTarget } from '
 export const plain = {
   name: described('Shown on invoices.', optional(text)),
   description: optional(anyText),
-  productId: described('A FIXED product, under whose name it is shown.', product),
+  productId: described('A FIXED product, whose name is shown.', product),
   priority: decided(priority),
   rateType: described('Default: LIST_RATE.', decided(rateTarget)),
 };
@@ -95,7 +95,7 @@ const commitFields = {
   invoiceContractId: answered(called('invoice_contract', optional(reference))),
   recurringCommitId: answered(optional(id)),
   rolledOverFrom: answered(optional(record({ commitId: id, contractId: id }))),
-  costBasis: answered(noted('What was paid for a unit of the granted amount.', optional(exact()))),
+  costBasis: answered(noted('The price paid per unit of the granted amount.', optional(exact()))),
 };
 
 const noPaymentGate = kind(
@@ -112,10 +112,13 @@ export const commit = record(
   {
     ...commitFields,
     invoiceSchedule: optional(invoiceSchedule),
-    paymentGate: described('Not here: an edit can add a commit that is withheld until it is paid.', {
-      ...optional(paymentGate),
-      input: noPaymentGate.input,
-    }),
+    paymentGate: described(
+      'Not supported here: an edit can add a commit that is withheld until it is paid.',
+      {
+        ...optional(paymentGate),
+        input: noPaymentGate.input,
+      },
+    ),
     uniquenessKey,
   },
   { id: { sent: 'CommitInput', answered: 'Commit' } },
@@ -166,7 +169,7 @@ export const commitTemplate = record(
     ...templateFields,
     type: purchaseType,
     invoiceSchedule: described(
-      'Required for POSTPAID. A PREPAID commit without one costs nothing.',
+      'Required for POSTPAID. A PREPAID commit without an invoice schedule is free.',
       optional(relativeCommitInvoiceSchedule),
     ),
     rolloverFraction: optional(fraction),

@@ -15,7 +15,7 @@ const ofCustomer = {
   accessSchedule,
   applicability: beside(applicability),
   applicableContractIds: described(
-    'Contracts that it applies to. Default: all of the customer.',
+    'Applicable contracts. Default: all contracts of the customer.',
     optionalMany(list(id, { max: 1_000 }), []),
   ),
   customFields,
@@ -33,7 +33,7 @@ export const customerCommit = readAs(
       ...ofCustomer,
       type: purchaseType,
       invoiceSchedule: described(
-        'Required for POSTPAID. A PREPAID commit without one costs nothing.',
+        'Required for POSTPAID. A PREPAID commit without an invoice schedule is free.',
         optional(invoiceSchedule),
       ),
       invoiceContractId: described(

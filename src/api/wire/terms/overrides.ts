@@ -103,7 +103,7 @@ const ofContract = {
   specifiers: called(
     'override_specifiers',
     described(
-      'What meets any of them is covered.',
+      'Usage that matches any of them is covered.',
       optionalMany(list(specifier, { max: SPECIFIERS_MAX }), []),
     ),
   ),

@@ -16,7 +16,7 @@ export const professionalService = record(
     description: optional(anyText),
     unitPrice: amount,
     quantity: amount,
-    maxAmount: described('What all invoices of the service together may amount to.', amount),
+    maxAmount: described('The limit for the total of all invoices of the service.', amount),
     customFields,
   },
   { id: { sent: 'ProServiceInput', answered: 'ProService' } },

@@ -23,7 +23,7 @@ import { applicability, fraction, hierarchyAccess, priority, rateTarget, roundin
 const DURATION_PERIODS_MAX = 36_525;
 
 const subscriptionFields = {
-  subscriptionId: described('Its id, or its temporary_id.', kind(z.string().min(1), uuid)),
+  subscriptionId: described('The id or temporary_id of the subscription.', kind(z.string().min(1), uuid)),
   allocation: described('Default: POOLED.', defaulted(oneOf(['POOLED', 'INDIVIDUAL']), 'POOLED')),
   prorateSeatIncreases: called('apply_seat_increase_config', within('is_prorated', truth)),
 };
@@ -138,8 +138,8 @@ const amountPatch = record(patched({ unitPrice: price, quantity: price }));
 /** Applies to commits created from now on. */
 const patchFields = {
   accessAmount: patchOf(amountPatch),
-  endingBefore: described('Null: until the contract ends.', patchOf(optional(end))),
-  rateType: described('Of grants that are created from now on.', patchOf(rateTarget)),
+  endingBefore: described('Null if it runs until the contract ends.', patchOf(optional(end))),
+  rateType: described('For grants created from now on.', patchOf(rateTarget)),
 };
 
 const roundingsPatch = patched({ access: optional(rounding), invoice: optional(rounding) });

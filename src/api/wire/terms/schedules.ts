@@ -82,9 +82,7 @@ function invoiceScheduleOf<Frequency extends (typeof SCHEDULE_FREQUENCIES)[numbe
           ),
         ),
       ),
-      recurring: sent(
-        described('Instead of schedule_items, into which it is expanded.', optional(recurring)),
-      ),
+      recurring: sent(described('Expanded into schedule_items; give one of the two.', optional(recurring))),
       doNotInvoice: described('Commits only: the amounts are on record, no invoice is issued.', flag),
     },
     { id: { sent: sentId, answered: 'SchedulePointInTime' } },

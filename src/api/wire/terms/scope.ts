@@ -20,7 +20,7 @@ export const productTagsOfSpecifier = described(
 );
 
 export const exclude = described(
-  'Products that carry all tags of one of these are left out.',
+  'Products that carry all tags of one of these lists are excluded.',
   optionalMany(
     list(record({ productTags: list(text, { min: 1, max: 100 }) }, { id: 'ExcludeSpecifier' }), { max: 100 }),
     [],
@@ -42,7 +42,7 @@ export const applicability = {
   productIds: called(
     wireName('productIds', 'applicability'),
     described(
-      'Products it covers. Without ids, tags and specifiers it covers all.',
+      'Covered products. Without ids, tags and specifiers, all products are covered.',
       optionalMany(list(id, { max: 1_000 }), []),
     ),
   ),
@@ -68,7 +68,10 @@ export const hierarchyAccess = within(
 export const rounding = record(
   {
     roundingMethod: oneOf(PRORATION_ROUNDING_METHODS),
-    decimalPlaces: described('Of the stored amount; -2 rounds cents to whole dollars.', whole(-5, 5)),
+    decimalPlaces: described(
+      'Decimals of the stored amount; -2 rounds cents to whole dollars.',
+      whole(-5, 5),
+    ),
   },
   { id: 'ProrationRoundingConfig' },
 );

@@ -77,7 +77,9 @@ const plain = {
   quantityManagementMode: described('Default: QUANTITY_ONLY.', decided(oneOf(QUANTITY_MODES))),
   fiatCreditTypeId: answered(optional(id)),
   customFields,
-  temporaryId: sent(described('By which recurring terms of the same request name it.', optional(text))),
+  temporaryId: sent(
+    described('A name by which recurring terms of the same request refer to it.', optional(text)),
+  ),
 };
 
 const invoicePlacement = described('Default: ON_USAGE_INVOICE.', decided(oneOf(INVOICE_PLACEMENTS)));
@@ -105,7 +107,7 @@ export const subscription = record(
     billingCycleConfig: { ...insideIfAny(billingCycle), output: inside(billingCycle).output },
     quantitySchedule: answered(
       noted(
-        'The present quantity and those that are scheduled.',
+        'The current and the scheduled quantities.',
         list(record({ quantity: exact(), startingAt: instant, endingBefore: optional(instant) })),
       ),
     ),
@@ -160,13 +162,13 @@ const quantityChange = record({
 export const subscriptionPatch = record(
   {
     id: { ...id, sentAs: 'subscription_id' },
-    endingBefore: described('Null: until the contract ends.', patchOf(optional(end))),
+    endingBefore: described('Null if it runs until the contract ends.', patchOf(optional(end))),
     seatGroupKey: called(
       'quantity_management_mode_update',
       described('The present quantity becomes unassigned seats.', patchOf(seatBased)),
     ),
     quantityUpdates: described(
-      'Those of one date count in the order sent.',
+      'Changes of one date apply in the order sent.',
       optionalMany(list(quantityChange, { max: UPDATES_MAX }), []),
     ),
     ...patched({ seatUpdates, prorationRounding: optional(rounding) }),

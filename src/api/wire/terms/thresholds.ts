@@ -85,7 +85,7 @@ const ofPrepaid = {
   ),
   balanceSpecifiers: optionalMany(balanceSpecifiers, []),
   countHolds: described(
-    'Not of the reference API. Whether holds count as used when it is judged whether the balance has fallen to the threshold. Default: false.',
+    'If true, amounts on hold count as used when the balance is compared with the threshold. An extension of the official API. Default: false.',
     flag,
   ),
 };
