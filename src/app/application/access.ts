@@ -6,16 +6,19 @@ import { createAuthenticator } from '../../access/tokens.ts';
 import type { Clock } from '../../core/clock.ts';
 import { TOKENS_CHANNEL } from '../../store/access/tokens.ts';
 import type { ApplicationParts } from './application-parts.ts';
+import type { RunningList } from './running-list.ts';
 
 export type Access = ReturnType<typeof createAccess>;
 
-export function createAccess({ config, stores }: ApplicationParts, clock: Clock) {
+export function createAccess({ config, stores }: ApplicationParts, clock: Clock, running: RunningList) {
   const { db } = stores;
   const authenticator = createAuthenticator({ db, clock });
   const subscription = stores.listen?.(TOKENS_CHANNEL, {
     onMessage: authenticator.forget,
     onConnected: authenticator.distrustAll,
   });
+  if (subscription !== undefined) running.add('subscriptions', subscription);
+  running.add('readers', authenticator);
   return {
     authenticator,
     sessions: createConsoleSessions({ db, clock, onUse: authenticator.noteUse }),
@@ -24,9 +27,5 @@ export function createAccess({ config, stores }: ApplicationParts, clock: Clock)
       config.requestRates === undefined
         ? undefined
         : createRateLimits(config.requestRates, () => performance.now()),
-    async close() {
-      await subscription?.close();
-      await authenticator.close();
-    },
   };
 }

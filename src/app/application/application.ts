@@ -27,6 +27,7 @@ import { createAccess } from './access.ts';
 import type { Application, ApplicationParts } from './application-parts.ts';
 import { createHttp, type RunningParts } from './http.ts';
 import { createIngestion } from './ingestion.ts';
+import { createRunningList, type RunningList } from './running-list.ts';
 import { type StoredData, watchStoredData } from './stored-data.ts';
 import { createWork } from './work.ts';
 
@@ -36,7 +37,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
   const leftSandbox = await leftSandboxLine(stores.db, clock);
   if (leftSandbox !== null) log.warn(leftSandbox);
-  const parts = await createParts(given, clock);
+  const running = createRunningList();
+  const parts = await createParts(given, clock, running);
   const { data, ingestion } = parts;
   const newToken = await ensureFirstToken({
     ...{ db: stores.db, clock, apiToken: config.apiToken },
@@ -47,7 +49,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   await watch.check();
   const index = createIndexBuilder({ ingest: ingestion.ingest, watch, log });
   await index.build();
-  const access = createAccess(given, clock);
+  const access = createAccess(given, clock, running);
   const { room } = ingestion;
   const readiness = await identifiedReadiness({ stores: data.stores, watch, index, room });
   const app = createHttp({ ...parts, access, readiness });
@@ -64,23 +66,27 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     notes: leftSandbox === null ? [] : [leftSandbox],
     problems: () => watch.problems(),
     requestsEnded: requests.ended,
-    endJobs: () => endJobs(parts),
-    close: () => close({ ...parts, access }),
+    endJobs: () => running.close('jobs'),
+    close: () => running.close(),
   };
 }
 
 type Parts = Omit<RunningParts, 'access' | 'readiness'>;
 
 /** Those that read and write the stores. None of their work has started. */
-async function createParts(given: ApplicationParts, clock: ServiceClock): Promise<Parts> {
+async function createParts(
+  given: ApplicationParts,
+  clock: ServiceClock,
+  running: RunningList,
+): Promise<Parts> {
   const { config, log } = given;
-  const data = await watchStoredData(given, clock);
+  const data = await watchStoredData(given, clock, running);
   const { isShared } = data;
   const clickhouse: ClickHouse = withKnownEvents(data.clickhouse, () => ingestion.ingest, { isShared });
-  const repeats = createRepeatLog({ clickhouse });
+  const repeats = running.add('repeats', createRepeatLog({ clickhouse }));
   const rightOfWay = createRightOfWay();
   const context = await createContext({ given, data, clock, clickhouse, repeats, rightOfWay });
-  const work = await createWork(context, given, data);
+  const work = await createWork(context, given, data, running);
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
   const holds = createHolds({
     ...context,
@@ -91,8 +97,11 @@ async function createParts(given: ApplicationParts, clock: ServiceClock): Promis
     storedAmong: (ids) => ingestion.ingest.storedAmong(ids),
     granted: (all) => work.evaluations.granted(all),
   });
+  running.add('jobs', holds);
   const { evaluations } = work;
-  const ingestion = await createIngestion({ given, data, context, repeats, evaluations, holds });
+  const ingestion = await createIngestion({ given, data, context, repeats, evaluations, holds, running });
+  running.add('readers', { close: closeMetricReader });
+  running.add('readers', { close: closeReportReader });
   return { given, data, context, rightOfWay, repeats, work, holds, ingestion, invoicePdf };
 }
 
@@ -115,25 +124,6 @@ async function createContext(parts: ContextParts): Promise<RunningParts['context
     ...{ clock, isPaused, upcoming: upcomingCommits, giveWay: rightOfWay.giveWay },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
   };
-}
-
-async function endJobs({ holds, work }: Pick<Parts, 'holds' | 'work'>): Promise<void> {
-  holds.close();
-  await work.endJobs();
-}
-
-/** Called when no request is running any more. */
-async function close(parts: Parts & Pick<RunningParts, 'access'>): Promise<void> {
-  const { data, work, ingestion, repeats, access } = parts;
-  ingestion.room.close();
-  await endJobs(parts);
-  await work.deliverer.close();
-  await ingestion.ingest.close();
-  await repeats.close();
-  await data.watch.close();
-  await access.close();
-  await closeMetricReader();
-  await closeReportReader();
 }
 
 /** A font of the operator is read at once, so that a wrong path refuses the start. */

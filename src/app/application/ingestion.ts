@@ -14,6 +14,7 @@ import { createOlderIds } from '../events/older-ids.ts';
 import { createServiceSpans } from '../events/span-ingest.ts';
 import { UNLIMITED_ROOM, watchDiskRoom } from '../readiness/disk-room.ts';
 import type { ApplicationParts } from './application-parts.ts';
+import type { RunningList } from './running-list.ts';
 import type { StoredData } from './stored-data.ts';
 
 interface IngestionParts {
@@ -23,6 +24,7 @@ interface IngestionParts {
   readonly repeats: RepeatLog;
   readonly evaluations: Pick<Evaluations, 'usage'>;
   readonly holds: Pick<Holds, 'watch'>;
+  readonly running: RunningList;
 }
 
 export type Ingestion = Awaited<ReturnType<typeof createIngestion>>;
@@ -34,9 +36,10 @@ const TAIL_INTERVAL_MS = 1_000;
 export async function createIngestion(parts: IngestionParts) {
   const { config, log } = parts.given;
   const { db, clickhouse } = parts.context;
-  const ingest = createEventIngest(parts);
+  const ingest = parts.running.add('events', createEventIngest(parts));
   const directory = embeddedDirectory(config);
   const room = directory === undefined ? UNLIMITED_ROOM : watchDiskRoom(directory);
+  parts.running.add('jobs', room);
   const admitEvents = () => {
     requireNoLoss(parts.data.guard);
     room.require();

@@ -8,11 +8,12 @@ import { withTracedQueries } from '../../metering/client/traced-queries.ts';
 import { type DamagedPart, guardParts, type PartsGuard } from '../../metering/stored-parts/guard-parts.ts';
 import { createPartsWatch, type PartsWatch } from '../readiness/parts-watch.ts';
 import type { ApplicationParts } from './application-parts.ts';
+import type { RunningList } from './running-list.ts';
 
 export type StoredData = Awaited<ReturnType<typeof watchStoredData>>;
 
 /** The start of retention is read when this resolves. Nothing is checked or removed yet. */
-export async function watchStoredData(given: ApplicationParts, clock: ServiceClock) {
+export async function watchStoredData(given: ApplicationParts, clock: ServiceClock, running: RunningList) {
   const { config, log, tracer = NO_TRACER } = given;
   const stores = { ...given.stores, clickhouse: withTracedQueries(given.stores.clickhouse, tracer) };
   const { db, lostEvents } = stores;
@@ -22,6 +23,7 @@ export async function watchStoredData(given: ApplicationParts, clock: ServiceClo
     ...{ db, clickhouse: stores.clickhouse, log, cluster, lostEvents },
     isEmbedded: !isShared,
   });
+  running.add('checks', watch);
   const guard = guardOf(watch);
   const isHeld = () => given.gate?.isClosed() === true;
   const isPaused = () => guard.problem() !== null || isHeld();
@@ -32,6 +34,7 @@ export async function watchStoredData(given: ApplicationParts, clock: ServiceClo
     windowDays: config.ingestWindowDays,
     ...given.retentionTimes,
   });
+  running.add('jobs', retention);
   await retention.read();
   return {
     ...{ stores, isShared, watch, guard, retention, isHeld, isPaused },

@@ -4,6 +4,7 @@ import { createDeliverer } from '../../notifications/webhooks/deliverer.ts';
 import { createBackgroundWork } from '../billing/background-work.ts';
 import { createPayments } from '../billing/payments.ts';
 import type { ApplicationParts } from './application-parts.ts';
+import type { RunningList } from './running-list.ts';
 import type { StoredData } from './stored-data.ts';
 
 export type Work = Awaited<ReturnType<typeof createWork>>;
@@ -13,19 +14,19 @@ export async function createWork(
   context: JobsContext,
   { config, deliveryHooks, unmatchedEveryMs }: ApplicationParts,
   { retention, isHeld }: StoredData,
+  running: RunningList,
 ) {
-  const { start, close, ...background } = createBackgroundWork(context, unmatchedEveryMs);
-  const deliveries = await createPayments(context, config, deliveryHooks);
-  const deliverer = createDeliverer({ ...context, isPaused: isHeld });
+  const background = running.add('jobs', createBackgroundWork(context, unmatchedEveryMs));
+  const deliveries = running.add('jobs', await createPayments(context, config, deliveryHooks));
+  // Webhooks are still sent while the jobs end.
+  const deliverer = running.add('messages', createDeliverer({ ...context, isPaused: isHeld }));
   return {
     ...{ ...background, deliveries, deliverer },
     start() {
-      start();
+      background.start();
       deliverer.start();
       deliveries.start();
       retention.start();
     },
-    /** Takes no further job and waits for the work in progress; webhooks are still sent. */
-    endJobs: () => Promise.all([close(), retention.close(), deliveries.close()]),
   };
 }
