@@ -12,14 +12,12 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { isBrowserMissing, launchBrowser, seriousFaults } from '../support/browser.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { openConsole, settle } from '../support/console-page.ts';
-import { createHierarchy } from '../support/hierarchies.ts';
+import { contractsOfEveryRhythm, AFTER_ALL_MONTHS as NOW } from '../support/every-rhythm.ts';
 import { naiveMonth } from '../support/naive/months.ts';
-import { completion, createScenarioCatalogue } from '../support/scenario.ts';
+import { createScenarioCatalogue } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const UNIT = USD_CENTS;
-const DAYS = ['10-20', '11-03', '11-10', '11-17', '11-24', '12-01'].map((day) => `2026-${day}T12:00:00Z`);
-const NOW = '2026-12-05T00:00:00Z';
 
 interface Listed {
   readonly id: string;
@@ -55,52 +53,6 @@ function isCounted({ status, type }: Listed): boolean {
 const totalOf = (invoices: readonly Listed[]) => sum(invoices.map(({ total }) => new Big(total)));
 const text = (amount: Big) => moneyText(amount, UNIT);
 
-async function contract(name: string, terms: Record<string, unknown>): Promise<string> {
-  const customer = await createdId(service.api, '/v1/customers', { name, ingest_aliases: [name] });
-  await createdId(service.api, '/v1/contracts/create', { customer_id: customer, ...terms });
-  return customer;
-}
-
-/** A contract of each rhythm, with usage day by day as time passes. */
-async function fill(): Promise<void> {
-  const { api } = service;
-  const { rateCardId: rate_card_id } = await createScenarioCatalogue(api);
-  const fee = await createdId(api, '/v1/contract-pricing/products/create', { name: 'Fee', type: 'FIXED' });
-  const by = (frequency: string, starting_at: string, day = 'CONTRACT_START') => ({
-    ...{ rate_card_id, starting_at, usage_statement_schedule: { frequency, day } },
-  });
-  await contract('Weekly', by('WEEKLY', '2026-10-05T00:00:00Z'));
-  await contract('Quarterly', by('QUARTERLY', '2026-09-01T00:00:00Z'));
-  await contract('Fifteenth', by('MONTHLY', '2026-10-15T00:00:00Z'));
-  const corrected = await contract('Corrected', by('MONTHLY', '2026-10-01T00:00:00Z', 'FIRST_OF_MONTH'));
-  await contract('Fees', {
-    ...{ rate_card_id, starting_at: '2026-10-01T00:00:00Z' },
-    scheduled_charges: ['2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z'].map((timestamp) => ({
-      ...{ product_id: fee, schedule: { schedule_items: [{ timestamp, amount: 12_345 }] } },
-    })),
-  });
-  const time = { startingAt: '2026-10-01T00:00:00Z', endingBefore: '2027-10-01T00:00:00Z' };
-  const { parent, children } = await createHierarchy(api, { ...time, children: { Child: {} } });
-  const aliases = ['Weekly', 'Quarterly', 'Fifteenth', 'Corrected', parent.alias];
-  aliases.push(...Object.values(children).map(({ alias }) => alias));
-  for (const [round, at] of DAYS.entries()) {
-    await service.moveClock(at);
-    await api.post(
-      '/v1/ingest',
-      aliases.map((alias, index) =>
-        completion(alias, { id: `${alias}-${round}`, at, tokens: 100_000 * (index + round + 1) }),
-      ),
-    );
-  }
-  await service.moveClock(NOW);
-  const query = { status: 'FINALIZED', sort: 'date_desc', limit: 2 };
-  const [november, october] = (await api.get(`/v1/customers/${corrected}/invoices`, { query }))
-    .list('data')
-    .map((each) => (each as Listed).id);
-  for (const id of [october, november]) await api.post('/v1/invoices/void', { id });
-  await api.post('/v1/invoices/regenerate', { id: october });
-}
-
 const table = (page: Page) => page.getByRole('region', { name: 'Invoices of the month' });
 const foot = async (page: Page, column: number) =>
   await table(page).locator('tfoot td').nth(column).textContent();
@@ -112,7 +64,7 @@ describe.skipIf(isBrowserMissing())('month end for contracts of every rhythm', (
       startTestService({ sandboxNow: '2026-10-18T00:00:00Z' }),
       launchBrowser(),
     ]);
-    await fill();
+    await contractsOfEveryRhythm(service);
     all = await allInvoices();
   }, 300_000);
   afterAll(async () => {

@@ -12,7 +12,7 @@ import { parseRfc3339 } from '../../core/time.ts';
 import { limit } from './fields.ts';
 
 /** A cursor has to fit into a URL. The service never issues a longer one. */
-const CURSOR_LENGTH_MAX = 2_000;
+const CURSOR_LENGTH_MAX = 8_000;
 
 /** The range of timestamps that both PostgreSQL and RFC 3339 support. */
 const EARLIEST = parseRfc3339('0001-01-01T00:00:00Z') ?? 0;

@@ -23,6 +23,7 @@ import { explainRoute } from '../../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../../api/routes/invoices/issued-routes.ts';
 import { lateUsageRoute } from '../../api/routes/invoices/late-usage-route.ts';
+import { monthEndRoute } from '../../api/routes/invoices/month-end-route.ts';
 import { invoicePdfRoute } from '../../api/routes/invoices/pdf-route.ts';
 import { previewChangeRoute } from '../../api/routes/invoices/preview-change-route.ts';
 import { previewEventsRoute } from '../../api/routes/invoices/preview-events-route.ts';
@@ -88,6 +89,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
     costsRoute(deps),
     revenueRoute(deps),
     lateUsageRoute(deps),
+    monthEndRoute(deps),
     spendBreakdownsRoute(deps),
     invoicePdfRoute(deps),
     previewEventsRoute(deps),

@@ -20,13 +20,17 @@ export async function billedCustomers(
     readonly ids: readonly string[] | null;
     readonly from: BilledCustomer | null;
     readonly limit: number;
+    /** Customers whose contracts are all archived too. */
+    readonly includeArchived?: boolean;
   },
 ): Promise<BilledCustomer[]> {
-  const { ids, from, limit } = asked;
+  const { ids, from, limit, includeArchived = false } = asked;
   const own = db
     .select({ id: contracts.id })
     .from(contracts)
-    .where(and(eq(contracts.customerId, customers.id), isNull(contracts.archivedAt)));
+    .where(
+      and(eq(contracts.customerId, customers.id), includeArchived ? undefined : isNull(contracts.archivedAt)),
+    );
   return db
     .select({ id: customers.id, createdAt: customers.createdAt })
     .from(customers)

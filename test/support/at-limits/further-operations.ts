@@ -60,6 +60,11 @@ const OF_ISSUED: readonly OperationAtLimit[] = [
     call: ({ get }, { issued }) => get(`/v1/revenue?customer_id=${issued.customer_id}&${IN_MONTH}`),
   },
   {
+    operation: 'readMonthEnd',
+    at: 'lines of an issued invoice',
+    call: ({ get }) => get(`/v1/month-end/${MONTH.start.slice(0, 7)}`),
+  },
+  {
     operation: 'listLateUsage',
     at: 'lines of an issued invoice',
     call: ({ get }) => get(`/v1/late-usage?month=${MONTH.start.slice(0, 7)}`),

@@ -82,8 +82,16 @@ export function listDrafts(
   page: DraftPageRequest,
   pace: DraftPace = PACE,
 ): Promise<Page<InvoiceWithWarnings, DraftPosition>> {
+  return inDraftPage(deps, (shared) => readPage(shared, filter, page, pace));
+}
+
+/** Work that computes drafts of many customers waits for its turn. Refuses as overloaded when too much waits. */
+export function inDraftPage<Result>(
+  deps: BillingContext,
+  work: (shared: BillingContext) => Promise<Result>,
+): Promise<Result> {
   const shared = { ...deps, clickhouse: inShare(deps.clickhouse, SHARE) };
-  return pages.withConnection(() => readPage(shared, filter, page, pace));
+  return pages.withConnection(() => work(shared));
 }
 
 async function readPage(
@@ -126,42 +134,58 @@ interface DraftsOfStep extends Page<InvoiceWithWarnings, DraftPosition> {
 
 /** Some drafts as of one moment. */
 async function readStep(deps: BillingContext, filter: DraftListFilter, page: Step): Promise<DraftsOfStep> {
-  const found = await inSnapshot(deps.db, (db) => findDrafts({ ...deps, db }, filter, page));
-  const { scheduled, planned, consolidated, places, next, customers } = found;
-  const countedUpTo = await draftMoment(deps.clickhouse, planned);
-  const computed = (await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings);
-  const drafts = [...scheduled, ...computed, ...consolidatedDrafts(consolidated, computed)];
-  const byId = new Map(drafts.map((draft) => [draft.id, draft]));
-  return { rows: places.flatMap(({ id }) => byId.get(id) ?? []), next, customers };
+  const { next, customers, drafts } = await inSnapshot(deps.db, async (db) => {
+    const own = { ...deps, db };
+    const { places, ...found } = await nextPlaces(own, filter, page);
+    return { ...found, drafts: await planPlaces(own, places) };
+  });
+  return { rows: await computePlaces(deps, drafts), next, customers };
 }
 
 type ListedPlace = (DraftPlace | ConsolidatedPlace) & { readonly customer: BilledCustomer };
 
-interface FoundDrafts {
+interface FoundPlaces {
   /** In the order of the list. */
   readonly places: readonly ListedPlace[];
-  readonly scheduled: readonly InvoiceWithWarnings[];
-  readonly planned: PlannedInvoices;
-  readonly consolidated: FoundConsolidations;
   readonly next: DraftPosition | null;
   readonly customers: number;
 }
 
-/** All that is needed of PostgreSQL to compute the next drafts. */
-async function findDrafts(deps: SnapshotContext, filter: DraftListFilter, page: Step): Promise<FoundDrafts> {
-  const { places, next, customers } = await nextPlaces(deps, filter, page);
+/** Drafts before they are computed. */
+export interface PlannedPlaces {
+  readonly places: readonly Placed[];
+  readonly scheduled: readonly InvoiceWithWarnings[];
+  readonly planned: PlannedInvoices;
+  readonly consolidated: FoundConsolidations;
+}
+
+/** All that is needed of PostgreSQL to compute the drafts of these places. */
+export async function planPlaces(
+  deps: SnapshotContext,
+  places: readonly (DraftPlace | ConsolidatedPlace)[],
+): Promise<PlannedPlaces> {
   const usage = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   const scheduled = places.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
   const targets = places.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
   const plan = { usageIn: deps.clickhouse };
   return {
     places,
-    next,
-    customers,
     scheduled: await scheduledOf(deps, scheduled),
     planned: await planInvoices(deps.db, withOpenParts(usage, targets), deps.clock.now(), plan),
     consolidated: await findConsolidations(deps.db, targets),
   };
+}
+
+/** The drafts in the order of their places; true-ups without a shortfall are left out. */
+export async function computePlaces(
+  deps: BillingContext,
+  { places, scheduled, planned, consolidated }: PlannedPlaces,
+): Promise<InvoiceWithWarnings[]> {
+  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const computed = (await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings);
+  const drafts = [...scheduled, ...computed, ...consolidatedDrafts(consolidated, computed)];
+  const byId = new Map(drafts.map((draft) => [draft.id, draft]));
+  return places.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** The places of the next drafts, at most `limit`, and of all customers read at once. */
@@ -169,7 +193,7 @@ async function nextPlaces(
   deps: SnapshotContext,
   filter: DraftListFilter,
   { after, limit, order, customersMax }: Step,
-): Promise<Pick<FoundDrafts, 'places' | 'next' | 'customers'>> {
+): Promise<FoundPlaces> {
   const customers = await billedCustomers(deps.db, {
     ids: await askedCustomers(deps.db, filter),
     from: after?.customer ?? null,

@@ -1,0 +1,158 @@
+/** Month end has the invoices that lists by month have, their exact sums, and changes that their reasons explain. */
+import { beforeAll, expect, test } from 'vitest';
+import { changeOf } from '../../console/src/pages/invoice/change.ts';
+import { decimal, sum } from '../../src/core/decimal.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { contractsOfEveryRhythm } from '../support/every-rhythm.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-10-18T00:00:00Z' });
+const { api } = service;
+const MONTHS = ['2026-10', '2026-11', '2026-12', '2027-01'];
+
+beforeAll(() => contractsOfEveryRhythm(service), 300_000);
+
+interface Listed {
+  readonly id: string;
+  readonly status: string;
+  readonly type: string;
+  readonly total: string;
+}
+
+/** All invoices of a month as the list has them. */
+async function listed(month: string): Promise<Listed[]> {
+  const read = async (query: Record<string, string>) => {
+    const answer = await api.get('/v1/invoices', { query: { month, limit: 100, ...query } });
+    expect(answer.at('next_page')).toBeNull();
+    return answer.list('data').map((item, index) => ({
+      ...(item as Listed),
+      total: answer.digits(`data[${index}].total`),
+    }));
+  };
+  return [...(await read({})), ...(await read({ status: 'DRAFT' }))];
+}
+
+const isCounted = ({ status, type }: Listed) => status !== 'VOID' && type !== 'USAGE_CONSOLIDATED';
+const totalOf = (invoices: readonly { readonly total: string }[]) =>
+  sum(invoices.map(({ total }) => decimal(total))).toFixed();
+
+interface Row extends Listed {
+  readonly customer: string;
+  readonly former: { readonly id: string; readonly total: string } | null;
+  readonly change: string | null;
+  readonly reasons: readonly string[];
+}
+
+async function pages(month: string, limit: number): Promise<ApiAnswer[]> {
+  const found: ApiAnswer[] = [];
+  let next_page: string | undefined;
+  do {
+    const page = await api.get(`/v1/month-end/${month}`, { query: { limit, next_page } });
+    expect(page.list('data').length).toBeLessThanOrEqual(limit);
+    found.push(page);
+    next_page = page.at('next_page') === null ? undefined : page.text('next_page');
+  } while (next_page !== undefined);
+  return found;
+}
+
+function rowsOf(page: ApiAnswer): Row[] {
+  return page.list('data').flatMap((_, contract) =>
+    page.list(`data[${contract}].invoices`).map((item, index) => {
+      const at = `data[${contract}].invoices[${index}]`;
+      const has = (name: string) => page.at(`${at}.${name}`) !== undefined;
+      const kinds = ['price', 'volume', 'mix', 'terms'];
+      return {
+        ...(item as Listed),
+        customer: page.text(`data[${contract}].customer_id`),
+        total: page.digits(`${at}.total`),
+        former: has('former_invoice')
+          ? { id: page.text(`${at}.former_invoice.id`), total: page.digits(`${at}.former_invoice.total`) }
+          : null,
+        change: has('change') ? page.digits(`${at}.change`) : null,
+        reasons: has('reasons') ? kinds.map((kind) => page.digits(`${at}.reasons.${kind}_change`)) : [],
+      };
+    }),
+  );
+}
+
+test('month end has each invoice of the month once, and its sums are those of the lists, page by page as at once', async () => {
+  const byMonth = new Map(
+    await Promise.all(MONTHS.map(async (month) => [month, await listed(month)] as const)),
+  );
+  for (const [at, month] of MONTHS.entries()) {
+    const [all, former] = [byMonth.get(month) ?? [], byMonth.get(MONTHS[at - 1] ?? '') ?? []];
+    const [whole] = await pages(month, 100);
+    const inParts = await pages(month, 2);
+    const last = inParts.at(-1);
+    expect(last?.at('summary'), month).toEqual(whole?.at('summary'));
+    const rows = inParts.flatMap(rowsOf);
+    expect(rows.map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
+    if (last === undefined || last.list('summary.totals').length === 0) continue;
+    expect(last.list('summary.totals')).toHaveLength(1);
+    const total = (name: string) => decimal(last.digits(`summary.totals[0].${name}`)).toFixed();
+    expect(total('total'), month).toBe(totalOf(all.filter(isCounted)));
+    if (at > 0) {
+      const counted = former.filter(isCounted);
+      const paired = rows.flatMap((row) => row.former ?? []);
+      const unpaired = counted.filter(({ id }) => paired.every((each) => each.id !== id));
+      expect(new Set(paired.map(({ id }) => id)).size).toBe(paired.length);
+      expect(total('former_total'), month).toBe(totalOf(counted));
+      expect(total('unpaired_total'), month).toBe(totalOf(unpaired));
+      expect(last.at('summary.unpaired_invoice_count')).toBe(unpaired.length);
+    }
+    const count = (status: string) => all.filter((each) => each.status === status).length;
+    expect(last.at('summary.invoice_counts')).toEqual({
+      ...{ draft: count('DRAFT'), finalized: count('FINALIZED'), void: count('VOID') },
+    });
+  }
+});
+
+test('a change is the difference of both invoices, and its reasons are those of their lines and add up to it', async () => {
+  let compared = 0;
+  for (const month of MONTHS) {
+    for (const row of (await pages(month, 100)).flatMap(rowsOf)) {
+      if (row.former === null) continue;
+      compared += 1;
+      expect(row.change).toBe(decimal(row.total).minus(row.former.total).toFixed());
+      expect(sum(row.reasons.map(decimal)).toFixed()).toBe(row.change);
+      const read = async (id: string) =>
+        (await api.get(`/v1/customers/${row.customer}/invoices/${id}`)).at('data') as Parameters<
+          typeof changeOf
+        >[0];
+      const { price, volume, mix, terms } = changeOf(await read(row.id), await read(row.former.id));
+      expect(row.reasons).toEqual([price, volume, mix, terms].map((each) => each.toFixed()));
+    }
+  }
+  expect(compared).toBeGreaterThan(3);
+});
+
+test('the events of a customer are those that SQL counts in the same days of both months', async () => {
+  const [page] = await pages('2026-11', 100);
+  const sql = `SELECT customer_id, SUM(CASE WHEN timestamp >= '2026-11-01T00:00:00Z' THEN 1 ELSE 0 END) AS n,
+    SUM(CASE WHEN timestamp < '2026-10-31T00:00:00Z' THEN 1 ELSE 0 END) AS f FROM events
+    WHERE timestamp >= '2026-10-01T00:00:00Z' AND timestamp < '2026-12-01T00:00:00Z' GROUP BY customer_id`;
+  const answer = await api.post('/v1/sql', { sql });
+  const counts = new Map(
+    answer
+      .list('data')
+      .map((_, index) => [
+        answer.text(`data[${index}].customer_id`),
+        [Number(answer.digits(`data[${index}].n`)), Number(answer.digits(`data[${index}].f`))],
+      ]),
+  );
+  const contracts = (page?.list('data') ?? []) as {
+    readonly customer_id: string;
+    readonly events: number;
+    readonly events_before: number;
+  }[];
+  expect(contracts.length).toBeGreaterThan(4);
+  for (const { customer_id, events, events_before } of contracts) {
+    expect([events, events_before]).toEqual(counts.get(customer_id) ?? [0, 0]);
+  }
+});
+
+test('a month that is none is refused, and one without invoices is empty', async () => {
+  expect((await api.send('GET', '/v1/month-end/2026-13')).status).toBe(404);
+  const empty = await api.get('/v1/month-end/2020-01');
+  expect([empty.list('data'), empty.at('next_page'), empty.list('summary.totals')]).toEqual([[], null, []]);
+});
