@@ -138,3 +138,29 @@ test('an event that is converted has no amount by itself', async () => {
   expect([line?.quantity, line?.amount]).toEqual([null, null]);
   expect(names.sort()).toEqual(['Requests', 'Thousands', 'Tokens']);
 });
+
+test('the list of events has each event once, the newest first, page by page as at once, and those of filters alone', async () => {
+  const read = async (limit: number, filter: Record<string, string> = {}) => {
+    const found: string[] = [];
+    let next_page: string | undefined;
+    do {
+      const page = await api.get('/v1/events', { query: { limit, ...filter, next_page } });
+      found.push(...page.list('data').map((_, at) => page.text(`data[${at}].transaction_id`)));
+      next_page = page.at('next_page') === null ? undefined : page.text('next_page');
+    } while (next_page !== undefined);
+    return found;
+  };
+  await api.post('/v1/ingest', SENT.filter(({ timestamp }) => timestamp >= '2026-11-01').slice(-1));
+  const own = await read(100, { customer_id: scenario.customerId });
+  const texts = SENT.map(({ timestamp, transaction_id: id }) => ({ timestamp, id }));
+  texts.sort((a, b) =>
+    a.timestamp === b.timestamp ? (a.id < b.id ? -1 : 1) : a.timestamp < b.timestamp ? 1 : -1,
+  );
+  expect(own.filter((id) => id !== 'converted')).toEqual(texts.map(({ id }) => id));
+  expect(await read(7, { customer_id: scenario.customerId })).toEqual(own);
+  const all = await read(100);
+  expect(all.filter((id) => id !== 'lost')).toEqual(own);
+  const october = await read(5, { ending_before: '2026-11-01T00:00:00Z', event_type: 'completion' });
+  expect(october).toEqual(texts.filter(({ timestamp }) => timestamp < '2026-11-01').map(({ id }) => id));
+  expect(await read(5, { event_type: 'other' })).toEqual([]);
+});

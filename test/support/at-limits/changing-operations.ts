@@ -133,6 +133,11 @@ const OF_NAMES: readonly OperationAtLimit[] = [
 
 const OF_TOKENS: readonly OperationAtLimit[] = [
   {
+    operation: 'listEvents',
+    at: 'events of all customers',
+    call: ({ get }) => get('/v1/events?limit=100'),
+  },
+  {
     operation: 'listUnmatchedEvents',
     at: 'customers with events',
     call: ({ get }) => get('/v1/events/unmatched?limit=100'),

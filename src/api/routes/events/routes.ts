@@ -9,6 +9,7 @@ import { timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { matchedMetric, matchedMetricToWire } from '../metrics/output.ts';
 import { eventBillingRoute } from './billing-route.ts';
+import { eventListRoute } from './list-route.ts';
 
 /** The limit of ingest: no event has a longer id. */
 const TRANSACTION_ID_CHARACTERS_MAX = 128;
@@ -126,6 +127,7 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
       },
     }),
     eventBillingRoute(deps, transactionId),
+    eventListRoute(deps),
   ];
 }
 

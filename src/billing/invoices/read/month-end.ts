@@ -1,7 +1,7 @@
 /**
  * Month end: the invoices of a month, each beside that of the month before, and the sums of the month
  * (docs/explanation/invoices.md, "Month end"). Drafts are computed when they are read, so a page goes from contract to
- * contract until it is full or has taken its time. The sums go on from page to page: the last page has those of the month.
+ * contract until it is full or has taken its time. The sums continue from page to page: the last page has those of the month.
  */
 import { type Decimal, decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
