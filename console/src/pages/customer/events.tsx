@@ -1,36 +1,34 @@
 /** The last events of the customer. */
 import { Link } from '@tanstack/react-router';
+import type { AnswerOf } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import { CopyId, Time } from '../../parts/figures.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 
-type Row = Readonly<Record<string, unknown>>;
+type Row = AnswerOf<'GET /v1/events'>['data'][number];
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'When', cell: ({ timestamp }) => <Time at={String(timestamp)} /> },
-  { title: 'Type', cell: ({ event_type }) => String(event_type) },
+  { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  { title: 'Type', cell: ({ event_type }) => event_type },
   {
     title: 'Transaction id',
     cell: ({ transaction_id }) => (
       <>
-        <Link to="/events" search={{ id: String(transaction_id) }} className="mono">
-          {String(transaction_id)}
+        <Link to="/events" search={{ id: transaction_id }} className="mono">
+          {transaction_id}
         </Link>{' '}
-        <CopyId id={String(transaction_id)} label="copy" />
+        <CopyId id={transaction_id} label="copy" />
       </>
     ),
   },
 ];
 
-const EVENTS_SHOWN = 100;
+const EVENTS_SHOWN = '100';
 
 export function Events({ customerId }: { readonly customerId: string }) {
-  // The id came back from the service, so it is a UUID.
-  const sql = `SELECT timestamp, event_type, transaction_id FROM events WHERE customer_id = '${customerId}'
-    ORDER BY timestamp DESC, transaction_id LIMIT ${EVENTS_SHOWN}`;
-  const query = useApi('POST /v1/sql', { body: { sql } });
+  const query = useApi('GET /v1/events', { query: { customer_id: customerId, limit: EVENTS_SHOWN } });
   return (
     <Section title={`The last ${EVENTS_SHOWN} events`}>
       <Loaded query={query} what="events">
@@ -43,7 +41,7 @@ export function Events({ customerId }: { readonly customerId: string }) {
               stacks
               columns={COLUMNS}
               rows={data}
-              keyOf={({ transaction_id }) => String(transaction_id)}
+              keyOf={({ transaction_id }) => transaction_id}
             />
           )
         }

@@ -1,18 +1,17 @@
 /** One event: what was stored, which metrics count it, why others do not, and where it is billed. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import Big from 'big.js';
-import type { Exact } from '../../api/exact.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
 import { CopyId, Money, Price, Quantity, Status, Time } from '../../parts/figures.tsx';
 import { Fact, Facts, Section } from '../../parts/page.tsx';
 import { Empty, Loaded, Note } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { billingOf, type EventBilling, type EventLine, type Metric } from './event-lines.ts';
 import styles from './events.module.css';
 
 type FoundEvent = Schemas['FoundEvent'];
+type Metric = FoundEvent['matched_billable_metrics'][number];
+type EventBilling = Schemas['EventBilling'];
+type EventLine = EventBilling['lines'][number];
 
 export function EventDetail({ id }: { readonly id: string }) {
   const query = useApi('POST /v1/events/search', { body: { transactionIds: [id], include_unmatched: true } });
@@ -157,14 +156,12 @@ function contributionText(metric: Metric, { properties }: FoundEvent): string {
 }
 
 function Billing({ event }: { readonly event: FoundEvent }) {
-  const query = useQuery({
-    queryKey: ['billing of event', event.id],
-    queryFn: ({ signal }) => billingOf(event, signal),
-  });
+  const params = { transaction_id: event.transaction_id };
+  const query = useApi('GET /v1/events/{transaction_id}/billing', { params });
   return (
     <Section title="Price and invoice">
       <Loaded query={query} what="invoices">
-        {(billing) => <Billed event={event} billing={billing} />}
+        {({ data }) => <Billed event={event} billing={data} />}
       </Loaded>
     </Section>
   );
@@ -179,13 +176,13 @@ function Billed({ event, billing }: { readonly event: FoundEvent; readonly billi
       ) : (
         <Table
           label="Lines with the event"
-          columns={lineColumns(event, lines)}
+          columns={lineColumns(billing)}
           rows={lines}
-          keyOf={({ line, metric }) => `${line.id} ${metric.id}`}
+          keyOf={({ line_item, billable_metric_id }) => `${line_item.id} ${billable_metric_id}`}
         />
       )}
-      {warnings.map(({ invoice, message }) => (
-        <Note key={`${invoice.id} ${message}`}>{message}</Note>
+      {warnings.map(({ invoice_id, message }) => (
+        <Note key={`${invoice_id} ${message}`}>{message}</Note>
       ))}
     </>
   );
@@ -199,14 +196,15 @@ function whyNotBilled(event: FoundEvent, invoices: number): string {
     : 'Not billed: no line of the invoices of its time has a product of these metrics with its group values.';
 }
 
-function lineColumns(event: FoundEvent, lines: readonly EventLine[]): Column<EventLine>[] {
+function lineColumns({ invoices, customer_id }: EventBilling): Column<EventLine>[] {
+  const byId = new Map(invoices.map((invoice) => [invoice.id, invoice]));
   return [
     {
       title: 'Line',
-      cell: ({ invoice, line }) => (
+      cell: ({ invoice_id: invoiceId, line_item: line }) => (
         <Link
           to="/invoices/$customerId/$invoiceId"
-          params={{ customerId: invoice.customer_id, invoiceId: invoice.id }}
+          params={{ customerId: customer_id ?? '', invoiceId }}
           search={{ line: line.id }}
         >
           {[
@@ -219,62 +217,35 @@ function lineColumns(event: FoundEvent, lines: readonly EventLine[]): Column<Eve
     },
     {
       title: 'Invoice',
-      cell: ({ invoice }) => (
+      cell: ({ invoice_id }) => (
         <>
-          {invoice.invoice_number ?? ''} <Status state={invoice.status} />
+          {byId.get(invoice_id)?.invoice_number ?? ''} <Status state={byId.get(invoice_id)?.status ?? ''} />
         </>
       ),
     },
-    { title: 'Metric', cell: ({ metric }) => metric.name },
+    { title: 'Metric', cell: ({ billable_metric_name }) => billable_metric_name },
     {
       title: 'Of the event',
       kind: 'number',
-      cell: (each) => <Contribution quantity={quantityOf(event, each)} />,
+      cell: ({ quantity }) =>
+        quantity === undefined ? <span className="soft">a part</span> : <Quantity value={quantity} />,
     },
     {
       title: 'Unit price',
       kind: 'number',
-      cell: ({ line }) =>
+      cell: ({ line_item: line }) =>
         line.unit_price === undefined ? '' : <Price amount={line.unit_price} unit={line.credit_type} />,
     },
     {
       title: 'Amount of the event',
       kind: 'number',
-      cell: (each) => <Amount line={each} quantity={quantityOf(event, each)} all={lines} />,
+      cell: ({ amount, line_item: { credit_type: unit } }) =>
+        amount === undefined ? <span className="soft">–</span> : <Price amount={amount} unit={unit} />,
     },
     {
       title: 'Amount of the line',
       kind: 'number',
-      cell: ({ line }) => <Money amount={line.total} unit={line.credit_type} />,
+      cell: ({ line_item: line }) => <Money amount={line.total} unit={line.credit_type} />,
     },
   ];
-}
-
-/** The contribution of the event to a sum or a count; null for everything else. */
-function quantityOf({ properties }: FoundEvent, { metric, isConverted }: EventLine): Exact | null {
-  if (isConverted) return null;
-  if (metric.aggregation_type === 'COUNT') return '1' as Exact;
-  if (metric.aggregation_type !== 'SUM') return null;
-  return (properties[metric.aggregation_key ?? ''] ?? null) as Exact | null;
-}
-
-function Contribution({ quantity }: { readonly quantity: Exact | null }) {
-  return quantity === null ? <span className="soft">a part</span> : <Quantity value={quantity} />;
-}
-
-/** Where the price of each unit is known: a sum or a count with one line, so not spread over tiers. */
-function Amount(props: {
-  readonly line: EventLine;
-  readonly quantity: Exact | null;
-  readonly all: readonly EventLine[];
-}) {
-  const { quantity, all } = props;
-  const { line, metric } = props.line;
-  const others = all.filter(
-    (each) => each.line.product_id === line.product_id && each.metric.id === metric.id,
-  );
-  if (quantity === null || line.unit_price === undefined || others.length > 1) {
-    return <span className="soft">–</span>;
-  }
-  return <Price amount={new Big(quantity).times(line.unit_price)} unit={line.credit_type} />;
 }

@@ -1,8 +1,7 @@
 /** Finds events: by transaction id, or by customer, type and time. */
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type FormEvent, useId } from 'react';
-import { type AnswerOf, call } from '../../api/client.ts';
+import type { AnswerOf } from '../../api/client.ts';
 import { useApi } from '../../api/queries.ts';
 import { countText } from '../../format/words.ts';
 import { CustomerField } from '../../parts/customer-field.tsx';
@@ -15,7 +14,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { EventDetail } from './event-detail.tsx';
 
 const route = getRouteApi('/events');
-const PAGE_ROWS = 50;
+const PAGE_ROWS = '50';
 
 export function Events() {
   const { id } = route.useSearch();
@@ -127,31 +126,30 @@ function Unmatched() {
   );
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type Row = AnswerOf<'GET /v1/events'>['data'][number];
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'Happened', cell: ({ timestamp }) => <Time at={String(timestamp)} /> },
-  { title: 'Type', cell: ({ event_type }) => String(event_type) },
+  { title: 'Happened', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  { title: 'Type', cell: ({ event_type }) => event_type },
   {
     title: 'Customer',
-    cell: ({ customer_id, name }) => (
-      <Link to="/customers/$customerId" params={{ customerId: String(customer_id) }}>
-        {String(name)}
-      </Link>
-    ),
+    cell: ({ customer_id, matched_customer: customer }) =>
+      customer === null ? (
+        <span className="bad">{customer_id}: nobody</span>
+      ) : (
+        <Link to="/customers/$customerId" params={{ customerId: customer.id }}>
+          {customer.name}
+        </Link>
+      ),
   },
   {
     title: 'Transaction id',
-    cell: ({ transaction_id }) => (
+    cell: ({ transaction_id: id }) => (
       <>
-        <Link
-          to="/events"
-          search={((before: object) => ({ ...before, id: String(transaction_id) })) as never}
-          className="mono"
-        >
-          {String(transaction_id)}
+        <Link to="/events" search={((before: object) => ({ ...before, id })) as never} className="mono">
+          {id}
         </Link>{' '}
-        <CopyId id={String(transaction_id)} label="copy" />
+        <CopyId id={id} label="copy" />
       </>
     ),
   },
@@ -159,8 +157,13 @@ const COLUMNS: readonly Column<Row>[] = [
 
 function List() {
   const { customer, type, from, to, page, cursor } = route.useSearch();
-  const sql = listSql({ customer, type, from, to }, cursor);
-  const query = useQuery({ queryKey: ['events', sql], queryFn: ({ signal }) => readList(sql, signal) });
+  const query = useApi('GET /v1/events', {
+    query: {
+      ...{ customer_id: customer, event_type: type, limit: PAGE_ROWS, next_page: cursor },
+      starting_on: from === undefined ? undefined : `${from}:00Z`,
+      ending_before: to === undefined ? undefined : `${to}:00Z`,
+    },
+  });
   return (
     <Section
       title="The newest events"
@@ -168,77 +171,24 @@ function List() {
         <Pager
           list={`events ${customer} ${type} ${from} ${to}`}
           search={{ page, cursor }}
-          next={query.data?.next}
+          next={query.data?.next_page}
         />
       }
     >
       <Loaded query={query} what="events">
-        {({ rows }) =>
+        {({ data: rows }) =>
           rows.length === 0 ? (
-            <Empty>
-              No event fits. Events of an id that no customer has are found by their transaction id alone.
-            </Empty>
+            <Empty>No event fits. Choose a longer time, or another customer or type.</Empty>
           ) : (
             <Table
               label="Events"
               columns={COLUMNS}
               rows={rows}
-              keyOf={({ transaction_id }) => String(transaction_id)}
+              keyOf={({ transaction_id }) => transaction_id}
             />
           )
         }
       </Loaded>
     </Section>
   );
-}
-
-interface Filter {
-  readonly customer: string | undefined;
-  readonly type: string | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
-
-const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-
-/** `cursor`: time and transaction id of the last event of the page before. */
-function listSql({ customer, type, from, to }: Filter, cursor: string | undefined): string {
-  const [, at, id] = /^(\S+) (.*)$/s.exec(cursor ?? '') ?? [];
-  const conditions = [
-    ...(customer === undefined ? [] : [`e.customer_id = ${quoted(customer)}`]),
-    ...(type === undefined ? [] : [`e.event_type = ${quoted(type)}`]),
-    ...(from === undefined ? [] : [`e.timestamp >= ${quoted(`${from}:00Z`)}`]),
-    ...(to === undefined ? [] : [`e.timestamp < ${quoted(`${to}:00Z`)}`]),
-    ...(at === undefined || id === undefined
-      ? []
-      : [
-          `(e.timestamp < ${quoted(at)} OR (e.timestamp = ${quoted(at)} AND e.transaction_id > ${quoted(id)}))`,
-        ]),
-  ];
-  return `SELECT e.timestamp AS timestamp, e.event_type AS event_type, e.transaction_id AS transaction_id,
-    e.customer_id AS customer_id FROM events e${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}
-    ORDER BY timestamp DESC, transaction_id LIMIT ${PAGE_ROWS + 1}`;
-}
-
-async function readList(sql: string, signal: AbortSignal) {
-  const { data } = await call('POST /v1/sql', { body: { sql } }, signal);
-  const shown = data.slice(0, PAGE_ROWS);
-  const last = shown.at(-1);
-  const names = await namesOf([...new Set(shown.map(({ customer_id }) => String(customer_id)))], signal);
-  return {
-    rows: shown.map(
-      (row) => ({ ...row, name: names.get(String(row.customer_id)) ?? row.customer_id }) as Row,
-    ),
-    next:
-      data.length > PAGE_ROWS && last !== undefined
-        ? `${String(last.timestamp)} ${String(last.transaction_id)}`
-        : null,
-  };
-}
-
-async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const sql = `SELECT customer_id, name FROM customers WHERE customer_id IN (${ids.map(quoted).join(', ')})`;
-  const { data } = await call('POST /v1/sql', { body: { sql } }, signal);
-  return new Map(data.map(({ customer_id, name }) => [String(customer_id), String(name)]));
 }

@@ -1,23 +1,34 @@
 /** How the invoices of the month are delivered: how many are in which state, and those that need a person. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Schemas } from '../../api/operations.gen.d.ts';
+import { callAll } from '../../api/client.ts';
 import { DeliveryState, DeliveryTable, FAILED_DELIVERIES } from '../../parts/deliveries.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import type { MonthSummary } from './month.ts';
 import styles from './month-end.module.css';
 
-type Invoice = Schemas['Invoice'];
+type Deliveries = MonthSummary['deliveries'];
 
-export function MonthDeliveries({ invoices }: { readonly invoices: readonly Invoice[] }) {
-  const counts = new Map<string, number>();
-  for (const { external_invoice: external } of invoices) {
-    const status = external?.external_status;
-    if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
-  }
-  if (counts.size === 0) return null;
-  const failed = invoices.filter(
-    ({ external_invoice: external, status }) =>
-      status !== 'VOID' && (FAILED_DELIVERIES as readonly string[]).includes(external?.external_status ?? ''),
-  );
+const isFailure = (status: string) => (FAILED_DELIVERIES as readonly string[]).includes(status);
+
+export function MonthDeliveries(props: { readonly month: string; readonly deliveries: Deliveries }) {
+  const { month, deliveries } = props;
+  const statuses = deliveries.map(({ external_status }) => external_status).filter(isFailure);
+  const failed = useQuery({
+    queryKey: ['GET /v1/invoices', 'failed deliveries', month, ...statuses],
+    queryFn: async ({ signal }) => {
+      const read = statuses.map((status) =>
+        callAll(
+          'GET /v1/invoices',
+          { query: { month, external_status: status, status: 'FINALIZED' } },
+          { signal },
+        ),
+      );
+      return (await Promise.all(read)).flat();
+    },
+  });
+  if (deliveries.length === 0) return null;
   return (
     <Section
       title="Deliveries to billing providers"
@@ -28,17 +39,21 @@ export function MonthDeliveries({ invoices }: { readonly invoices: readonly Invo
       }
     >
       <p className={styles.states}>
-        {[...counts].map(([status, count]) => (
+        {deliveries.map(({ external_status: status, invoice_count: count }) => (
           <span key={status} className="nowrap">
-            {count.toLocaleString('en-US')} <DeliveryState status={status} />
+            {Number(count).toLocaleString('en-US')} <DeliveryState status={status} />
           </span>
         ))}
       </p>
-      {failed.length === 0 ? (
-        <p className="good">✓ No delivery has failed.</p>
-      ) : (
-        <DeliveryTable label="Failed deliveries" invoices={failed} />
-      )}
+      <Loaded query={failed} what="failed deliveries">
+        {(invoices) =>
+          invoices.length === 0 ? (
+            <p className="good">✓ No delivery has failed.</p>
+          ) : (
+            <DeliveryTable label="Failed deliveries" invoices={invoices} />
+          )
+        }
+      </Loaded>
     </Section>
   );
 }

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { sum } from '../../api/exact.ts';
 import { useApi } from '../../api/queries.ts';
 import { growthText, unitText } from '../../format/money.ts';
 import { dayText, intervalOf, isMonth, monthAfter, monthOf, monthText, timeText } from '../../format/time.ts';
@@ -16,10 +15,9 @@ import { Fact, Facts, Field, Filters, Page, Section } from '../../parts/page.tsx
 import { Empty, Failure, Loading, Progress } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { useSession } from '../../session/session.ts';
-import { compareUsage, isMissing } from './missing-usage.ts';
-import { type Month, type MonthRow, monthToOpen, readMonth } from './month.ts';
+import { type MonthRow, type MonthSummary, monthToOpen, readMonth } from './month.ts';
 import { MonthDeliveries } from './month-deliveries.tsx';
-import { type Beside, columnsFor, differenceOf, exported, unitsOf } from './month-table.tsx';
+import { type Beside, columnsFor, exported } from './month-table.tsx';
 import { Reconcile } from './reconcile.tsx';
 
 const route = getRouteApi('/month-end');
@@ -52,22 +50,17 @@ function OneMonth({ month }: { readonly month: string }) {
   const { now } = useSession();
   const [read, setRead] = useState(0);
   const query = useQuery({
-    queryKey: ['month', month],
+    queryKey: ['GET /v1/month-end/{month}', month],
     queryFn: ({ signal }) => readMonth(month, { signal, onProgress: setRead }),
   });
-  const usage = useQuery({
-    queryKey: ['compared usage', month],
-    queryFn: ({ signal }) => compareUsage(month, Date.parse(now), signal),
-  });
   const late = useQuery({
-    queryKey: ['late usage', month],
+    queryKey: ['GET /v1/late-usage', month],
     staleTime: 60_000,
-    queryFn: ({ signal }) => readLateInvoices(intervalOf(month), signal),
+    queryFn: ({ signal }) => readLateInvoices(month, signal),
   });
   const beside: Beside = {
-    usage: usage.data ?? new Map(),
-    late: new Map((late.data ?? []).map((invoice) => [invoice.invoiceId, invoice])),
-    state: usage.status === 'success' ? late.status : usage.status,
+    late: new Map((late.data ?? []).map((invoice) => [invoice.invoice_id, invoice])),
+    state: late.status,
     isRunning: now < intervalOf(month).ending_before,
   };
   return (
@@ -79,12 +72,7 @@ function OneMonth({ month }: { readonly month: string }) {
       {query.isFetching && query.data === undefined ? (
         <Progress label={`${countText(read, 'invoice')} read; drafts are computed now`} done={read} />
       ) : null}
-      {[usage, late].map(({ isError, error, refetch }, index) =>
-        isError ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: there are always these two.
-          <Failure key={index} error={error} again={() => void refetch()} />
-        ) : null,
-      )}
+      {late.isError ? <Failure error={late.error} again={() => void late.refetch()} /> : null}
       {query.isError ? <Failure error={query.error} again={() => void query.refetch()} /> : null}
       {query.data === undefined ? (
         query.isError ? null : (
@@ -92,8 +80,8 @@ function OneMonth({ month }: { readonly month: string }) {
         )
       ) : (
         <>
-          <Invoices month={month} rows={query.data.rows} former={query.data.former} beside={beside} />
-          <MonthDeliveries invoices={query.data.issued} />
+          <Invoices month={month} rows={query.data.rows} summary={query.data.summary} beside={beside} />
+          <MonthDeliveries month={month} deliveries={query.data.summary.deliveries} />
         </>
       )}
       <Section title="Jobs that have failed">
@@ -143,10 +131,8 @@ const FILTERS = {
   '': () => true,
   drafts: ({ status }: MonthRow) => status === 'DRAFT',
   warnings: ({ warnings }: MonthRow) => warnings.length > 0,
-  changed: ({ total, before }: MonthRow) =>
-    before !== null && total.minus(before).abs().times(5).gt(before.abs()),
-  missing: ({ customerId, part }: MonthRow, { usage }: Beside) =>
-    part === 'counted' && isMissing(usage.get(customerId) ?? { now: 0, before: 0 }),
+  changed: ({ change, before }: MonthRow) => before !== null && change.abs().times(5).gt(before.abs()),
+  missing: ({ isUsageMissing, part }: MonthRow) => part === 'counted' && isUsageMissing,
   late: ({ id }: MonthRow, { late }: Beside) => late.has(id),
   undelivered: ({ delivery, status }: MonthRow) =>
     status !== 'VOID' && (FAILED_DELIVERIES as readonly string[]).includes(delivery ?? ''),
@@ -155,7 +141,7 @@ const FILTERS = {
 
 const SORTS = {
   '': (a: MonthRow, b: MonthRow) => b.total.cmp(a.total) || b.amount.cmp(a.amount),
-  change: (a: MonthRow, b: MonthRow) => differenceOf(b).abs().cmp(differenceOf(a).abs()),
+  change: (a: MonthRow, b: MonthRow) => b.change.abs().cmp(a.change.abs()),
   customer: (a: MonthRow, b: MonthRow) => a.customer.localeCompare(b.customer),
 } as const;
 
@@ -166,10 +152,10 @@ function isKeyOf<Keys extends object>(keys: Keys, name: string): name is Extract
 function Invoices(props: {
   readonly month: string;
   readonly rows: readonly MonthRow[];
-  readonly former: Month['former'];
+  readonly summary: MonthSummary;
   readonly beside: Beside;
 }) {
-  const { month, rows, former, beside } = props;
+  const { month, rows, summary, beside } = props;
   const { show = '', search = '', sort = '' } = route.useSearch();
   const isShown: (row: MonthRow, beside: Beside) => boolean = FILTERS[isKeyOf(FILTERS, show) ? show : ''];
   const shown = rows
@@ -180,7 +166,7 @@ function Invoices(props: {
     .sort(SORTS[isKeyOf(SORTS, sort) ? sort : '']);
   return (
     <>
-      <Totals month={month} rows={rows} former={former} beside={beside} />
+      <Totals month={month} summary={summary} beside={beside} />
       <Section
         title="Invoices"
         aside={
@@ -204,30 +190,27 @@ function Invoices(props: {
             keyOf={({ id }) => id}
           />
         )}
-        {shown.length === rows.length ? <Alone rows={rows} former={former} /> : null}
+        {shown.length === rows.length ? <Alone summary={summary} /> : null}
       </Section>
     </>
   );
 }
 
 /** The invoices of the month before that no row is compared with: what is missing in the sum of their column. */
-function Alone({ rows, former }: { readonly rows: readonly MonthRow[]; readonly former: Month['former'] }) {
-  const compared = new Set(rows.map(({ beforeId }) => beforeId));
-  const alone = former.filter(({ id }) => !compared.has(id));
-  const units = [...new Map(alone.map(({ credit_type: unit }) => [unit.id, unit])).values()];
-  if (alone.length === 0) return null;
+function Alone({ summary: { totals, unpaired_invoice_count } }: { readonly summary: MonthSummary }) {
+  const count = Number(unpaired_invoice_count);
+  if (count === 0) return null;
   return (
     <p className="soft small">
-      {countText(alone.length, 'invoice')} of the month before {alone.length === 1 ? 'stands' : 'stand'}{' '}
-      beside no row, as scheduled ones and those of ended contracts and longer periods do:{' '}
-      {units.map((unit) => (
-        <span key={unit.id}>
-          <Money
-            amount={sum(alone.filter((each) => each.credit_type.id === unit.id).map((each) => each.total))}
-            unit={unit}
-          />{' '}
-        </span>
-      ))}
+      {countText(count, 'invoice')} of the month before {count === 1 ? 'stands' : 'stand'} beside no row, as
+      scheduled ones and those of ended contracts and longer periods do:{' '}
+      {totals
+        .filter(({ unpaired_total }) => Number(unpaired_total) !== 0)
+        .map(({ credit_type: unit, unpaired_total }) => (
+          <span key={unit.id}>
+            <Money amount={unpaired_total} unit={unit} />{' '}
+          </span>
+        ))}
     </p>
   );
 }
@@ -273,26 +256,15 @@ function Count({ of, state }: { readonly of: number; readonly state: Beside['sta
   return of === 0 ? '0' : <span className="warn">{of}</span>;
 }
 
-function Totals(props: {
-  readonly month: string;
-  readonly rows: readonly MonthRow[];
-  readonly former: Month['former'];
-  readonly beside: Beside;
-}) {
-  const { rows, former } = props;
-  const { usage, late, state, isRunning } = props.beside;
+function Totals(props: { readonly month: string; readonly summary: MonthSummary; readonly beside: Beside }) {
+  const { totals, invoice_counts: counts, ...summary } = props.summary;
+  const { late, state, isRunning } = props.beside;
   const monthBefore = monthAfter(props.month, -1);
-  const valid = rows.filter(({ status }) => status !== 'VOID').length;
-  const issued = rows.filter(({ status }) => status === 'FINALIZED').length;
-  const warned = rows.filter(({ warnings }) => warnings.length > 0).length;
-  const missing = [...usage.values()].filter(isMissing).length;
+  const [issued, voided] = [Number(counts.finalized), Number(counts.void)];
+  const valid = issued + Number(counts.draft);
   return (
     <Facts>
-      {unitsOf([...rows, ...former.map(({ credit_type }) => ({ unit: credit_type }))]).map(({ unit }) => {
-        const [total, before] = [
-          sum(rows.filter((row) => row.unit.id === unit.id).map((row) => row.total)),
-          sum(former.filter(({ credit_type }) => credit_type.id === unit.id).map((each) => each.total)),
-        ];
+      {totals.map(({ credit_type: unit, total, former_total: before }) => {
         const change = growthText(total, before);
         return (
           <Fact
@@ -318,14 +290,16 @@ function Totals(props: {
       >
         {issued.toLocaleString('en-US')} of {valid.toLocaleString('en-US')}
       </Fact>
-      {valid === rows.length ? null : (
+      {voided === 0 ? null : (
         <Fact label="Void" note="in no sum">
-          {(rows.length - valid).toLocaleString('en-US')}
+          {voided.toLocaleString('en-US')}
         </Fact>
       )}
-      <Fact label="With warnings">{warned === 0 ? '0' : <span className="warn">{warned}</span>}</Fact>
+      <Fact label="With warnings">
+        <Count of={Number(summary.warned_invoice_count)} state="success" />
+      </Fact>
       <Fact label="Usage missing" note="less than half of the same days before">
-        <Count of={missing} state={state} />
+        <Count of={Number(summary.usage_missing_customer_count)} state="success" />
       </Fact>
       <Fact label="With late usage" note="that came after the invoice">
         <Count of={late.size} state={state} />

@@ -1,7 +1,7 @@
 /** The table of month end: a row for each invoice, with its change, its reasons and what is wrong with it; and its file. */
 import { Link } from '@tanstack/react-router';
 import type Big from 'big.js';
-import { sum } from '../../api/exact.ts';
+import { type Exact, sum } from '../../api/exact.ts';
 import { currencyOf, growthText, inUnits } from '../../format/money.ts';
 import { intervalOf, monthOf, periodText } from '../../format/time.ts';
 import { countText } from '../../format/words.ts';
@@ -10,25 +10,19 @@ import { csvOf } from '../../parts/download.tsx';
 import { Difference, Money, Status } from '../../parts/figures.tsx';
 import type { LateInvoice } from '../../parts/late-usage.ts';
 import type { Column } from '../../parts/table.tsx';
-import { isMissing, type UsageCompared } from './missing-usage.ts';
 import { type MonthRow, mainReason } from './month.ts';
 
 /** The facts beside the invoices. */
 export interface Beside {
-  readonly usage: ReadonlyMap<string, UsageCompared>;
   /** By the id of the invoice. */
   readonly late: ReadonlyMap<string, LateInvoice>;
-  /** Of reading both. */
+  /** Of reading them. */
   readonly state: 'pending' | 'error' | 'success';
   /** A month that is not over has no percentage: it would compare some days with all of the month before. */
   readonly isRunning: boolean;
 }
 
-export function differenceOf({ total, before }: MonthRow): Big {
-  return before === null ? total : total.minus(before);
-}
-
-export function unitsOf<Row extends Pick<MonthRow, 'unit'>>(rows: readonly Row[]) {
+function unitsOf<Row extends Pick<MonthRow, 'unit'>>(rows: readonly Row[]) {
   const byUnit = new Map<string, { unit: MonthRow['unit']; rows: Row[] }>();
   for (const row of rows) {
     const known = byUnit.get(row.unit.id) ?? { unit: row.unit, rows: [] };
@@ -91,7 +85,7 @@ export function columnsFor(rows: readonly MonthRow[], beside: Beside): Column<Mo
         row.before === null ? (
           <span className="soft nowrap">{alone(row)}</span>
         ) : (
-          <Difference amount={differenceOf(row)} unit={row.unit} />
+          <Difference amount={row.change} unit={row.unit} />
         ),
     },
     ...(beside.isRunning ? [] : [PERCENT]),
@@ -150,7 +144,7 @@ const PERCENT: Column<MonthRow> = {
     before === null ? '' : <span className="nowrap">{growthText(total, before)}</span>,
 };
 
-function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Column<MonthRow>[] {
+function besideColumns(rows: readonly MonthRow[], { late }: Beside): Column<MonthRow>[] {
   return [
     {
       title: 'Mostly',
@@ -159,8 +153,7 @@ function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Colu
     {
       title: 'Events',
       kind: 'number',
-      cell: ({ customerId, type, part }) =>
-        type === 'SCHEDULED' || part !== 'counted' ? '' : <UsageChange compared={usage.get(customerId)} />,
+      cell: (row) => (row.type === 'SCHEDULED' || row.part !== 'counted' ? '' : <UsageChange row={row} />),
     },
     {
       title: 'Warnings',
@@ -185,7 +178,7 @@ function besideColumns(rows: readonly MonthRow[], { usage, late }: Beside): Colu
 }
 
 function Reason({ reasons, id, customerId }: Pick<MonthRow, 'reasons' | 'id' | 'customerId'>) {
-  const main = reasons === null ? '' : mainReason(reasons);
+  const main = reasons === undefined ? '' : mainReason(reasons);
   if (main === '') return null;
   return (
     <Link
@@ -199,16 +192,15 @@ function Reason({ reasons, id, customerId }: Pick<MonthRow, 'reasons' | 'id' | '
   );
 }
 
-function UsageChange({ compared }: { readonly compared: UsageCompared | undefined }) {
-  if (compared === undefined) return null;
-  const { now, before } = compared;
+function UsageChange({ row: { events, isUsageMissing } }: { readonly row: MonthRow }) {
+  if (events === undefined) return null;
   return (
     <span
-      className={isMissing(compared) ? 'warn nowrap' : 'nowrap'}
-      title={`${before.toLocaleString('en-US')} in the same days of the month before`}
+      className={isUsageMissing ? 'warn nowrap' : 'nowrap'}
+      title={`${events.before.toLocaleString('en-US')} in the same days of the month before`}
     >
-      {now.toLocaleString('en-US')}
-      {isMissing(compared) ? ' ▼' : ''}
+      {events.now.toLocaleString('en-US')}
+      {isUsageMissing ? ' ▼' : ''}
     </span>
   );
 }
@@ -225,7 +217,7 @@ function WarningCount({ warnings }: { readonly warnings: readonly string[] }) {
 /** Usage that came after the invoice was issued. */
 function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
   if (invoice === undefined) return null;
-  const { entries, leftOut } = invoice;
+  const { unbilled_late_usage: entries, unbilled_late_usage_left_out: leftOut } = invoice;
   const texts = (entries ?? []).map(({ product_name, quantity }) => `${product_name}: ${quantity}`);
   return (
     <span
@@ -233,7 +225,7 @@ function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
       title={
         entries === null
           ? 'It is not known how much'
-          : [...texts, ...(leftOut > 0 ? [`and ${leftOut} more`] : [])].join('\n')
+          : [...texts, ...(leftOut === undefined ? [] : [`and ${leftOut} more`])].join('\n')
       }
     >
       late usage
@@ -242,21 +234,23 @@ function Late({ invoice }: { readonly invoice: LateInvoice | undefined }) {
 }
 
 /** The amounts of a row, in the order of the columns of the file; an amount that is in no sum is in the last one alone. */
-const AMOUNTS: Readonly<Record<string, (row: MonthRow) => Big | null | undefined>> = {
+const AMOUNTS: Readonly<Record<string, (row: MonthRow) => Big | Exact | null | undefined>> = {
   total: ({ total }) => total,
   before: ({ before }) => before,
-  change: (row) => (row.before === null ? null : differenceOf(row)),
-  price: ({ reasons }) => reasons?.price,
-  volume: ({ reasons }) => reasons?.volume,
-  mix: ({ reasons }) => reasons?.mix,
-  terms: ({ reasons }) => reasons?.terms,
+  change: (row) => (row.before === null ? null : row.change),
+  price: ({ reasons }) => reasons?.price_change,
+  volume: ({ reasons }) => reasons?.volume_change,
+  mix: ({ reasons }) => reasons?.mix_change,
+  terms: ({ reasons }) => reasons?.terms_change,
   not_counted: ({ part, amount }) => (part === 'counted' ? null : amount),
 };
 
-const figure = (value: Big | null | undefined) => ({ number: value?.toFixed() ?? '' });
+const figure = (value: Big | Exact | null | undefined) => ({
+  number: typeof value === 'string' ? value : (value?.toFixed() ?? ''),
+});
 
 /** As in the CSV of invoices: amounts in whole units of `currency_code` first, then those of the API. */
-export function exported(rows: readonly MonthRow[], { usage, late }: Beside): Blob {
+export function exported(rows: readonly MonthRow[], { late }: Beside): Blob {
   const amounts = Object.keys(AMOUNTS);
   const header = [
     ...['customer', 'customer_id', 'invoice_id', 'invoice_number', 'status', 'currency_code'],
@@ -267,14 +261,13 @@ export function exported(rows: readonly MonthRow[], { usage, late }: Beside): Bl
   return csvOf(
     header,
     rows.map((row) => {
-      const compared = usage.get(row.customerId);
       const currency = currencyOf(row.unit);
       const exact = Object.values(AMOUNTS).map((of) => of(row));
       const shown = exact.map((value) => (currency === null || !value ? null : inUnits(value, currency)));
       return [
         ...[row.customer, row.customerId, row.id, row.number ?? '', row.status, currency?.code ?? ''],
         ...shown.map(figure),
-        ...[{ number: String(compared?.now ?? '') }, { number: String(compared?.before ?? '') }],
+        ...[{ number: String(row.events?.now ?? '') }, { number: String(row.events?.before ?? '') }],
         ...[row.warnings.join(' | '), late.has(row.id) ? 'yes' : '', row.delivery ?? ''],
         ...[row.type, row.period?.start ?? '', row.period?.end ?? '', row.unit.name],
         ...exact.map(figure),

@@ -2,19 +2,15 @@
  * The rows of month end: one for each invoice of the month, with its change and the points that a person has to check.
  */
 import Big from 'big.js';
-import { call, callAll } from '../../api/client.ts';
-import type { Schemas } from '../../api/operations.gen.d.ts';
+import { type AnswerOf, call } from '../../api/client.ts';
 import type { CreditType } from '../../format/money.ts';
 import { monthAfter } from '../../format/time.ts';
-import { changeOf, type Reasons } from '../invoice/change.ts';
 
-type Invoice = Schemas['Invoice'];
-
-/**
- * Whether the amount of an invoice is in the sums: that of a voided one is not, nor that of a consolidated one, which
- * repeats other invoices of the month.
- */
-type Part = 'counted' | 'void' | 'repeated';
+type Answer = AnswerOf<'GET /v1/month-end/{month}'>;
+type Contract = Answer['data'][number];
+type Invoice = Contract['invoices'][number];
+export type MonthSummary = Answer['summary'];
+type Reasons = NonNullable<Invoice['reasons']>;
 
 export interface MonthRow {
   readonly id: string;
@@ -27,28 +23,28 @@ export interface MonthRow {
   /** Undefined for a scheduled invoice. */
   readonly period: { readonly start: string; readonly end: string } | undefined;
   readonly unit: CreditType;
-  readonly part: Part;
+  readonly part: Invoice['part'];
   /** The total of the invoice, even if it counts in no sum. */
   readonly amount: Big;
   /** The amount that counts in the sums: zero if the invoice counts in none. */
   readonly total: Big;
   /** The amount of the invoice of the month before that stands beside it; null: there is none. */
   readonly before: Big | null;
-  /** The id of that invoice. */
-  readonly beforeId: string | null;
+  /** Against that invoice; without one it is the total. */
+  readonly change: Big;
   /** Whether the contract had fewer invoices in the month before, all of which stand beside other rows. */
   readonly isFurther: boolean;
-  readonly reasons: Reasons | null;
+  readonly reasons: Reasons | undefined;
   readonly warnings: readonly string[];
   readonly delivery: string | undefined;
+  /** Of the customer, this month and in the same days of the month before; undefined: events were removed. */
+  readonly events: { readonly now: number; readonly before: number } | undefined;
+  readonly isUsageMissing: boolean;
 }
 
 export interface Month {
   readonly rows: readonly MonthRow[];
-  /** The invoices that are no drafts. */
-  readonly issued: readonly Invoice[];
-  /** The invoices that the sum of the month before has. */
-  readonly former: readonly Invoice[];
+  readonly summary: MonthSummary;
 }
 
 /** More pages without a draft are not read to learn whether a month has one. */
@@ -84,112 +80,62 @@ async function hasAny(
   return true;
 }
 
-/** Reads all invoices of the month, and those of the month before, which are compared with them. */
+/** A month whose end is not reached after so many pages is shown as far as it was read. */
+const PAGES_MAX = 2_000;
+const CONTRACTS_PER_PAGE = '100';
+
+/** Reads the month page by page. The sums of the last page are those of the month. */
 export async function readMonth(
   month: string,
   options: { readonly signal: AbortSignal; onProgress(invoices: number): void },
 ): Promise<Month> {
-  const counts = new Map<string, number>();
-  const read = (query: { readonly month: string; readonly status?: 'DRAFT' }) =>
-    callAll(
-      'GET /v1/invoices',
-      { query: { ...query, limit: '100' } },
-      {
-        signal: options.signal,
-        onPage(items) {
-          counts.set(JSON.stringify(query), items);
-          options.onProgress([...counts.values()].reduce((all, each) => all + each, 0));
-        },
-      },
-    );
-  const before = monthAfter(month, -1);
-  const [issued, drafts, formerIssued, formerDrafts] = await Promise.all([
-    read({ month }),
-    read({ month, status: 'DRAFT' }),
-    read({ month: before }),
-    read({ month: before, status: 'DRAFT' }),
-  ]);
-  const former = [...formerIssued, ...formerDrafts].filter((invoice) => partOf(invoice) === 'counted');
-  return { rows: rowsOf([...drafts, ...issued], former), issued, former };
-}
-
-function partOf({ status, type }: Pick<Invoice, 'status' | 'type'>): Part {
-  if (status === 'VOID') return 'void';
-  return type === 'USAGE_CONSOLIDATED' ? 'repeated' : 'counted';
-}
-
-/** A row for each invoice. An invoice of the month before stands beside one of them at most. */
-export function rowsOf(invoices: readonly Invoice[], former: readonly Invoice[]): MonthRow[] {
-  const earlier = byContract(former);
-  const pairs = new Map<string, Invoice | undefined>();
-  for (const [key, own] of byContract(invoices.filter((invoice) => partOf(invoice) === 'counted'))) {
-    own.forEach((invoice, at) => void pairs.set(invoice.id, earlier.get(key)?.[at]));
+  const rows: MonthRow[] = [];
+  let cursor: { readonly next_page?: string } = {};
+  for (let page = 1; ; page++) {
+    const query = { ...cursor, limit: CONTRACTS_PER_PAGE };
+    const answer = await call('GET /v1/month-end/{month}', { params: { month }, query }, options.signal);
+    for (const contract of answer.data) rows.push(...rowsOf(contract));
+    options.onProgress(rows.length);
+    if (answer.next_page === null || page === PAGES_MAX) return { rows, summary: answer.summary };
+    cursor = { next_page: answer.next_page };
   }
-  return invoices.map((invoice) => {
-    const isFurther = pairs.has(invoice.id) && earlier.has(contractKey(invoice));
-    return rowOf(invoice, pairs.get(invoice.id), isFurther);
-  });
 }
 
-/** Usage invoices by contract and currency, in the order of their periods: the first one of each month is compared. */
-function byContract(invoices: readonly Invoice[]): Map<string, Invoice[]> {
-  const all = new Map<string, Invoice[]>();
-  for (const invoice of invoices) {
-    if (invoice.type === 'SCHEDULED') continue;
-    const own = all.get(contractKey(invoice)) ?? [];
-    all.set(contractKey(invoice), own);
-    own.push(invoice);
-  }
-  const orderOf = ({ end_timestamp = '', start_timestamp = '', id }: Invoice) =>
-    `${end_timestamp} ${start_timestamp} ${id}`;
-  for (const own of all.values()) own.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
-  return all;
-}
-
-function contractKey({ contract_id, credit_type }: Invoice): string {
-  return `${contract_id} ${credit_type.id}`;
-}
-
-function rowOf(invoice: Invoice, earlier: Invoice | undefined, isFurther: boolean): MonthRow {
-  const { start_timestamp: start, end_timestamp: end } = invoice;
-  const [part, amount] = [partOf(invoice), new Big(invoice.total)];
-  return {
-    id: invoice.id,
-    customerId: invoice.customer_id,
-    contractId: invoice.contract_id,
-    customer: invoice.customer_name ?? invoice.customer_id,
-    status: invoice.status,
-    type: invoice.type,
-    number: invoice.invoice_number,
-    period: start === undefined || end === undefined ? undefined : { start, end },
-    unit: invoice.credit_type,
-    part,
-    amount,
-    total: part === 'counted' ? amount : new Big(0),
-    before: earlier === undefined ? null : new Big(earlier.total),
-    beforeId: earlier?.id ?? null,
-    isFurther: isFurther && earlier === undefined,
-    reasons: earlier === undefined ? null : changeOf(invoice, earlier),
-    warnings: part === 'counted' ? invoice.warnings.map(({ message }) => message) : [],
-    delivery: deliveryOf(invoice),
+function rowsOf(contract: Contract): MonthRow[] {
+  const { customer_id: customerId, contract_id: contractId, customer_name: name, events } = contract;
+  const own = {
+    ...{ customerId, contractId, customer: name ?? customerId, isUsageMissing: contract.is_usage_missing },
+    events:
+      events === undefined ? undefined : { now: Number(events), before: Number(contract.events_before) },
   };
+  return contract.invoices.map((invoice) => ({ ...own, ...rowOf(invoice) }));
 }
 
-/** The state that a billing provider tells of the invoice. */
-function deliveryOf({ external_invoice: external }: Invoice): string | undefined {
-  if (external === null) return undefined;
-  const status = 'external_status' in external ? external.external_status : undefined;
-  return typeof status === 'string' ? status : 'sent';
+function rowOf(invoice: Invoice) {
+  const { start_timestamp: start, end_timestamp: end, former_invoice: former, part } = invoice;
+  const amount = new Big(invoice.total);
+  const total = part === 'counted' ? amount : new Big(0);
+  return {
+    ...{ id: invoice.id, status: invoice.status, type: invoice.type, number: invoice.invoice_number },
+    period: start === undefined || end === undefined ? undefined : { start, end },
+    ...{ unit: invoice.credit_type, part, amount, total },
+    before: former === undefined ? null : new Big(former.total),
+    change: invoice.change === undefined ? total : new Big(invoice.change),
+    ...{ isFurther: invoice.is_further, reasons: invoice.reasons, warnings: invoice.warnings },
+    delivery: invoice.external_status,
+  };
 }
 
 /** The largest reason of a change, in words. */
 export function mainReason(reasons: Reasons): string {
   const named = Object.entries({
-    price: reasons.price,
-    volume: reasons.volume,
-    mix: reasons.mix,
-    terms: reasons.terms,
-  }).sort(([, a], [, b]) => b.abs().cmp(a.abs()));
+    price: reasons.price_change,
+    volume: reasons.volume_change,
+    mix: reasons.mix_change,
+    terms: reasons.terms_change,
+  })
+    .map(([name, amount]) => [name, new Big(amount)] as const)
+    .sort(([, a], [, b]) => b.abs().cmp(a.abs()));
   const [[name, amount] = ['', new Big(0)]] = named;
   return amount.eq(0) ? '' : name;
 }

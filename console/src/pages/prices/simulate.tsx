@@ -153,15 +153,14 @@ function comparedOf(
   });
 }
 
-const NAMES_AT_ONCE = 200;
+const NAMES_AT_ONCE = 100;
 
 async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   for (let first = 0; first < ids.length; first += NAMES_AT_ONCE) {
-    const some = ids.slice(first, first + NAMES_AT_ONCE).map((id) => `'${id}'`);
-    const sql = `SELECT customer_id, name FROM customers WHERE customer_id IN (${some.join(', ')})`;
-    const { data } = await call('POST /v1/sql', { body: { sql } }, signal);
-    for (const { customer_id, name } of data) names.set(String(customer_id), String(name));
+    const query = { customer_ids: ids.slice(first, first + NAMES_AT_ONCE).join(','), limit: '100' };
+    const { data } = await call('GET /v1/customers', { query }, signal);
+    for (const { id, name } of data) names.set(id, name);
   }
   return names;
 }

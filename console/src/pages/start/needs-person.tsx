@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { call, callAll } from '../../api/client.ts';
 import type { Schemas } from '../../api/operations.gen.d.ts';
 import { useApi } from '../../api/queries.ts';
-import { intervalOf, monthAfter, monthOf, monthOfInvoice, monthText } from '../../format/time.ts';
+import { monthAfter, monthOf, monthOfInvoice, monthText } from '../../format/time.ts';
 import { countText, deliveryCountText } from '../../format/words.ts';
 import { FAILED_DELIVERIES, REFUND_DUE } from '../../parts/deliveries.tsx';
 import { readLateInvoices } from '../../parts/late-usage.ts';
@@ -36,7 +36,7 @@ export function NeedsPerson() {
     useDamage(),
     useJobs(),
     ...useWarnings(),
-    useLateUsage(),
+    ...useLateUsage(),
     useUnmatchedEvents(),
     useDeliveries(),
     useFailingDeliveries(),
@@ -152,30 +152,28 @@ function useWarnings(): Look[] {
   ];
 }
 
-/** Usage of the invoices of the last two months that came after its invoice. */
-function useLateUsage(): Look {
+/** Usage of the invoices of this month and the last one that came after its invoice. */
+function useLateUsage(): Look[] {
   const { now } = useSession();
   const month = monthOf(now);
-  const interval = {
-    starting_on: intervalOf(monthAfter(month, -1)).starting_on,
-    ending_before: intervalOf(month).ending_before,
-  };
+  return [useLateUsageOf(monthAfter(month, -1)), useLateUsageOf(month)];
+}
+
+function useLateUsageOf(month: string): Look {
   const query = useQuery({
-    queryKey: ['late usage', interval],
+    queryKey: ['GET /v1/late-usage', month],
     staleTime: 60_000,
-    queryFn: ({ signal }) => readLateInvoices(interval, signal),
+    queryFn: ({ signal }) => readLateInvoices(month, signal),
   });
-  const found = query.data ?? [];
-  const matters = [...new Set(found.map((invoice) => invoice.month))].sort().map((of) => ({
-    key: `late ${of}`,
-    text: (
-      <Link to="/month-end" search={{ month: of, show: 'late' }}>
-        {countText(found.filter((invoice) => invoice.month === of).length, 'invoice misses', 'invoices miss')}{' '}
-        usage that came after it was issued
-      </Link>
-    ),
-  }));
-  return { at: 'usage after invoices', query, matters };
+  const count = query.data?.length ?? 0;
+  const text = (
+    <Link to="/month-end" search={{ month, show: 'late' }}>
+      {countText(count, `invoice of ${monthText(month)} misses`, `invoices of ${monthText(month)} miss`)}{' '}
+      usage that came after {count === 1 ? 'it was' : 'they were'} issued
+    </Link>
+  );
+  const matters = count === 0 ? [] : [{ key: `late ${month}`, text }];
+  return { at: `usage after invoices of ${monthText(month)}`, query, matters };
 }
 
 /** Usage that was sent for ids that no customer has. */
