@@ -90,7 +90,7 @@ export function monthOfInvoice(invoice: {
   return monthOf(end === undefined ? issued : Date.parse(end) - 1);
 }
 
-export interface Interval {
+interface Interval {
   readonly starting_on: string;
   readonly ending_before: string;
 }

@@ -10,14 +10,14 @@ import { customerRefs } from '../../store/customers/customers.ts';
 import { ownersOfRefs, type UsageOwnerName } from '../../store/customers/usage-owners.ts';
 import type { BillingContext } from '../billing-context.ts';
 
-export interface EventFilter {
+interface EventFilter {
   readonly customerId: string | null;
   readonly eventType: string | null;
   readonly start: Instant | null;
   readonly end: Instant | null;
 }
 
-export interface EventOfOwner {
+interface EventOfOwner {
   readonly event: ListedEvent;
   readonly customer: UsageOwnerName | null;
 }

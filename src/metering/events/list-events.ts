@@ -16,7 +16,7 @@ export interface EventPosition {
   readonly transactionId: string;
 }
 
-export interface EventListFilter {
+interface EventListFilter {
   readonly range: Interval;
   /** The id and the aliases of a customer; null: of all. */
   readonly refs: readonly string[] | null;

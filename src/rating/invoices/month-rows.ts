@@ -7,7 +7,7 @@ import { type ChangeReasons, changeReasons } from './change-reasons.ts';
  * Whether the amount of an invoice is in the sums of its month: that of a voided one is not, nor that of a consolidated
  * one, which repeats other invoices of the month.
  */
-export type MonthPart = 'counted' | 'void' | 'repeated';
+type MonthPart = 'counted' | 'void' | 'repeated';
 
 export interface MonthRow<Shown extends Invoice> {
   readonly invoice: Shown;

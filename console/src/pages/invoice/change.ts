@@ -27,7 +27,7 @@ export interface ComparedInvoice {
   readonly line_items: readonly ComparedLine[];
 }
 
-export interface Reasons {
+interface Reasons {
   readonly price: Big;
   readonly volume: Big;
   readonly mix: Big;

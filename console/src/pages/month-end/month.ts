@@ -42,7 +42,7 @@ export interface MonthRow {
   readonly isUsageMissing: boolean;
 }
 
-export interface Month {
+interface Month {
   readonly rows: readonly MonthRow[];
   readonly summary: MonthSummary;
 }

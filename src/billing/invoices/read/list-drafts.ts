@@ -152,7 +152,7 @@ interface FoundPlaces {
 }
 
 /** Drafts before they are computed. */
-export interface PlannedPlaces {
+interface PlannedPlaces {
   readonly places: readonly Placed[];
   readonly scheduled: readonly InvoiceWithWarnings[];
   readonly planned: PlannedInvoices;

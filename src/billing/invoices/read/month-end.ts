@@ -36,7 +36,7 @@ export interface MonthContract {
 }
 
 /** The sums in one currency, as texts: they are part of the place at which a page ends. */
-export interface UnitSums {
+interface UnitSums {
   readonly unit: string;
   readonly total: string;
   /** The month before, and the part of it that stands beside no row. */
@@ -57,14 +57,14 @@ export interface MonthSums {
   readonly units: readonly UnitSums[];
 }
 
-export interface MonthPosition {
+interface MonthPosition {
   readonly customer: BilledCustomer;
   /** The last contract of the customer that was read. */
   readonly contractId: string;
   readonly sums: MonthSums;
 }
 
-export interface MonthPage extends Page<MonthContract, MonthPosition> {
+interface MonthPage extends Page<MonthContract, MonthPosition> {
   /** From the first page up to this one. */
   readonly sums: MonthSums;
 }
