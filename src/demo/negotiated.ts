@@ -114,7 +114,6 @@ function ledgerLines(balances: z.output<typeof ledgers>['data']): string[] {
 }
 
 /** Creates the customer, sends its usage, and returns its ids. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one contract, in the order of the story.
 async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
   const { runId } = story;
   const alias = `vantage-robotics-${runId}`;
@@ -129,7 +128,6 @@ async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
   const setUp = await product('Set-up', 'FIXED');
   const prepaid = await product('Prepaid usage', 'FIXED');
   const starting_at = formatInstant(story.period.start);
-  const later = formatInstant(story.period.end + 365 * DAY_MS);
   const common = { starting_at, entitled: true };
   // It has its own card: prices added to the card of the other customers would be on their invoices too.
   const { rateCardName } = story.scenario;
@@ -144,11 +142,23 @@ async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
       { ...common, product_id: seats, rate_type: 'FLAT', price: 2_500, billing_frequency: 'MONTHLY' },
     ],
   });
+  const contractId = await create('/v1/contracts/create', {
+    ...{ customer_id: customerId, rate_card_id: rateCardId, starting_at },
+    ...negotiatedTerms(story.period, { tokens, seats, setUp, prepaid }),
+  });
+  return { customerId, contractId };
+}
+
+type NegotiatedProducts = Readonly<Record<'tokens' | 'seats' | 'setUp' | 'prepaid', string>>;
+
+function negotiatedTerms(period: NegotiatedStory['period'], products: NegotiatedProducts) {
+  const { tokens, seats, setUp, prepaid } = products;
+  const starting_at = formatInstant(period.start);
+  const later = formatInstant(period.end + 365 * DAY_MS);
   const access = (amount: number) => ({
     schedule_items: [{ amount, starting_at, ending_before: later }],
   });
-  const contractId = await create('/v1/contracts/create', {
-    ...{ customer_id: customerId, rate_card_id: rateCardId, starting_at },
+  return {
     usage_statement_schedule: { frequency: 'MONTHLY', day: 'CONTRACT_START' },
     scheduled_charges_on_usage_invoices: 'ALL',
     overrides: [{ starting_at, type: 'MULTIPLIER', multiplier: 0.9, product_id: tokens }],
@@ -162,7 +172,7 @@ async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
       {
         product_id: setUp,
         schedule: {
-          schedule_items: [{ timestamp: formatInstant(story.period.end), unit_price: 50_000, quantity: 1 }],
+          schedule_items: [{ timestamp: formatInstant(period.end), unit_price: 50_000, quantity: 1 }],
         },
       },
     ],
@@ -180,8 +190,7 @@ async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
       },
     ],
     credits: [{ product_id: prepaid, name: 'Launch credit', priority: 1, access_schedule: access(500) }],
-  });
-  return { customerId, contractId };
+  };
 }
 
 /** The same usage in every run: one model in one region, evenly over the period until now. */

@@ -28,7 +28,6 @@ export interface Typesetter {
 /** More fit on no page; a value of an event may be much longer. */
 const WRAPPED_CHARACTERS_MAX = 5_000;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the document and what has been measured.
 export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesetter {
   const registered = new Set<string>();
   const missing = new Set<string>();
@@ -47,46 +46,11 @@ export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesette
   const width = (text: string, style: TextStyle) =>
     runsOf(text, style).reduce((sum, run) => sum + runWidth(run, style), 0);
 
-  function cut(word: string, columnWidth: number, style: TextStyle): string[] {
-    const parts: string[] = [];
-    let part = '';
-    for (const character of word) {
-      if (part !== '' && width(part + character, style) > columnWidth) {
-        parts.push(part);
-        part = '';
-      }
-      part += character;
-    }
-    return [...parts, part];
-  }
-
   return {
     missing,
     width,
-    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: greedy wrapping is one loop over words.
-    wrap(text, columnWidth, style, linesMax = Number.POSITIVE_INFINITY) {
-      const lines: string[] = [];
-      let line = '';
-      for (const word of printable(text.slice(0, WRAPPED_CHARACTERS_MAX)).split(' ')) {
-        const longer = line === '' ? word : `${line} ${word}`;
-        if (width(longer, style) <= columnWidth) {
-          line = longer;
-          continue;
-        }
-        if (line !== '') lines.push(line);
-        const parts = cut(word, columnWidth, style);
-        line = parts.pop() ?? '';
-        lines.push(...parts);
-        // A text may be much longer than what is shown of it.
-        if (lines.length > linesMax) break;
-      }
-      lines.push(line);
-      if (lines.length <= linesMax) return lines;
-      // The last line says that there is more, after as much text as fits.
-      const last = lines[linesMax - 1] ?? '';
-      const [kept = ''] = cut(last, columnWidth - width(' …', style), style);
-      return [...lines.slice(0, linesMax - 1), `${kept} …`];
-    },
+    wrap: (text, columnWidth, style, linesMax) =>
+      wrap(text, { columnWidth, linesMax, width: (part) => width(part, style) }),
     draw(text, { x, baseline }, style, align) {
       const runs = runsOf(printable(text), style);
       let left = align === 'right' ? x - runs.reduce((sum, run) => sum + runWidth(run, style), 0) : x;
@@ -104,4 +68,47 @@ export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesette
 /** Line breaks and other control characters have no place inside a line. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ');
+}
+
+interface Wrapping {
+  readonly columnWidth: number;
+  readonly linesMax: number | undefined;
+  width(text: string): number;
+}
+
+/** Greedy. The last of `linesMax` lines says that there is more, after as much text as fits. */
+function wrap(text: string, { columnWidth, linesMax = Number.POSITIVE_INFINITY, width }: Wrapping): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of printable(text.slice(0, WRAPPED_CHARACTERS_MAX)).split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (width(longer) <= columnWidth) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    const parts = cut(word, columnWidth, width);
+    line = parts.pop() ?? '';
+    lines.push(...parts);
+    // A text may be much longer than what is shown of it.
+    if (lines.length > linesMax) break;
+  }
+  lines.push(line);
+  if (lines.length <= linesMax) return lines;
+  const last = lines[linesMax - 1] ?? '';
+  const [kept = ''] = cut(last, columnWidth - width(' …'), width);
+  return [...lines.slice(0, linesMax - 1), `${kept} …`];
+}
+
+function cut(word: string, columnWidth: number, width: (text: string) => number): string[] {
+  const parts: string[] = [];
+  let part = '';
+  for (const character of word) {
+    if (part !== '' && width(part + character) > columnWidth) {
+      parts.push(part);
+      part = '';
+    }
+    part += character;
+  }
+  return [...parts, part];
 }

@@ -1,4 +1,4 @@
-/** What the application is created from, and what it is to those who start it. */
+/** The input of the application, and its interface for the program that starts it. */
 import type { Config } from '../../config.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import type { DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';

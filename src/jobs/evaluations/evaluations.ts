@@ -17,14 +17,9 @@ import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
 import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import type { JobsContext } from '../jobs-context.ts';
 import { createChangesFeed } from './changes-feed.ts';
-import {
-  type CustomerEvaluator,
-  createEvaluationQueue,
-  type EvaluationLane,
-  type QueueFigures,
-  WHEN_THERE_IS_TIME,
-} from './evaluation-queue.ts';
+import { type CustomerEvaluator, createEvaluationQueue, type QueueFigures } from './evaluation-queue.ts';
 import { readWatched } from './read-watched.ts';
+import { type EvaluationLane, WHEN_THERE_IS_TIME } from './waiting-customers.ts';
 import type { WatchedCustomer } from './watch-list.ts';
 import { ALWAYS_AT_ONCE, createWatchedUsage } from './watched-usage.ts';
 

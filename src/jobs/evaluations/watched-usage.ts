@@ -5,8 +5,8 @@
 import { hashText } from '../../core/byte-hash.ts';
 import type { UsageMeter, WeighedUsage } from '../../core/event-quantities.ts';
 import { eachInChunks } from '../../core/in-chunks.ts';
-import { WHEN_THERE_IS_TIME } from './evaluation-queue.ts';
 import { createQuietUsage, type QuietUsage } from './quiet-usage.ts';
+import { WHEN_THERE_IS_TIME } from './waiting-customers.ts';
 import { createWatchList, type WatchedCustomer, type WatchList } from './watch-list.ts';
 
 /** Of an evaluator whose result any usage may change. */

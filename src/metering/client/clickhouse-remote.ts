@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { assert } from '../../core/errors.ts';
-import { type ClickHouse, QUERY_LANES, type QueryLane } from './clickhouse.ts';
+import { type ClickHouse, QUERY_LANES, type QueryLane, type RowsInsert } from './clickhouse.ts';
 import { type BackendSelect, type BackendStream, createClickHouse } from './clickhouse-client.ts';
 import { serverFailure } from './clickhouse-error.ts';
 import { parameterForm } from './clickhouse-parameters.ts';
@@ -64,39 +64,20 @@ interface Request {
 }
 
 /** Opens a server; nothing is sent before the first statement. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickHouse {
   const address = parseClickHouseUrl(options.url);
   const settings = statementSettings(address, options.cluster !== undefined);
   const clients = laneClients(address);
   const writer = openClient(address.url, address.database, WRITE_CONNECTIONS);
-  const running = new Set<AbortController>();
   const answers = createStreamedAnswers();
+  const { select, abortAll } = createSelects(settings.select);
   const lanes = createLanes(laneSlots(clients), {
     // The server ends a query whose connection is closed (`cancel_http_readonly_queries_on_client_close`).
     endQueries: async () => {
-      for (const controller of running) controller.abort();
+      abortAll();
       answers.end();
     },
   });
-  const select = async (
-    client: ClickHouseClient,
-    query: BackendSelect,
-    { reader, kind = settings.select }: StreamedTo = {},
-  ): Promise<Readable> => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const abort = () => controller.abort();
-    running.add(controller);
-    reader?.once('close', abort);
-    try {
-      const { about, ...request } = selectRequest(query);
-      return await send(client, { ...request, settings: { ...kind, ...about }, signal });
-    } finally {
-      reader?.off('close', abort);
-      running.delete(controller);
-    }
-  };
   const stream = ({ ending, signal, format, ...query }: BackendStream) => {
     const whole = { ...query, sql: `${query.sql}\n${ending}` };
     // An answer in Native that breaks off between two blocks looks like a whole one.
@@ -117,13 +98,7 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
       lanes.run(query, (pool, customer) => pool.withConnection((client) => select(client, query), customer)),
     stream,
     command: (query) => run(writer, { query, settings: settings.command }),
-    insertRows: async ({ table, columns, rows, types }) => {
-      for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
-      // The types of a RowBinary body are those of the columns.
-      const format = types === undefined ? 'JSONCompactEachRow' : 'RowBinary';
-      const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT ${format}`;
-      await run(writer, { query, settings: settings.insert, body: { bytes: rows } });
-    },
+    insertRows: (rows) => insertRows(writer, rows, settings.insert),
     ping: async () => {
       const result = await writer.ping({ select: true });
       if (!result.success) throw result.error;
@@ -134,6 +109,46 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
       await Promise.all([writer, ...Object.values(clients)].map((client) => client.close()));
     },
   });
+}
+
+/** Queries that can be ended: each by its reader, all of them together. */
+function createSelects(settings: Request['settings']) {
+  const running = new Set<AbortController>();
+  return {
+    async select(
+      client: ClickHouseClient,
+      query: BackendSelect,
+      { reader, kind = settings }: StreamedTo = {},
+    ): Promise<Readable> {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const abort = () => controller.abort();
+      running.add(controller);
+      reader?.once('close', abort);
+      try {
+        const { about, ...request } = selectRequest(query);
+        return await send(client, { ...request, settings: { ...kind, ...about }, signal });
+      } finally {
+        reader?.off('close', abort);
+        running.delete(controller);
+      }
+    },
+    abortAll() {
+      for (const controller of running) controller.abort();
+    },
+  };
+}
+
+async function insertRows(
+  client: ClickHouseClient,
+  { table, columns, rows, types }: RowsInsert,
+  settings: Request['settings'],
+): Promise<void> {
+  for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
+  // The types of a RowBinary body are those of the columns.
+  const format = types === undefined ? 'JSONCompactEachRow' : 'RowBinary';
+  const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT ${format}`;
+  await run(client, { query, settings, body: { bytes: rows } });
 }
 
 function laneClients(address: ClickHouseAddress): Record<QueryLane, ClickHouseClient> {

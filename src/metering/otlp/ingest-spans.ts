@@ -73,25 +73,16 @@ export interface SpanIngestOptions {
 /** Between two warnings of a process. */
 const WARNING_INTERVAL_MS = 60_000;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createSpanIngest(options: SpanIngestOptions): SpanIngest {
-  const { ingestEvents, rules, onWarning, onFailedLookup } = options;
+  const { ingestEvents, rules, onFailedLookup } = options;
   const wanted = wantedAttributes(rules);
   const countOnce = createCountOnce(options.storedCalls, (error) => onFailedLookup?.(error));
-  const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0, warned: 0 };
-  let nextWarningAt = 0;
-
-  function tellWarning(warned: readonly NotedSpan[]): void {
-    const [first] = warned;
-    if (first === undefined || performance.now() < nextWarningAt) return;
-    nextWarningAt = performance.now() + WARNING_INTERVAL_MS;
-    onWarning?.(first, total.warned);
-  }
+  const total = createSpanTotal(options.onWarning);
 
   async function ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome> {
     const read = encoding === 'json' ? readJsonSpans : readProtobufSpans;
     const spans = read(body, wanted);
-    const outcomes = await countOnce.outcomes(spans, await outcomesAlone(spans));
+    const outcomes = await countOnce.outcomes(spans, await outcomesAlone(spans, rules));
     const running: Promise<{ part: SpansOutcome } | { error: unknown }>[] = [];
     let hasFailed = false;
     for (let start = 0; start < spans.length && !hasFailed; start += EVENTS_PER_REQUEST_MAX) {
@@ -113,56 +104,79 @@ export function createSpanIngest(options: SpanIngestOptions): SpanIngest {
       if ('error' in ended) throw ended.error;
       return ended.part;
     });
-    return {
-      accepted: sum(parts.map(({ accepted }) => accepted)),
-      duplicates: sum(parts.map(({ duplicates }) => duplicates)),
-      ignored: sum(parts.map(({ ignored }) => ignored)),
-      refused: parts.flatMap(({ refused }) => refused),
-      warned: parts.flatMap(({ warned }) => warned),
-    };
+    return sumOf(parts);
   }
 
-  async function outcomesAlone(spans: readonly Span[]): Promise<ReadonlyMap<Span, SpanOutcome>> {
-    const outcomes = new Map<Span, SpanOutcome>();
-    for (const [index, span] of spans.entries()) {
-      if (index > 0 && index % EVENTS_PER_REQUEST_MAX === 0) await afterOtherWork();
-      outcomes.set(span, spanOutcome(span, rules));
-    }
-    return outcomes;
-  }
-
-  async function ingestPart(
-    spans: readonly Span[],
-    outcomes: ReadonlyMap<Span, SpanOutcome>,
-  ): Promise<SpansOutcome> {
-    const events: SpanEvent[] = [];
-    const refused: NotedSpan[] = [];
-    const warned: NotedSpan[] = [];
-    let ignored = 0;
-    for (const span of spans) {
-      const outcome = outcomes.get(span) ?? IGNORED;
-      if (outcome.kind === 'event') {
-        events.push(outcome.event);
-      } else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
-      else ignored += 1;
-      if (outcome.kind === 'refused') continue;
-      for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });
-    }
+  async function ingestPart(spans: readonly Span[], outcomes: Outcomes): Promise<SpansOutcome> {
+    const { events, ...sorted } = sortedSpans(spans, outcomes);
     const stored = await ingestValid(ingestEvents, events, countOnce.forget).catch((error: unknown) => {
       countOnce.forget(events);
       throw error;
     });
-    const part = { ...stored, ignored, refused: [...refused, ...stored.refused], warned };
-    total.accepted += part.accepted;
-    total.duplicates += part.duplicates;
-    total.ignored += part.ignored;
-    total.refused += part.refused.length;
-    total.warned += warned.length;
-    tellWarning(warned);
+    const part = { ...stored, ...sorted, refused: [...sorted.refused, ...stored.refused] };
+    total.add(part);
     return part;
   }
 
-  return { ingest, stats: () => ({ ...total }) };
+  return { ingest, stats: total.figures };
+}
+
+type Outcomes = ReadonlyMap<Span, SpanOutcome>;
+
+async function outcomesAlone(spans: readonly Span[], rules: SpanRules): Promise<Outcomes> {
+  const outcomes = new Map<Span, SpanOutcome>();
+  for (const [index, span] of spans.entries()) {
+    if (index > 0 && index % EVENTS_PER_REQUEST_MAX === 0) await afterOtherWork();
+    outcomes.set(span, spanOutcome(span, rules));
+  }
+  return outcomes;
+}
+
+/** The events to store, and what is answered of the other spans. */
+function sortedSpans(spans: readonly Span[], outcomes: Outcomes) {
+  const events: SpanEvent[] = [];
+  const refused: NotedSpan[] = [];
+  const warned: NotedSpan[] = [];
+  let ignored = 0;
+  for (const span of spans) {
+    const outcome = outcomes.get(span) ?? IGNORED;
+    if (outcome.kind === 'event') events.push(outcome.event);
+    else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
+    else ignored += 1;
+    if (outcome.kind === 'refused') continue;
+    for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });
+  }
+  return { events, refused, warned, ignored };
+}
+
+function sumOf(parts: readonly SpansOutcome[]): SpansOutcome {
+  return {
+    accepted: sum(parts.map(({ accepted }) => accepted)),
+    duplicates: sum(parts.map(({ duplicates }) => duplicates)),
+    ignored: sum(parts.map(({ ignored }) => ignored)),
+    refused: parts.flatMap(({ refused }) => refused),
+    warned: parts.flatMap(({ warned }) => warned),
+  };
+}
+
+/** Counts the spans of a process, and reports some of those that look wrong. */
+function createSpanTotal(onWarning: SpanIngestOptions['onWarning']) {
+  const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0, warned: 0 };
+  let nextWarningAt = 0;
+  return {
+    figures: () => ({ ...total }),
+    add({ accepted, duplicates, ignored, refused, warned }: SpansOutcome) {
+      total.accepted += accepted;
+      total.duplicates += duplicates;
+      total.ignored += ignored;
+      total.refused += refused.length;
+      total.warned += warned.length;
+      const [first] = warned;
+      if (first === undefined || performance.now() < nextWarningAt) return;
+      nextWarningAt = performance.now() + WARNING_INTERVAL_MS;
+      onWarning?.(first, total.warned);
+    },
+  };
 }
 
 function eventsOf(spans: readonly Span[], outcomes: ReadonlyMap<Span, SpanOutcome>): SpanEvent[] {

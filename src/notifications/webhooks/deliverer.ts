@@ -12,6 +12,7 @@ import type { Secrets } from '../../core/secrets.ts';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { Span } from '../../core/tracing.ts';
 import { createPoll } from '../../runtime/poll.ts';
+import type { Database } from '../../store/base/database.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/messages/delivery-figures.ts';
 import {
   type DueDelivery,
@@ -66,27 +67,19 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createDeliverer({
-  db,
-  log,
-  tracer,
-  allowPrivate,
-  secrets,
-  isPaused,
-}: Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate' | 'secrets'> & {
+type DelivererContext = Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate' | 'secrets'> & {
   /** While true, no attempt begins: the stores may count no more. Those in progress are sent again where that is so. */
   isPaused(): boolean;
-}): Deliverer {
-  const owner = randomUUID();
+};
+
+export function createDeliverer(context: DelivererContext): Deliverer {
+  const { db, log, isPaused } = context;
   const closing = new AbortController();
-  const rounds = new Map<string, Promise<void>>();
+  const attempts = createAttempts(context, closing.signal);
+  const upkeep = createUpkeep(db);
+  const running = new Map<string, Promise<void>>();
+  const round = { ...context, owner: randomUUID(), isEnding: () => closing.signal.aborted, ...attempts };
   let isFailing = false;
-  let cleanedAt: Instant = Date.now();
-  let waiting: WaitingDeliveries = { pending: 0, oldestAt: null };
-  let countedAt: Instant = 0;
-  const attempts = { acknowledged: 0, refused: 0, unanswered: 0 };
-  let givenUp = 0;
 
   /** Begins a round for every endpoint that has due messages and none in progress. */
   const poll = createPoll({
@@ -101,75 +94,17 @@ export function createDeliverer({
 
   async function beginRounds(): Promise<void> {
     const leasedAt = Date.now();
-    const leased = await leaseDueEndpoints(db, { owner, busy: [...rounds.keys()], leaseMs: LEASE_MS });
-    for (const endpoint of leased) {
-      const round = runRound(endpoint, leasedAt + ROUND_MS)
+    const busy = [...running.keys()];
+    for (const endpoint of await leaseDueEndpoints(db, { owner: round.owner, busy, leaseMs: LEASE_MS })) {
+      const work = runRound(round, endpoint, leasedAt + ROUND_MS)
         .catch(reportFailure)
         .finally(() => {
-          rounds.delete(endpoint.id);
+          running.delete(endpoint.id);
           poll.soon();
         });
-      rounds.set(endpoint.id, round);
+      running.set(endpoint.id, work);
     }
-    if (leasedAt - countedAt >= FIGURES_INTERVAL_MS) {
-      countedAt = leasedAt;
-      waiting = await loadWaitingDeliveries(db);
-    }
-    if (leasedAt - cleanedAt < HOUR_MS) return;
-    cleanedAt = leasedAt;
-    await deleteOldMessages(db, leasedAt - KEPT_MS);
-  }
-
-  async function runRound({ id }: WebhookEndpoint, until: Instant): Promise<void> {
-    const due = await dueDeliveries(db, id, ROUND_MAX);
-    const chains = chainsOf(due);
-    await Promise.all(
-      Array.from({ length: REQUESTS_MAX }, async () => {
-        for (let chain = chains.pop(); chain !== undefined; chain = chains.pop()) {
-          await runChain(chain, until);
-        }
-      }),
-    );
-    await releaseEndpoint(db, id, owner);
-  }
-
-  async function runChain(chain: readonly DueDelivery[], until: Instant): Promise<void> {
-    for (const delivery of chain) {
-      if (closing.signal.aborted || Date.now() > until) return;
-      // Archived, rotated or erased meanwhile.
-      const present = await endpointOfPending(db, delivery.sequence);
-      if (isPaused()) return;
-      if (present === null) continue;
-      const facts = { 'tallyhouse.message': delivery.messageId };
-      await tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
-        attempt(present, delivery, span),
-      );
-    }
-  }
-
-  async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void> {
-    const { messageId: id, body } = delivery;
-    const at = Date.now();
-    const keys = secretsOf(endpoint, at, secrets);
-    const options = {
-      allowPrivate,
-      signal: closing.signal,
-    };
-    const result =
-      keys === null
-        ? SEALED
-        : await sendWebhook(
-            endpoint.url,
-            { headers: signatureHeaders(keys, { id, body }, at), body },
-            options,
-          );
-    if (result.error !== null && closing.signal.aborted) return;
-    const outcome = noted(delivery, result, at);
-    attempts[outcomeOf(result)] += 1;
-    if (result.status !== null) span.set({ 'http.response.status_code': result.status });
-    if (result.error !== null) span.fail();
-    if (outcome.status === 'FAILED') givenUp += 1;
-    await noteAttempt(db, delivery.sequence, outcome);
+    await upkeep.run(leasedAt);
   }
 
   function reportFailure(error: unknown): void {
@@ -179,11 +114,92 @@ export function createDeliverer({
 
   return {
     start: poll.start,
-    stats: () => ({ ...waiting, attempts, givenUp }),
+    stats: () => ({ ...upkeep.waiting(), ...attempts.figures() }),
     async close() {
       closing.abort();
       await poll.close();
-      await Promise.all(rounds.values());
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** Reads the figures and deletes old messages, each in its interval. */
+function createUpkeep(db: Database) {
+  let cleanedAt: Instant = Date.now();
+  let countedAt: Instant = 0;
+  let waiting: WaitingDeliveries = { pending: 0, oldestAt: null };
+  return {
+    waiting: () => waiting,
+    async run(now: Instant) {
+      if (now - countedAt >= FIGURES_INTERVAL_MS) {
+        countedAt = now;
+        waiting = await loadWaitingDeliveries(db);
+      }
+      if (now - cleanedAt < HOUR_MS) return;
+      cleanedAt = now;
+      await deleteOldMessages(db, now - KEPT_MS);
+    },
+  };
+}
+
+interface Round extends Pick<DelivererContext, 'db' | 'tracer' | 'isPaused'> {
+  readonly owner: string;
+  isEnding(): boolean;
+  attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void>;
+}
+
+async function runRound(round: Round, { id }: WebhookEndpoint, until: Instant): Promise<void> {
+  const { db, owner } = round;
+  const chains = chainsOf(await dueDeliveries(db, id, ROUND_MAX));
+  await Promise.all(
+    Array.from({ length: REQUESTS_MAX }, async () => {
+      for (let chain = chains.pop(); chain !== undefined; chain = chains.pop()) {
+        await runChain(round, chain, until);
+      }
+    }),
+  );
+  await releaseEndpoint(db, id, owner);
+}
+
+async function runChain(round: Round, chain: readonly DueDelivery[], until: Instant): Promise<void> {
+  for (const delivery of chain) {
+    if (round.isEnding() || Date.now() > until) return;
+    // Archived, rotated or erased meanwhile.
+    const present = await endpointOfPending(round.db, delivery.sequence);
+    if (round.isPaused()) return;
+    if (present === null) continue;
+    const facts = { 'tallyhouse.message': delivery.messageId };
+    await round.tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
+      round.attempt(present, delivery, span),
+    );
+  }
+}
+
+/** Sends one message, and counts by outcome. */
+function createAttempts({ db, secrets, allowPrivate }: DelivererContext, signal: AbortSignal) {
+  const attempts = { acknowledged: 0, refused: 0, unanswered: 0 };
+  let givenUp = 0;
+  return {
+    figures: () => ({ attempts, givenUp }),
+    async attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void> {
+      const { messageId: id, body } = delivery;
+      const at = Date.now();
+      const keys = secretsOf(endpoint, at, secrets);
+      const result =
+        keys === null
+          ? SEALED
+          : await sendWebhook(
+              endpoint.url,
+              { headers: signatureHeaders(keys, { id, body }, at), body },
+              { allowPrivate, signal },
+            );
+      if (result.error !== null && signal.aborted) return;
+      const outcome = noted(delivery, result, at);
+      attempts[outcomeOf(result)] += 1;
+      if (result.status !== null) span.set({ 'http.response.status_code': result.status });
+      if (result.error !== null) span.fail();
+      if (outcome.status === 'FAILED') givenUp += 1;
+      await noteAttempt(db, delivery.sequence, outcome);
     },
   };
 }

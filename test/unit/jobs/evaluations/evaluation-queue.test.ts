@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { hashText } from '../../../../src/core/byte-hash.ts';
-import {
-  createEvaluationQueue,
-  WHEN_THERE_IS_TIME,
-} from '../../../../src/jobs/evaluations/evaluation-queue.ts';
+import { createEvaluationQueue } from '../../../../src/jobs/evaluations/evaluation-queue.ts';
+import { WHEN_THERE_IS_TIME } from '../../../../src/jobs/evaluations/waiting-customers.ts';
 import { createWatchList } from '../../../../src/jobs/evaluations/watch-list.ts';
 
 /** Evaluations that last until the test ends them. */
