@@ -61,69 +61,39 @@ const FAILED_JOBS_LOGGED_MAX = 20;
 type RunnerContext = Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer' | 'ping' | 'isPaused'>;
 
 /** `kinds` by rank: of jobs of one instant, those of an earlier kind come first. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[]): JobRunner {
   const { db, clock, log, tracer, ping, isPaused } = context;
   const names = kinds.map(({ kind }) => kind);
-  const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
-  const lastDoneAt = new Map<string, Instant>();
-  let queue: readonly QueueFigures[] = [];
-  let oldestDue: Instant | null = null;
+  const figures = createJobFigures(context, names);
   let closed = false;
   const runner: Omit<BatchRunner, 'claimant'> = {
-    db,
-    clock,
-    log,
-    tracer,
-    kinds,
+    ...{ db, clock, log, tracer, kinds },
     isClosed: () => closed || isPaused(),
     storesAnswer: () => answersInTime(ping),
-    count: (kind, { done, failed }) => {
-      const before = counts.get(kind) ?? { done: 0, failed: 0 };
-      counts.set(kind, { done: before.done + done, failed: before.failed + failed });
-      if (done > 0) lastDoneAt.set(kind, Date.now());
-    },
+    count: figures.count,
   };
   const batchesAtOnce = Math.max(...kinds.map((kind) => kind.batchesAtOnce ?? 1));
   const claimants = Array.from({ length: batchesAtOnce }, () => randomUUID());
   const retrier = { ...runner, claimant: randomUUID() };
   const steps = createSerialQueue();
   const retries = createSerialQueue();
-
   const runDue = (dueAt: Instant) => steps.run(() => runSteps({ ...runner, claimants }, dueAt));
   const runRetries = (dueAt: Instant, retryBy: Instant | null) =>
     retries.run(() => runFailed(retrier, dueAt, retryBy));
-
-  async function readFigures(): Promise<void> {
-    const now = clock.now();
-    queue = await loadQueueFigures(db, now, now - OVERDUE_MS);
-    oldestDue = (await nextStep(db, names, now))?.runAt ?? null;
-  }
-
-  async function logFailed(dueAt: Instant): Promise<void> {
-    const limit = FAILED_JOBS_LOGGED_MAX;
-    const failed = await loadFailedJobs(db, names, { dueAt, retryBy: null, limit });
-    if (failed.length === 0) return;
-    const jobs = failed.map(({ kind, subject, runAt, attempts, lastError: error }) => {
-      return { kind, subject, run_at: formatInstant(runAt), attempts, error };
-    });
-    log.warn({ jobs }, 'failed jobs are left, and the later jobs of their subjects wait for them');
-  }
-
   const onFailure = (err: unknown) => log.error({ err }, 'jobs cannot run now: they will be tried again');
   const polls = [
     createPoll({ intervalMs: POLL_INTERVAL_MS, work: () => runDue(clock.now()), onFailure }),
     createPoll({ intervalMs: POLL_INTERVAL_MS, work: () => runRetries(clock.now(), Date.now()), onFailure }),
-    createPoll({ intervalMs: FIGURES_INTERVAL_MS, work: readFigures, onFailure }),
+    createPoll({ intervalMs: FIGURES_INTERVAL_MS, work: figures.read, onFailure }),
   ];
   return {
     runDue,
     retryFailed: (dueAt) => runRetries(dueAt, null),
     nextAt: async () => (await nextStep(db, names, null))?.runAt ?? null,
-    logFailed,
+    logFailed: (dueAt) => logFailed(context, names, dueAt),
     isPaused,
-    stats: () => ({ counts, lastDoneAt, queue, oldestDue }),
-    readFigures,
+    stats: figures.stats,
+    readFigures: figures.read,
     start: () => {
       for (const poll of polls) poll.start();
     },
@@ -133,6 +103,41 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
       await Promise.all([steps.idle(), retries.idle()]);
     },
   };
+}
+
+/** The jobs that were done since the start, and the queue as of the last read. */
+function createJobFigures({ db, clock }: RunnerContext, names: readonly string[]) {
+  const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
+  const lastDoneAt = new Map<string, Instant>();
+  let queue: readonly QueueFigures[] = [];
+  let oldestDue: Instant | null = null;
+  return {
+    stats: (): JobStats => ({ counts, lastDoneAt, queue, oldestDue }),
+    count(kind: string, { done, failed }: JobCounts) {
+      const before = counts.get(kind) ?? { done: 0, failed: 0 };
+      counts.set(kind, { done: before.done + done, failed: before.failed + failed });
+      if (done > 0) lastDoneAt.set(kind, Date.now());
+    },
+    async read() {
+      const now = clock.now();
+      queue = await loadQueueFigures(db, now, now - OVERDUE_MS);
+      oldestDue = (await nextStep(db, names, now))?.runAt ?? null;
+    },
+  };
+}
+
+async function logFailed(
+  { db, log }: RunnerContext,
+  names: readonly string[],
+  dueAt: Instant,
+): Promise<void> {
+  const limit = FAILED_JOBS_LOGGED_MAX;
+  const failed = await loadFailedJobs(db, names, { dueAt, retryBy: null, limit });
+  if (failed.length === 0) return;
+  const jobs = failed.map(({ kind, subject, runAt, attempts, lastError: error }) => {
+    return { kind, subject, run_at: formatInstant(runAt), attempts, error };
+  });
+  log.warn({ jobs }, 'failed jobs are left, and the later jobs of their subjects wait for them');
 }
 
 /** A store that takes longer to answer nothing counts as unavailable. */

@@ -17,6 +17,11 @@ describe('the check of mechanisms', () => {
     ['class Queue { #last; add(next) { const run = this.#last.then(next); this.#last = run; } }', ['chain']],
     ['async function one(work) { const done = work.then(noResult); await done; }', []],
     ['export let count = 0;', ['state']],
+    ['// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short\nfunction f() {}', ['length']],
+    [
+      '// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: plain\nfunction f() {}',
+      ['complexity'],
+    ],
     ['const known = new WeakMap(); export const note = (key) => known.set(key, 1);', ['state']],
     ['export const known = createCache({ sizeMax: 10 });', ['state']],
     ['const queue = createSerialQueue(), later = 1;', ['state']],

@@ -84,16 +84,10 @@ const SHARE_STEP = 1 / 16;
 /** Usage that is nearer to a line is judged with each event. */
 const SHARE_QUIET_MAX = 0.99;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
-export function createEvaluationPace({
-  waitMaxMs,
-  learnWaitMs,
-  elapsedMs = () => performance.now(),
-}: PaceLimits): EvaluationPace {
+export function createEvaluationPace(limits: PaceLimits): EvaluationPace {
   const customers = new Map<string, CustomerPace>();
-  /** Since when they wait for it, those who have waited longest first. */
-  const learning = new Map<string, number>();
   const others = createPriorEffects();
+  const waits = createWaits(limits, others);
 
   function paceOf(customerId: string): CustomerPace {
     const known = customers.get(customerId);
@@ -103,32 +97,55 @@ export function createEvaluationPace({
     return pace;
   }
 
-  function waitToLearn(customerId: string): number {
-    if (learning.has(customerId)) return learnWaitMs;
-    const [longest] = learning;
-    // It is not watched any more, or the service is far too late.
-    if (longest !== undefined && elapsedMs() - longest[1] > waitMaxMs) learning.delete(longest[0]);
-    if (learning.size >= LEARNING_MAX) return waitMaxMs;
-    learning.set(customerId, elapsedMs());
-    return learnWaitMs;
-  }
+  return {
+    meterOf(customerId) {
+      const pace = paceOf(customerId);
+      return {
+        add(kind, amount) {
+          pace.share = Math.max(pace.share, pace.sums.use(kind, amount));
+        },
+        waitMs: (isKnown) => waits.afterUsage(customerId, pace, isKnown),
+        held(unit, amount) {
+          pace.held.set(unit, (pace.held.get(unit) ?? 0) + amount);
+          return waits.afterHold(customerId, pace);
+        },
+        room: (kind) => roomOf(pace, kind, others),
+      };
+    },
+    waitAgainMs(customerId) {
+      const pace = customers.get(customerId);
+      return pace === undefined ? Number.POSITIVE_INFINITY : waits.again(customerId, pace);
+    },
+    begin(customerIds) {
+      for (const id of customerIds) {
+        beginEvaluation(paceOf(id));
+        waits.hasLearned(id);
+      }
+    },
+    found(customerId, lines) {
+      const pace = paceOf(customerId);
+      endEvaluation(pace, lines);
+      others.note(pace.sums.seen(), pace.lines.values());
+    },
+  };
+}
 
-  function waitOf(customerId: string, pace: CustomerPace): number {
+/** Within how many milliseconds customers are evaluated. */
+function createWaits(limits: PaceLimits, others: PriorEffects) {
+  const { waitMaxMs } = limits;
+  const learning = createLearning(limits);
+
+  function ofUsage(customerId: string, pace: CustomerPace): number {
     if (pace.budget === 0) return 0;
-    if (!pace.isFound) return waitToLearn(customerId);
+    if (!pace.isFound) return learning.waitMs(customerId);
     const share = shareOf(pace, others);
-    return share === null ? waitToLearn(customerId) : waitAfter(share, waitMaxMs);
-  }
-
-  function waitAfterUsage(customerId: string, pace: CustomerPace, isKnown: boolean): number {
-    const waitMs = waitOf(customerId, pace);
-    return isKnown ? waitMs : Math.min(waitMs, waitToLearn(customerId));
+    return share === null ? learning.waitMs(customerId) : waitAfter(share, waitMaxMs);
   }
 
   /** Holds move a line by their amounts, so that nothing has to be learned of them. */
-  function waitAfterHold(customerId: string, pace: CustomerPace): number {
+  function afterHold(customerId: string, pace: CustomerPace): number {
     if (pace.held.size === 0) return Number.POSITIVE_INFINITY;
-    if (!pace.isFound) return waitToLearn(customerId);
+    if (!pace.isFound) return learning.waitMs(customerId);
     for (const [unit, amount] of pace.held) {
       const left = pace.nearestToHold.get(unit) ?? Number.POSITIVE_INFINITY;
       if (amount >= left * NEARLY) return 0;
@@ -137,47 +154,51 @@ export function createEvaluationPace({
   }
 
   return {
-    meterOf(customerId) {
-      const pace = paceOf(customerId);
-      return {
-        add(kind, amount) {
-          pace.share = Math.max(pace.share, pace.sums.use(kind, amount));
-        },
-        waitMs: (isKnown) => waitAfterUsage(customerId, pace, isKnown),
-        held(unit, amount) {
-          pace.held.set(unit, (pace.held.get(unit) ?? 0) + amount);
-          return waitAfterHold(customerId, pace);
-        },
-        room: (kind) => roomOf(pace, kind, others),
-      };
+    afterHold,
+    afterUsage(customerId: string, pace: CustomerPace, isKnown: boolean): number {
+      const waitMs = ofUsage(customerId, pace);
+      return isKnown ? waitMs : Math.min(waitMs, learning.waitMs(customerId));
     },
-    waitAgainMs(customerId) {
-      const pace = customers.get(customerId);
-      if (pace === undefined) return Number.POSITIVE_INFINITY;
-      const ofUsage = pace.sums.isUsed ? waitOf(customerId, pace) : Number.POSITIVE_INFINITY;
-      return Math.min(ofUsage, waitAfterHold(customerId, pace));
+    again(customerId: string, pace: CustomerPace): number {
+      const usageMs = pace.sums.isUsed ? ofUsage(customerId, pace) : Number.POSITIVE_INFINITY;
+      return Math.min(usageMs, afterHold(customerId, pace));
     },
-    begin(customerIds) {
-      for (const id of customerIds) {
-        const pace = paceOf(id);
-        pace.sums.count();
-        pace.share = 0;
-        pace.held.clear();
-        learning.delete(id);
-      }
-    },
-    found(customerId, lines) {
-      const pace = paceOf(customerId);
-      learn(pace, lines);
-      pace.isFound = true;
-      pace.sums.forgetCounted();
-      pace.share = pace.sums.usedShare();
-      pace.budget = budgetOf(pace);
-      pace.nearest = nearestOf(pace, ({ left }) => left);
-      pace.nearestToHold = nearestOf(pace, ({ leftToHold }) => leftToHold);
-      others.note(pace.sums.seen(), pace.lines.values());
-    },
+    hasLearned: learning.end,
   };
+}
+
+/** The customers that are evaluated soon only to learn from them. */
+function createLearning({ waitMaxMs, learnWaitMs, elapsedMs = () => performance.now() }: PaceLimits) {
+  /** Since when they wait for it, those who have waited longest first. */
+  const learning = new Map<string, number>();
+  return {
+    waitMs(customerId: string): number {
+      if (learning.has(customerId)) return learnWaitMs;
+      const [longest] = learning;
+      // It is not watched any more, or the service is far too late.
+      if (longest !== undefined && elapsedMs() - longest[1] > waitMaxMs) learning.delete(longest[0]);
+      if (learning.size >= LEARNING_MAX) return waitMaxMs;
+      learning.set(customerId, elapsedMs());
+      return learnWaitMs;
+    },
+    end: (customerId: string) => void learning.delete(customerId),
+  };
+}
+
+function beginEvaluation(pace: CustomerPace): void {
+  pace.sums.count();
+  pace.share = 0;
+  pace.held.clear();
+}
+
+function endEvaluation(pace: CustomerPace, lines: ReadonlyMap<string, LineDistance>): void {
+  learn(pace, lines);
+  pace.isFound = true;
+  pace.sums.forgetCounted();
+  pace.share = pace.sums.usedShare();
+  pace.budget = budgetOf(pace);
+  pace.nearest = nearestOf(pace, ({ left }) => left);
+  pace.nearestToHold = nearestOf(pace, ({ leftToHold }) => leftToHold);
 }
 
 function newPace(): CustomerPace {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DeliveryOutcome, deliverLeased } from '../../billing/payments/deliver-leased.ts';
 import { forgetOldEvents } from '../../billing/payments/provider-events.ts';
 import { HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { createPoll } from '../../runtime/poll.ts';
+import { createPoll, type Poll } from '../../runtime/poll.ts';
 import {
   type DeliveryFigures,
   hasUnattempted,
@@ -49,15 +49,12 @@ export interface DeliveryHooks {
   betweenSteps?(): void;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): Deliveries {
   const { db, log, clock, tracer } = deps;
   const { leaseMs = LEASE_MS } = hooks;
   const running = new Set<Promise<void>>();
   const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
-  let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
-  let figuresAt: Instant = 0;
-  let cleanedAt: Instant = 0;
+  const upkeep = createUpkeep(db);
   let isClosed = false;
   let isFailing = false;
 
@@ -80,7 +77,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
     const owner = randomUUID();
     const due = limit <= 0 ? [] : await leaseDeliveries(db, { owner, leaseMs, dueAt: clock.now(), limit });
     for (const delivery of due) attempt(delivery, owner);
-    await keepHouse();
+    await upkeep.run(Date.now());
   }
 
   function attempt(delivery: Delivery, owner: string): void {
@@ -105,17 +102,6 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
     running.add(work);
   }
 
-  async function keepHouse(): Promise<void> {
-    const now = Date.now();
-    if (now - figuresAt >= FIGURES_INTERVAL_MS) {
-      figuresAt = now;
-      figures = await loadDeliveryFigures(db);
-    }
-    if (now - cleanedAt < HOUR_MS) return;
-    cleanedAt = now;
-    await forgetOldEvents(db, now);
-  }
-
   function reportFailure(error: unknown): void {
     if (!isFailing) log.error({ err: error }, 'invoices cannot be delivered now: they will be tried again');
     isFailing = true;
@@ -123,18 +109,43 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
 
   return {
     start: poll.start,
-    async settled() {
-      const until = performance.now() + SETTLED_MAX_MS;
-      while (!isClosed && performance.now() < until && (await hasUnattempted(db, clock.now()))) {
-        poll.soon();
-        await pause(SETTLED_PAUSE_MS);
-      }
-    },
-    stats: () => ({ ...figures, attempts }),
+    settled: () => untilAttempted(deps, poll, () => isClosed),
+    stats: () => ({ ...upkeep.figures(), attempts }),
     async close() {
       isClosed = true;
       await poll.close();
       await Promise.all(running);
     },
   };
+}
+
+/** Reads the figures and forgets old events, each in its interval. */
+function createUpkeep(db: JobsContext['db']) {
+  let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
+  let figuresAt: Instant = 0;
+  let cleanedAt: Instant = 0;
+  return {
+    figures: () => figures,
+    async run(now: Instant) {
+      if (now - figuresAt >= FIGURES_INTERVAL_MS) {
+        figuresAt = now;
+        figures = await loadDeliveryFigures(db);
+      }
+      if (now - cleanedAt < HOUR_MS) return;
+      cleanedAt = now;
+      await forgetOldEvents(db, now);
+    },
+  };
+}
+
+async function untilAttempted(
+  { db, clock }: Pick<JobsContext, 'db' | 'clock'>,
+  poll: Pick<Poll, 'soon'>,
+  isClosed: () => boolean,
+): Promise<void> {
+  const until = performance.now() + SETTLED_MAX_MS;
+  while (!isClosed() && performance.now() < until && (await hasUnattempted(db, clock.now()))) {
+    poll.soon();
+    await pause(SETTLED_PAUSE_MS);
+  }
 }

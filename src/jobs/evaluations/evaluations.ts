@@ -17,7 +17,12 @@ import { loadQuantityNames } from '../../store/alerts/quantity-names.ts';
 import { deleteCustomerChanges } from '../../store/customers/customer-changes.ts';
 import type { JobsContext } from '../jobs-context.ts';
 import { createChangesFeed } from './changes-feed.ts';
-import { type CustomerEvaluator, createEvaluationQueue, type QueueFigures } from './evaluation-queue.ts';
+import {
+  type CustomerEvaluator,
+  createEvaluationQueue,
+  type EvaluationQueue,
+  type QueueFigures,
+} from './evaluation-queue.ts';
 import { readWatched } from './read-watched.ts';
 import { type EvaluationLane, WHEN_THERE_IS_TIME } from './waiting-customers.ts';
 import type { WatchedCustomer } from './watch-list.ts';
@@ -86,34 +91,20 @@ const CUSTOMERS_PER_READ = 5_000;
 /** Which properties prices depend on is read again when something changes, but not more often. */
 const NAMES_READ_MS = 5 * SECOND_MS;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createEvaluations(
-  { db, log, isPaused }: Pick<JobsContext, 'db' | 'log' | 'isPaused'>,
+  context: Pick<JobsContext, 'db' | 'log' | 'isPaused'>,
   evaluators: readonly CustomerEvaluator[],
   times: EvaluationTimes = {},
 ): Evaluations {
+  const { db, log, isPaused } = context;
   const watchedUsage = createWatchedUsage();
   const { list } = watchedUsage;
-  const feed = createChangesFeed(db);
   let isEnding = false;
   const queue = createEvaluationQueue({
     isEnding: () => isEnding,
-    evaluators: evaluators.map((evaluator) => ({
-      ...evaluator,
-      evaluate: async (ids) => {
-        const own = ids.filter((id) => list.isWatchedBy(id, evaluator.name));
-        if (own.length === 0) return [];
-        watchedUsage.catchUp(own);
-        const changed = await evaluator.evaluate(own);
-        watchedUsage.catchUp(own);
-        // Usage that arrived meanwhile was judged by earlier facts.
-        for (const id of own) {
-          const waitMs = evaluator.waitAgainMs?.(id) ?? Number.POSITIVE_INFINITY;
-          if (Number.isFinite(waitMs)) queue.mark([id], waitMs);
-        }
-        return changed;
-      },
-    })),
+    evaluators: evaluators.map((evaluator) =>
+      ofWatched(evaluator, watchedUsage, (id, waitMs) => queue.mark([id], waitMs)),
+    ),
     onFailure(customerId, error) {
       log.error(
         { err: error, customer_id: customerId },
@@ -123,50 +114,102 @@ export function createEvaluations(
       retry.unref();
     },
   });
-  const loops: Poll[] = [];
+  const reads = createWatchedReads({ db, evaluators, watchedUsage, queue });
+  const loops = createLoops(context);
+
+  return {
+    usage: usageWatch(watchedUsage, queue, reads.names),
+    granted: (holds) => markGranted(list, holds),
+    markAll: () => queue.mark(list.customerIds()),
+    settled: () => settle({ log, isPaused, queue, reads }),
+    figures: () => ({ ...queue.figures(), watched: list.size }),
+    start() {
+      const { sweepIntervalMs = SWEEP_INTERVAL_MS } = times;
+      loops.repeat(reads.sweep, () => sweepIntervalMs);
+      loops.repeat(reads.follow, () => LOOK_INTERVAL_MS);
+      for (let count = 0; count < URGENT_WORKERS; count += 1) startWorker(loops, queue, 'urgent');
+      startWorker(loops, queue, 'due', 'calm');
+    },
+    async close() {
+      isEnding = true;
+      await loops.close();
+      await queue.running();
+    },
+  };
+}
+
+type WatchedUsage = ReturnType<typeof createWatchedUsage>;
+
+/** Evaluates those of the customers that the evaluator watches. */
+function ofWatched(
+  evaluator: CustomerEvaluator,
+  watchedUsage: WatchedUsage,
+  markAgain: (customerId: string, waitMs: number) => void,
+): CustomerEvaluator {
+  return {
+    ...evaluator,
+    async evaluate(ids) {
+      const own = ids.filter((id) => watchedUsage.list.isWatchedBy(id, evaluator.name));
+      if (own.length === 0) return [];
+      watchedUsage.catchUp(own);
+      const changed = await evaluator.evaluate(own);
+      watchedUsage.catchUp(own);
+      // Usage that arrived meanwhile was judged by earlier facts.
+      for (const id of own) {
+        const waitMs = evaluator.waitAgainMs?.(id) ?? Number.POSITIVE_INFINITY;
+        if (Number.isFinite(waitMs)) markAgain(id, waitMs);
+      }
+      return changed;
+    },
+  };
+}
+
+function usageWatch(
+  watchedUsage: WatchedUsage,
+  queue: EvaluationQueue,
+  names: UsageWatch['names'],
+): UsageWatch {
+  const { list } = watchedUsage;
+  return {
+    isWatching: () => list.size > 0,
+    isWatched: (owner) => list.isWatched(owner),
+    names,
+    stored(usage) {
+      // It may be of those that came to be watched while it was written.
+      if (usage === null) queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
+      else watchedUsage.tell(usage);
+    },
+  };
+}
+
+function markGranted(list: WatchedUsage['list'], holds: readonly GrantedHold[]): void {
+  for (const { customerId, creditTypeId, amount } of holds) {
+    const customer = list.get(customerId);
+    if (customer === undefined) continue;
+    const held = Number(amount.toFixed());
+    for (const meter of customer.meters) {
+      const waitMs = meter.held?.(creditTypeId, held) ?? Number.POSITIVE_INFINITY;
+      if (Number.isFinite(waitMs)) customer.mark(waitMs);
+    }
+  }
+}
+
+interface WatchedReadsParts extends Pick<JobsContext, 'db'> {
+  readonly evaluators: readonly CustomerEvaluator[];
+  readonly watchedUsage: WatchedUsage;
+  readonly queue: EvaluationQueue;
+}
+
+/** Which customers are watched, and for which quantities: all of them in a sweep, then those that have changed. */
+function createWatchedReads(parts: WatchedReadsParts) {
+  const { db, watchedUsage } = parts;
+  const feed = createChangesFeed(db);
+  const names = createQuantityNames(db);
   // A later one sees later data.
   const reads = createSerialQueue();
   /** Customers that have changed and are not marked yet. */
   let changed: readonly string[] = [];
   let isSwept = false;
-  let names = NO_QUANTITY_NAMES;
-  let namesReadAt = Number.NEGATIVE_INFINITY;
-
-  async function watchedOf(customerIds: readonly string[] | null): Promise<WatchedCustomer[]> {
-    const watched = await readWatched(db, evaluators, customerIds);
-    return await mapInChunks(watched, (customer) => ({
-      ...customer,
-      meters: evaluators
-        .filter(({ name }) => customer.evaluators.has(name))
-        .map(({ meterOf }) => meterOf?.(customer.id) ?? ALWAYS_AT_ONCE),
-      mark: queue.markerOf(customer.id),
-    }));
-  }
-
-  async function readNames(): Promise<void> {
-    namesReadAt = performance.now();
-    const read = await loadQuantityNames(db);
-    if (!isDeepStrictEqual(read, names)) names = read;
-  }
-
-  const sweep = () =>
-    reads.run(async () => {
-      await readNames();
-      // Entries that change while the list is read are read again.
-      if (isSwept) await followChanges();
-      else await feed.skip();
-      const watched = await watchedOf(null);
-      await watchedUsage.replaceAll(watched);
-      await eachInChunks(watched, (customer) => customer.mark(WHEN_THERE_IS_TIME));
-      isSwept = true;
-      await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
-    });
-
-  const follow = () =>
-    reads.run(async () => {
-      const count = await followChanges();
-      if (count > 0 && performance.now() - namesReadAt > NAMES_READ_MS) await readNames();
-    });
 
   /** Returns how many customers have changed. */
   async function followChanges(): Promise<number> {
@@ -175,7 +218,7 @@ export function createEvaluations(
     const { length } = changed;
     for (let from = 0; from < length; from += CUSTOMERS_PER_READ) {
       const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
-      const watched = await watchedOf(ids);
+      const watched = await watchedOf(parts, ids);
       watchedUsage.replace(ids, watched);
       for (const customer of watched) customer.mark(length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
     }
@@ -183,19 +226,85 @@ export function createEvaluations(
     return length;
   }
 
-  async function settled(): Promise<void> {
-    while (!isPaused()) {
-      try {
-        await follow();
-      } catch (error) {
-        log.error({ err: error }, 'changed customers cannot be read now: they will be evaluated later');
-        return;
-      }
-      while ((await queue.runBatch()) !== null);
-      await queue.running();
-      if (queue.figures().waiting === 0) return;
-    }
+  return {
+    names: names.present,
+    sweep: () =>
+      reads.run(async () => {
+        await names.read();
+        // Entries that change while the list is read are read again.
+        if (isSwept) await followChanges();
+        else await feed.skip();
+        const watched = await watchedOf(parts, null);
+        await watchedUsage.replaceAll(watched);
+        await eachInChunks(watched, (customer) => customer.mark(WHEN_THERE_IS_TIME));
+        isSwept = true;
+        await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
+      }),
+    follow: () =>
+      reads.run(async () => {
+        const count = await followChanges();
+        if (count > 0) await names.readIfOld();
+      }),
+  };
+}
+
+async function watchedOf(
+  { db, evaluators, queue }: WatchedReadsParts,
+  customerIds: readonly string[] | null,
+): Promise<WatchedCustomer[]> {
+  const watched = await readWatched(db, evaluators, customerIds);
+  return await mapInChunks(watched, (customer) => ({
+    ...customer,
+    meters: evaluators
+      .filter(({ name }) => customer.evaluators.has(name))
+      .map(({ meterOf }) => meterOf?.(customer.id) ?? ALWAYS_AT_ONCE),
+    mark: queue.markerOf(customer.id),
+  }));
+}
+
+/** The properties that prices depend on. */
+function createQuantityNames(db: JobsContext['db']) {
+  let names = NO_QUANTITY_NAMES;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  async function read(): Promise<void> {
+    readAt = performance.now();
+    const present = await loadQuantityNames(db);
+    if (!isDeepStrictEqual(present, names)) names = present;
   }
+
+  return {
+    read,
+    present: () => names,
+    async readIfOld() {
+      if (performance.now() - readAt > NAMES_READ_MS) await read();
+    },
+  };
+}
+
+interface Settling extends Pick<JobsContext, 'log' | 'isPaused'> {
+  readonly queue: EvaluationQueue;
+  readonly reads: { follow(): Promise<void> };
+}
+
+async function settle({ log, isPaused, queue, reads }: Settling): Promise<void> {
+  while (!isPaused()) {
+    try {
+      await reads.follow();
+    } catch (error) {
+      log.error({ err: error }, 'changed customers cannot be read now: they will be evaluated later');
+      return;
+    }
+    while ((await queue.runBatch()) !== null);
+    await queue.running();
+    if (queue.figures().waiting === 0) return;
+  }
+}
+
+type Loops = ReturnType<typeof createLoops>;
+
+function createLoops({ log, isPaused }: Pick<JobsContext, 'log' | 'isPaused'>) {
+  const polls: Poll[] = [];
 
   /** Repeats `work` until the end, with `restMs` of what it took in between. */
   function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): void {
@@ -207,56 +316,24 @@ export function createEvaluations(
       onFailure: (err) => log.error({ err }, 'customers cannot be evaluated now: it will be tried again'),
     });
     poll.start({ now: true });
-    loops.push(poll);
-  }
-
-  /** Evaluates customers of the first of these lanes that has any. */
-  function worker(...lanes: EvaluationLane[]): void {
-    let lane: EvaluationLane | null = null;
-    const work = async () => {
-      lane = await queue.runBatch(...lanes);
-    };
-    repeat(work, (tookMs) => restAfter(tookMs, lane));
+    polls.push(poll);
   }
 
   return {
-    usage: {
-      isWatching: () => list.size > 0,
-      isWatched: (owner) => list.isWatched(owner),
-      names: () => names,
-      stored(usage) {
-        // It may be of those that came to be watched while it was written.
-        if (usage === null) queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
-        else watchedUsage.tell(usage);
-      },
-    },
-    granted(holds) {
-      for (const { customerId, creditTypeId, amount } of holds) {
-        const customer = list.get(customerId);
-        if (customer === undefined) continue;
-        const held = Number(amount.toFixed());
-        for (const meter of customer.meters) {
-          const waitMs = meter.held?.(creditTypeId, held) ?? Number.POSITIVE_INFINITY;
-          if (Number.isFinite(waitMs)) customer.mark(waitMs);
-        }
-      }
-    },
-    markAll: () => queue.mark(list.customerIds()),
-    settled,
-    figures: () => ({ ...queue.figures(), watched: list.size }),
-    start() {
-      const { sweepIntervalMs = SWEEP_INTERVAL_MS } = times;
-      repeat(sweep, () => sweepIntervalMs);
-      repeat(follow, () => LOOK_INTERVAL_MS);
-      for (let count = 0; count < URGENT_WORKERS; count += 1) worker('urgent');
-      worker('due', 'calm');
-    },
+    repeat,
     async close() {
-      isEnding = true;
-      await Promise.all(loops.map((loop) => loop.close()));
-      await queue.running();
+      await Promise.all(polls.map((poll) => poll.close()));
     },
   };
+}
+
+/** Evaluates customers of the first of these lanes that has any. */
+function startWorker(loops: Loops, queue: EvaluationQueue, ...lanes: EvaluationLane[]): void {
+  let lane: EvaluationLane | null = null;
+  const work = async () => {
+    lane = await queue.runBatch(...lanes);
+  };
+  loops.repeat(work, (tookMs) => restAfter(tookMs, lane));
 }
 
 /** After a batch of the lane; null: there was none. */

@@ -40,87 +40,103 @@ interface Waiting<Connection> {
 
 const WAITING_MAX = 1_000;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createConnectionPool<Connection>(
+  connections: readonly Connection[],
+  limits: PoolLimits = {},
+): ConnectionPool<Connection> {
+  const loans = createLoans(connections, limits);
+  let draining = false;
+  const drained: Array<() => void> = [];
+  return {
+    withConnection: async (use, customer) => {
+      if (draining) throw shuttingDown();
+      const connection = await loans.take(customer);
+      try {
+        return await use(connection);
+      } finally {
+        loans.giveBack(connection, customer);
+        if (loans.isIdle()) for (const resolve of drained.splice(0)) resolve();
+      }
+    },
+    refuse: () => {
+      draining = true;
+      loans.refuseWaiting();
+    },
+    drain: async () => {
+      draining = true;
+      if (loans.isIdle()) return;
+      await new Promise<void>((resolve) => {
+        drained.push(resolve);
+      });
+    },
+    figures: loans.figures,
+  };
+}
+
+/** The connections that are lent, and the queries that wait for one. */
+function createLoans<Connection>(
   connections: readonly Connection[],
   {
     waitingMax = WAITING_MAX,
     customerMax = connections.length,
     freeBeyondShare = connections.length,
-  }: PoolLimits = {},
-): ConnectionPool<Connection> {
+  }: PoolLimits,
+) {
   const free = [...connections];
   const waiting: Array<Waiting<Connection>> = [];
-  const running = new Map<string, number>();
-  let draining = false;
-  const drained: Array<() => void> = [];
-
-  const hasRoom = (customer: string | undefined) =>
-    customer === undefined || (running.get(customer) ?? 0) < customerMax || free.length > freeBeyondShare;
-
-  const count = (customer: string | undefined, change: 1 | -1) => {
-    if (customer === undefined) return;
-    const left = (running.get(customer) ?? 0) + change;
-    if (left > 0) running.set(customer, left);
-    else running.delete(customer);
-  };
+  const shares = createShares(customerMax);
+  const hasRoom = (customer: string | undefined) => shares.hasRoom(customer) || free.length > freeBeyondShare;
 
   /** Lends to those who wait, in their order, until nobody has room. */
-  const lendToWaiting = () => {
+  function lendToWaiting(): void {
     for (let connection = free.at(-1); connection !== undefined; connection = free.at(-1)) {
       const index = waiting.findIndex((each) => hasRoom(each.customer));
       const [next] = index < 0 ? [] : waiting.splice(index, 1);
       if (next === undefined) return;
       free.pop();
-      count(next.customer, 1);
+      shares.count(next.customer, 1);
       next.resolve(connection);
     }
-  };
-
-  const giveBack = (connection: Connection, customer: string | undefined) => {
-    count(customer, -1);
-    free.push(connection);
-    lendToWaiting();
-    if (free.length === connections.length) for (const resolve of drained.splice(0)) resolve();
-  };
-
-  const take = async (customer: string | undefined): Promise<Connection> => {
-    const connection = hasRoom(customer) ? free.pop() : undefined;
-    if (connection !== undefined) {
-      count(customer, 1);
-      return connection;
-    }
-    // Half of the places at most, so that the queue has room for others.
-    const ofCustomer = waiting.filter((each) => customer !== undefined && each.customer === customer);
-    if (waiting.length >= waitingMax || ofCustomer.length >= Math.ceil(waitingMax / 2))
-      throw new Refusal('overloaded', 'too many queries are waiting, try again later');
-    return await new Promise((resolve, reject) => {
-      waiting.push({ customer, resolve, reject });
-    });
-  };
+  }
 
   return {
-    withConnection: async (use, customer) => {
-      if (draining) throw shuttingDown();
-      const connection = await take(customer);
-      try {
-        return await use(connection);
-      } finally {
-        giveBack(connection, customer);
+    isIdle: () => free.length === connections.length,
+    figures: () => ({ running: connections.length - free.length, waiting: waiting.length }),
+    async take(customer: string | undefined): Promise<Connection> {
+      const connection = hasRoom(customer) ? free.pop() : undefined;
+      if (connection !== undefined) {
+        shares.count(customer, 1);
+        return connection;
       }
+      // Half of the places at most, so that the queue has room for others.
+      const ofCustomer = waiting.filter((each) => customer !== undefined && each.customer === customer);
+      if (waiting.length >= waitingMax || ofCustomer.length >= Math.ceil(waitingMax / 2))
+        throw new Refusal('overloaded', 'too many queries are waiting, try again later');
+      return await new Promise((resolve, reject) => void waiting.push({ customer, resolve, reject }));
     },
-    refuse: () => {
-      draining = true;
+    giveBack(connection: Connection, customer: string | undefined) {
+      shares.count(customer, -1);
+      free.push(connection);
+      lendToWaiting();
+    },
+    refuseWaiting() {
       for (const each of waiting.splice(0)) each.reject(shuttingDown());
     },
-    drain: async () => {
-      draining = true;
-      if (free.length === connections.length) return;
-      await new Promise<void>((resolve) => {
-        drained.push(resolve);
-      });
+  };
+}
+
+/** How many connections each customer has. */
+function createShares(customerMax: number) {
+  const running = new Map<string, number>();
+  return {
+    hasRoom: (customer: string | undefined) =>
+      customer === undefined || (running.get(customer) ?? 0) < customerMax,
+    count(customer: string | undefined, change: 1 | -1) {
+      if (customer === undefined) return;
+      const left = (running.get(customer) ?? 0) + change;
+      if (left > 0) running.set(customer, left);
+      else running.delete(customer);
     },
-    figures: () => ({ running: connections.length - free.length, waiting: waiting.length }),
   };
 }
 

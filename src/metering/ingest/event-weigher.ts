@@ -53,8 +53,39 @@ class UsageLists {
 }
 
 /** One call at a time uses its memory. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share buffers that are filled event by event.
 export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageWatch, 'stored'>) {
+  const { learnNames, addEvent } = createEventQuantities(names);
+
+  /** Of customers that are not watched the quantities are unknown. */
+  return function weigh(rows: EventRows, indexes: readonly number[]): NewUsage {
+    if (!isWatching()) return null;
+    learnNames();
+    const usage = new UsageLists();
+    const { bytes } = rows;
+    const reader = new RowReader(bytes);
+    const last = { start: 0, end: 0, isWatched: false };
+    for (const index of indexes) {
+      reader.offset = rows.startOf(index);
+      reader.skipText();
+      const length = reader.length();
+      const start = reader.offset;
+      const end = start + length;
+      reader.offset = end;
+      if (last.end === 0 || !areEqual(bytes, last.start, last.end, start, length)) {
+        const owner = hashBytes(bytes, start, end);
+        usage.begin(owner);
+        last.isWatched = isWatched(owner);
+      }
+      last.start = start;
+      last.end = end;
+      if (last.isWatched) addEvent(bytes, reader, usage);
+    }
+    return usage;
+  };
+}
+
+/** The quantities of one event after the other. They share buffers. */
+function createEventQuantities(names: UsageWatch['names']) {
   let known: QuantityNames | null = null;
   let roles = new Map<number, Role>();
   /** Amounts of the present event, and the hashes of their names. */
@@ -96,32 +127,7 @@ export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageW
       usage.add(mixHashes(shape, amountNames[i] ?? 0), amounts[i] ?? 0);
   }
 
-  /** Of customers that are not watched the quantities are unknown. */
-  return function weigh(rows: EventRows, indexes: readonly number[]): NewUsage {
-    if (!isWatching()) return null;
-    learnNames();
-    const usage = new UsageLists();
-    const { bytes } = rows;
-    const reader = new RowReader(bytes);
-    const last = { start: 0, end: 0, isWatched: false };
-    for (const index of indexes) {
-      reader.offset = rows.startOf(index);
-      reader.skipText();
-      const length = reader.length();
-      const start = reader.offset;
-      const end = start + length;
-      reader.offset = end;
-      if (last.end === 0 || !areEqual(bytes, last.start, last.end, start, length)) {
-        const owner = hashBytes(bytes, start, end);
-        usage.begin(owner);
-        last.isWatched = isWatched(owner);
-      }
-      last.start = start;
-      last.end = end;
-      if (last.isWatched) addEvent(bytes, reader, usage);
-    }
-    return usage;
-  };
+  return { learnNames, addEvent };
 }
 
 /** Texts of one request mostly differ in their last characters. */
