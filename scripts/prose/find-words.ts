@@ -3,7 +3,7 @@ import { TextlintKernel } from '@textlint/kernel';
 import * as markdown from '@textlint/textlint-plugin-markdown';
 import type { TextlintPluginCreator } from '@textlint/types';
 import terminology from 'textlint-rule-terminology';
-import { plainStatements } from './plain-statements.ts';
+import { plainStatements, subjectFirst } from './plain-statements.ts';
 import type { Term } from './words.ts';
 
 export interface Found {
@@ -25,7 +25,10 @@ export class WordFinder {
 
   constructor(terms: readonly Term[]) {
     this.#terms = terms;
-    this.#any = new RegExp(['\\bWhat\\b', ...terms.map(([pattern]) => pattern)].join('|'), 'im');
+    this.#any = new RegExp(
+      ['\\bWhat\\b', '\\bWhoever\\b', '\\bOf\\s', ...terms.map(([pattern]) => pattern)].join('|'),
+      'im',
+    );
   }
 
   /** Most files have none of the words, and need no parsing. Phrases of a comment may continue in its next line. */
@@ -41,12 +44,14 @@ export class WordFinder {
       rule: terminology,
       options: { defaultTerms: false, skip: [], terms: [...this.#terms] },
     };
-    const statements = { ruleId: 'plain-statements', rule: plainStatements };
+    const statements = isComment
+      ? { ruleId: 'plain-statements', rule: plainStatements }
+      : { ruleId: 'subject-first', rule: subjectFirst };
     const { messages } = await this.#kernel.lintText(text, {
       filePath: 'prose.md',
       ext: '.md',
       plugins: [{ pluginId: 'markdown', plugin: MARKDOWN }],
-      rules: isComment ? [terms, statements] : [terms],
+      rules: [terms, statements],
     });
     return messages.map(({ line, message }) => ({ line, message: message.replace(/\s+/g, ' ') }));
   }

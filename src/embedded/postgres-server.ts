@@ -135,7 +135,7 @@ async function refuseCopy(dataDir: string, { pid, dataDir: served }: Postmaster)
   if (here === there) return;
   throw new EmbeddedPostgresError(
     `${dataDir} is a copy of ${served}, taken while PostgreSQL (pid ${pid}) was writing there, and may be inconsistent; ` +
-      `stop that service before copying. Of an atomic snapshot, remove ${join(dataDir, 'postmaster.pid')} and start again`,
+      `stop that service before copying. If the copy is an atomic snapshot, remove ${join(dataDir, 'postmaster.pid')} and start again`,
   );
 }
 

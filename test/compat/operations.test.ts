@@ -30,7 +30,7 @@ function page(): string {
     );
   return `# Compatibility with the official client
 
-Of the ${operations.length} operations of \`@metronome/sdk\`, ${works.length} work. The others answer 404 with the reason. A test makes this page from the client itself.
+${works.length} of the ${operations.length} operations of \`@metronome/sdk\` work. The others answer 404 with the reason. A test makes this page from the client itself.
 
 ## Operations that work
 

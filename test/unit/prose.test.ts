@@ -27,6 +27,13 @@ const linesOf = async (path: string, text: string): Promise<number[]> =>
 
 const PLANTED: [place: string, path: string, text: string, lines: number[]][] = [
   ['a page', 'docs/explanation/rating.md', '# Page\n\nThe customer is told of it.\n', [3]],
+  [
+    'a sentence of a page that begins with Of',
+    'docs/explanation/rating.md',
+    'One. Of the two the first counts.\n',
+    [1],
+  ],
+  ['a text that begins with Whoever', 'src/api/x.ts', "const text = 'Whoever asks must wait';\n", [1]],
   ['a table of a page', 'docs/explanation/rating.md', '| a | b |\n|---|---|\n| x | goes on |\n', [3]],
   ['the README', 'README.md', 'It has a folder of its own.\n', [1]],
   ['the changelog', 'CHANGELOG.md', '## [Unreleased]\n- Rows are made once.\n', [2]],

@@ -225,7 +225,7 @@ function lineColumns({ invoices, customer_id }: EventBilling): Column<EventLine>
     },
     { title: 'Metric', cell: ({ billable_metric_name }) => billable_metric_name },
     {
-      title: 'Of the event',
+      title: 'From this event',
       kind: 'number',
       cell: ({ quantity }) =>
         quantity === undefined ? <span className="soft">a part</span> : <Quantity value={quantity} />,

@@ -107,13 +107,9 @@ function listBalancesRoute(deps: BillingContext): RouteDefinition {
         .boolean()
         .nullish()
         .meta({ description: 'Include balances of the customer’s contracts. Default: true.' }),
-      sort_by_priority: z
-        .boolean()
-        .nullish()
-        .meta({
-          description:
-            'Sort by priority, lowest number first; equal priorities are in the order of creation.',
-        }),
+      sort_by_priority: z.boolean().nullish().meta({
+        description: 'Sort by priority, lowest number first; equal priorities are in the order of creation.',
+      }),
       exclude_zero_balances: z.boolean().nullish().meta({
         description: 'Leave out empty balances. A page may then have fewer rows than its limit.',
       }),

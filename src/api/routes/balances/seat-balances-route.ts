@@ -20,7 +20,7 @@ const IDS_MAX = 1_000;
 const record = z.object({
   id: uuid.meta({ description: 'The commit or credit.' }),
   balance: exactValue.meta({ type: 'number', description: 'The available share of the seat.' }),
-  start_date: timestamp.meta({ description: 'Of its access.' }),
+  start_date: timestamp.meta({ description: 'Start of its access.' }),
   end_date: timestamp.nullable(),
   ledger_entries: z
     .array(z.object({ type: z.string(), amount: exactValue, timestamp }))
@@ -46,14 +46,10 @@ const body = z
   .object({
     customer_id: uuid,
     contract_id: uuid,
-    subscription_ids: z
-      .array(uuid)
-      .max(IDS_MAX)
-      .nullish()
-      .meta({
-        description:
-          'Return seats of these subscriptions. Default: all subscriptions of the contract with seats.',
-      }),
+    subscription_ids: z.array(uuid).max(IDS_MAX).nullish().meta({
+      description:
+        'Return seats of these subscriptions. Default: all subscriptions of the contract with seats.',
+    }),
     seat_ids: z.array(z.string()).max(IDS_MAX).nullish().meta({ description: 'Return these seats only.' }),
     skip_missing_seat_ids: z.boolean().nullish().meta({
       description: 'If true, unknown `seat_ids` are ignored. If false, the request fails with 400.',

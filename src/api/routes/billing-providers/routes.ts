@@ -71,11 +71,9 @@ const connection = z
     billing_provider: z.enum(BILLING_PROVIDERS),
     delivery_method: z.enum(DELIVERY_METHODS),
     delivery_method_id: uuid,
-    delivery_method_configuration: z
-      .record(z.string(), z.unknown())
-      .meta({
-        description: 'Switches, identifiers and locations; secrets and all other members are omitted.',
-      }),
+    delivery_method_configuration: z.record(z.string(), z.unknown()).meta({
+      description: 'Switches, identifiers and locations; secrets and all other members are omitted.',
+    }),
   })
   .meta({ id: 'BillingProviderConnection' });
 

@@ -23,11 +23,9 @@ const reference = { customer_id: uuid, contract_id: uuid };
 const listBody = z.object({
   customer_id: uuid,
   include_archived: z.boolean().nullish(),
-  starting_at: timestamp
-    .nullish()
-    .meta({
-      description: 'Contracts that start at or after this time. Cannot be combined with covering_date.',
-    }),
+  starting_at: timestamp.nullish().meta({
+    description: 'Contracts that start at or after this time. Cannot be combined with covering_date.',
+  }),
   covering_date: timestamp
     .nullish()
     .meta({ description: 'Contracts in force at this time. Cannot be combined with starting_at.' }),

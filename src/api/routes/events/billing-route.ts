@@ -62,7 +62,7 @@ export function eventBillingRoute(deps: BillingContext, transactionId: z.ZodType
     operationId: 'getEventBilling',
     summary: 'Find the invoices and lines on which an event is billed',
     description:
-      'The usage invoices of its customer at the time of the event, drafts included, and the lines on them of products ' +
+      'The usage invoices of the customer at the time of the event, drafts included, and their lines for products ' +
       'whose metric counts the event and whose group values it has. As in event search, the present metrics, products ' +
       'and aliases decide; events accepted within the deduplication window are found.',
     tags: ['Usage'],

@@ -28,13 +28,13 @@ const searchBody = z
     include_unmatched: z
       .boolean()
       .nullish()
-      .meta({ description: 'Also say of every other metric which of its rules the event fails first.' }),
+      .meta({ description: 'If true, lists every other metric with the first rule that the event fails.' }),
   })
   .meta({ id: 'EventSearch', example: { transactionIds: ['2026-11-20-0001'], include_unmatched: true } });
 
 const foundEvent = z
   .object({
-    id: uuid.meta({ description: 'Names this row; the same in every search.' }),
+    id: uuid.meta({ description: 'Identifies the row; stable across searches.' }),
     transaction_id: z.string(),
     timestamp,
     customer_id: z.string().meta({ description: 'As it was sent.' }),
@@ -42,19 +42,21 @@ const foundEvent = z
     properties: z
       .record(z.string(), z.string())
       .meta({ description: 'The text of every value; nested values as JSON text.' }),
-    processed_at: timestamp.meta({ description: 'When it was accepted; of a duplicate, when it came.' }),
+    processed_at: timestamp.meta({
+      description: 'When the event was accepted; for a duplicate, when it arrived.',
+    }),
     matched_customer: z
       .object({ id: uuid, name: z.string() })
       .nullable()
-      .meta({ description: 'Null where no customer has this id or alias now.' }),
+      .meta({ description: 'Null if no customer has this id or alias now.' }),
     matched_billable_metrics: z
       .array(matchedMetric)
       .meta({ description: 'The metrics whose usage counts this event.' }),
     is_duplicate: z
       .boolean()
-      .meta({ description: 'True for a repeat of an event that was accepted before; nothing counts it.' }),
+      .meta({ description: 'True for a repeat of an accepted event; it is never counted.' }),
     unpriced: z.object({ reason: z.string() }).optional().meta({
-      description: 'Of token-billing events: why no managed rate card prices its tokens.',
+      description: 'For token-billing events: the reason why no managed rate card prices the tokens.',
     }),
     unmatched_billable_metrics: z
       .array(z.object({ id: uuid, name: z.string(), reason: z.string() }))
@@ -100,7 +102,7 @@ export function eventRoutes(deps: BillingContext): RouteDefinition[] {
       method: 'get',
       path: '/v1/events/unmatched',
       operationId: 'listUnmatchedEvents',
-      summary: 'List the events that belong to nobody, by the customer that was sent',
+      summary: 'List events without a customer, by the id or alias that was sent',
       description:
         'Nothing counts or bills them until a customer has this id or ingest alias; it then has them all, as long as ' +
         'their period is open. A page may have few rows.',

@@ -12,13 +12,18 @@ import { HOLD_REASONS, properties } from './fields.ts';
 const request = z
   .object({
     product_id: uuid.optional().meta({ description: 'A product on the rate card.' }),
-    event_type: z.string().min(1).max(256).optional().meta({ description: 'Instead of a product.' }),
+    event_type: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({ description: 'The type of event, instead of a product.' }),
     properties: properties
       .optional()
       .meta({ description: 'As in an event. With product_id, its group values.' }),
-    quantity: exactNumber({ min: '0' })
-      .optional()
-      .meta({ description: 'What the metric counts. By default what the properties say, or 1.' }),
+    quantity: exactNumber({ min: '0' }).optional().meta({
+      description: 'The quantity that the metric counts. Default: the quantity in the properties, or 1.',
+    }),
   })
   .refine((one) => (one.product_id === undefined) !== (one.event_type === undefined), {
     path: ['product_id'],
@@ -29,23 +34,23 @@ const request = z
 const answer = z
   .object({
     allowed: z.boolean(),
-    reason: z.enum(HOLD_REASONS).nullable().meta({ description: 'Null: it is allowed.' }),
+    reason: z.enum(HOLD_REASONS).nullable().meta({ description: 'Null if it is allowed.' }),
     unit_price: exactValue
       .nullable()
-      .meta({ description: 'Of the next unit, from the tier that is reached; null where it has no price.' }),
+      .meta({ description: 'The price of the next unit, in the current tier; null if there is no price.' }),
     credit_type: creditType.nullable().meta({ description: 'The unit of the amounts.' }),
     remaining: exactValue
       .nullable()
-      .meta({ description: 'What may still be held; null: there is no limit, or no price.' }),
+      .meta({ description: 'The amount that may still be held; null if there is no limit or no price.' }),
     held: exactValue.meta({
       description: 'The cost of the holds of the same balances, or of the same limit.',
     }),
     limit: exactValue
       .nullable()
-      .meta({ description: 'The spend limit that judges it; null: balances do, or nothing does.' }),
+      .meta({ description: 'The applicable spend limit; null if balances apply or nothing does.' }),
     resets_at: timestamp
       .nullable()
-      .meta({ description: 'When the spend limit begins again; null without one.' }),
+      .meta({ description: 'When the spend limit resets; null without a limit.' }),
   })
   .meta({ id: 'UsageCheck' });
 
@@ -54,9 +59,9 @@ export function checkRoute({ holds }: { readonly holds: Holds }): RouteDefinitio
     method: 'post',
     path: '/v1/customers/{customer_id}/check',
     operationId: 'checkUsage',
-    summary: 'Ask whether a customer may use something now, and hold nothing',
+    summary: 'Check whether a customer may use something now, without a hold',
     description:
-      'From the numbers that holds are granted from. The answer may be kept for the seconds that its ' +
+      'Uses the same numbers as holds. The answer may be cached for the seconds that its ' +
       'Cache-Control states; to be sure that nobody else spends the same meanwhile, hold it.',
     tags: ['Holds'],
     scope: 'ingest',

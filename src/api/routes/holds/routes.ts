@@ -25,7 +25,7 @@ const transactionId = z
     (text) => Array.from(text).length <= TRANSACTION_ID_CHARACTERS_MAX,
     `must have at most ${TRANSACTION_ID_CHARACTERS_MAX} characters`,
   )
-  .meta({ description: 'The one that the event has or will have.' });
+  .meta({ description: 'The transaction id of the event.' });
 
 const ttl = wholeNumber(1, TTL_SECONDS_MAX);
 
@@ -33,16 +33,16 @@ const heldEvent = z
   .object({
     event_type: z.string().min(1).max(256),
     properties: properties.optional(),
-    timestamp: timestamp.optional().meta({ description: 'By default the present time.' }),
+    timestamp: timestamp.optional().meta({ description: 'Default: now.' }),
   })
-  .meta({ id: 'HeldEvent', description: 'What is about to happen, with its largest quantity.' });
+  .meta({ id: 'HeldEvent', description: 'The upcoming event, with its largest possible quantity.' });
 
 const holdRequest = z
   .object({
     customer_id: z.string().min(1).max(256).meta({ description: 'Id or ingest alias of a customer.' }),
     transaction_id: transactionId,
     event: heldEvent.optional(),
-    amount: exactNumber({ min: '0' }).optional().meta({ description: 'Instead of an event.' }),
+    amount: exactNumber({ min: '0' }).optional().meta({ description: 'An amount, instead of an event.' }),
     credit_type_id: uuid.optional().meta({ description: 'The unit of the amount.' }),
     ttl_seconds: ttl.optional().meta({ description: `${TTL_SECONDS} unless given.` }),
   })
@@ -60,7 +60,7 @@ const holdRequest = z
 
 const remaining = exactValue
   .nullable()
-  .meta({ description: 'What may still be held after this answer; null: there is no limit.' });
+  .meta({ description: 'The amount that may still be held after this answer; null if there is no limit.' });
 
 const granted = z
   .object({
@@ -78,7 +78,9 @@ const refused = z
   .object({
     granted: z.literal(false),
     reason: z.enum(HOLD_REASONS),
-    required: exactValue.nullable().meta({ description: 'What it would take; null where it has no price.' }),
+    required: exactValue
+      .nullable()
+      .meta({ description: 'The amount that would be needed; null if there is no price.' }),
     remaining,
   })
   .meta({ id: 'RefusedHold' });
@@ -94,9 +96,14 @@ const settlement = name
   .extend({
     properties: properties
       .optional()
-      .meta({ description: 'The final ones; by default those that were held.' }),
-    timestamp: timestamp.optional().meta({ description: 'By default the one that was held.' }),
-    event_type: z.string().min(1).max(256).optional().meta({ description: 'For a hold of an amount.' }),
+      .meta({ description: 'The final properties. Default: the properties of the hold.' }),
+    timestamp: timestamp.optional().meta({ description: 'Default: the timestamp of the hold.' }),
+    event_type: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({ description: 'The type of the event, for a hold of an amount.' }),
   })
   .refine(hasOneName, HAS_ONE_NAME)
   .meta({ id: 'Settlement' });
@@ -105,15 +112,15 @@ const settledAnswer = z
   .object({
     hold_id: uuid,
     transaction_id: z.string(),
-    accepted: z.boolean().meta({ description: 'Whether this request has stored the event. It counts once.' }),
-    amount: exactValue
-      .nullable()
-      .meta({ description: 'What the event costs; null where that is not known.' }),
-    exceeded: exactValue.meta({ description: 'What that is beyond what was held.' }),
+    accepted: z
+      .boolean()
+      .meta({ description: 'True if this request stored the event. The event counts once.' }),
+    amount: exactValue.nullable().meta({ description: 'The cost of the event; null if unknown.' }),
+    exceeded: exactValue.meta({ description: 'The part of the cost beyond the hold.' }),
     reason: z
       .enum(['not_entitled', 'unpriced'])
       .nullable()
-      .meta({ description: 'Why nothing charges the event, in the answer that settles its hold.' }),
+      .meta({ description: 'The reason if nothing charges the event, in the answer that settles the hold.' }),
   })
   .meta({ id: 'SettledHold' });
 
@@ -148,7 +155,7 @@ function reserveRoute({ holds }: RouteContext): RouteDefinition {
     ...ingestFacts,
     path: '/v1/holds/reserve',
     operationId: 'reserveHolds',
-    summary: 'Ask whether something may be used, and hold what it costs',
+    summary: 'Reserve the cost of usage before it happens',
     description:
       'The answers are in the order of the request. The same request again has the same answer; another one ' +
       'with the transaction id of a hold answers 409.',
@@ -233,7 +240,7 @@ function releaseRoute({ holds }: RouteContext): RouteDefinition {
     ...ingestFacts,
     path: '/v1/holds/release',
     operationId: 'releaseHolds',
-    summary: 'Give up holds of what does not happen',
+    summary: 'Release holds whose usage does not happen',
     body: z
       .object({ holds: z.array(name.refine(hasOneName, HAS_ONE_NAME)).min(1).max(BATCH_MAX) })
       .meta({ id: 'ReleaseHolds' }),

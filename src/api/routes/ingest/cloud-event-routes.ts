@@ -22,18 +22,15 @@ const cloudEvent = z
     source: z.string(),
     type: z.string().meta({ description: 'The event type.' }),
     subject: z.string().meta({ description: 'Id or ingest alias of a customer, who need not exist yet.' }),
-    time: z.string().optional().meta({ format: 'date-time', description: 'By default the present time.' }),
+    time: z.string().optional().meta({ format: 'date-time', description: 'Default: now.' }),
     datacontenttype: z.string().optional().meta({ description: 'Of JSON.' }),
-    data: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .meta({
-        description: 'Properties by which metrics filter, group and aggregate. Numbers keep every digit.',
-      }),
+    data: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'Properties by which metrics filter, group and aggregate. Numbers keep every digit.',
+    }),
   })
   .meta({
     id: 'CloudEvent',
-    description: 'CloudEvents 1.0. Other attributes are passed over.',
+    description: 'CloudEvents 1.0. Other attributes are ignored.',
     example: {
       specversion: '1.0',
       id: '5c10fade-1c9e-4d6c-8275-c52c36731d3c',

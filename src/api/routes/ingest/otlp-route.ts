@@ -29,7 +29,7 @@ const anyValue = z
     intValue: z.union([z.string(), z.number()]).optional(),
     doubleValue: z.union([z.number(), z.string()]).optional(),
   })
-  .meta({ id: 'OtlpAnyValue', description: 'One of them. Other kinds of values are passed over.' });
+  .meta({ id: 'OtlpAnyValue', description: 'One of these members. Other kinds of values are ignored.' });
 
 const attributes = z.array(z.object({ key: z.string(), value: anyValue })).optional();
 
@@ -56,7 +56,7 @@ const exportRequest = z
   })
   .meta({
     id: 'OtlpExportTraceServiceRequest',
-    description: 'The members that are read; others are passed over.',
+    description: 'The members that are read; others are ignored.',
     example: {
       resourceSpans: [
         {
@@ -88,11 +88,15 @@ const exportAnswer = z
   .object({
     partialSuccess: z
       .object({
-        rejectedSpans: z.string().meta({ description: 'Their number; 0 where there are warnings only.' }),
-        errorMessage: z.string().meta({ description: 'The first of them, each with its reason.' }),
+        rejectedSpans: z
+          .string()
+          .meta({ description: 'The number of refused spans; 0 if there are only warnings.' }),
+        errorMessage: z
+          .string()
+          .meta({ description: 'The first refused spans and warnings, each with its reason.' }),
       })
       .optional()
-      .meta({ description: 'Absent where no span was refused and none has a warning.' }),
+      .meta({ description: 'Absent if no span was refused and none has a warning.' }),
   })
   .meta({ id: 'OtlpExportTraceServiceResponse' });
 

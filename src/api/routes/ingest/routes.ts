@@ -28,12 +28,9 @@ const usageEvent = z
       .meta({ description: 'Id or ingest alias of a customer, who need not exist yet.' }),
     event_type: z.string(),
     timestamp: z.string().meta({ format: 'date-time' }),
-    properties: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .meta({
-        description: 'Properties by which metrics filter, group and aggregate. Numbers keep every digit.',
-      }),
+    properties: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'Properties by which metrics filter, group and aggregate. Numbers keep every digit.',
+    }),
   })
   .meta({
     id: 'UsageEvent',

@@ -73,7 +73,7 @@ export const lineItemSchema = z
       .optional()
       .meta({
         description:
-          'Of a `subscription` line: whether it charges for a part of a billing period at a part of its price, ' +
+          'For a `subscription` line: true if it charges for a part of a billing period at a part of its price, ' +
           'which is the unit price of the line.',
       }),
     metadata: z.string().optional().meta({

@@ -94,8 +94,8 @@ const leftOut = z
 export const unbilledUsageShape = {
   warnings: z.array(warningSchema).meta({
     description:
-      'Usage that is not billed although nobody decided so: at most 100 entries. Of an issued invoice: as ' +
-      'of its issue.',
+      'Usage that is unintentionally not billed: at most 100 entries. For an issued invoice, as of ' +
+      'its issue.',
   }),
   warnings_left_out: leftOut,
   unbilled_late_usage: z

@@ -122,11 +122,9 @@ function listContractsOnPackageRoute(deps: BillingContext): RouteDefinition {
     query: pageQuery(keysetPosition),
     body: z.object({
       package_id: uuid,
-      starting_at: timestamp
-        .nullish()
-        .meta({
-          description: 'Contracts that start at or after this time. Cannot be combined with covering_date.',
-        }),
+      starting_at: timestamp.nullish().meta({
+        description: 'Contracts that start at or after this time. Cannot be combined with covering_date.',
+      }),
       covering_date: timestamp
         .nullish()
         .meta({ description: 'Contracts in force at this time. Cannot be combined with starting_at.' }),

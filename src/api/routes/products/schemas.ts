@@ -71,11 +71,9 @@ export const createProductBody = z
     name: z.string().min(1).meta({ description: 'Shown on invoices.' }),
     type: enumIn(TYPES),
     ...termsInput,
-    composite_scope: enumIn(SCOPES)
-      .nullish()
-      .meta({
-        description: 'For COMPOSITE products: the spend of the contract. No other scope is supported.',
-      }),
+    composite_scope: enumIn(SCOPES).nullish().meta({
+      description: 'For COMPOSITE products: the spend of the contract. No other scope is supported.',
+    }),
     custom_fields: customFields.optional(),
   })
   .meta({ id: 'CreateProduct' });

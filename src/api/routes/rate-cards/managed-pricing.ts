@@ -94,9 +94,9 @@ const pending = z
     token_kind: z.enum(TOKEN_KINDS),
     product_id: uuid,
     markup: exactValue,
-    usd_per_token: exactValue.meta({ description: 'Of the present rate.' }),
+    usd_per_token: exactValue.meta({ description: 'The current rate.' }),
     new_usd_per_token: exactValue,
-    valid_from: timestamp.meta({ description: 'Of the new price.' }),
+    valid_from: timestamp.meta({ description: 'Start of the new price.' }),
   })
   .meta({ id: 'PendingRepricing' });
 

@@ -51,7 +51,7 @@ const failedJob = z
     due_at: timestamp,
     attempts: count,
     retry_at: timestamp.meta({
-      description: 'Of the next attempt, in real time; of a delivery by the clock of the service.',
+      description: 'Time of the next attempt, in real time; for a delivery, by the clock of the service.',
     }),
     last_error: z.string().nullable(),
   })
