@@ -82,7 +82,7 @@ const monthContract = z
     customer_id: uuid,
     customer_name: z.string().optional(),
     events: z.int().optional().meta({
-      description: 'Of the customer, in the days of the month that are over; absent if events were removed.',
+      description: 'Events of the customer on the completed days of the month; absent if events were removed.',
     }),
     events_before: z.int().optional().meta({ description: 'In the same days of the month before.' }),
     is_usage_missing: z
@@ -105,7 +105,7 @@ const summary = z
       z.object({
         credit_type: creditType,
         total: exactValue,
-        former_total: exactValue.meta({ type: 'number', description: 'Of the month before.' }),
+        former_total: exactValue.meta({ type: 'number', description: 'The total of the month before.' }),
         unpaired_total: exactValue.meta({
           type: 'number',
           description: 'The part of `former_total` that no invoice of the month is compared with.',
