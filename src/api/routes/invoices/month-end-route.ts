@@ -82,7 +82,8 @@ const monthContract = z
     customer_id: uuid,
     customer_name: z.string().optional(),
     events: z.int().optional().meta({
-      description: 'Events of the customer on the completed days of the month; absent if events were removed.',
+      description:
+        'Events of the customer on the completed days of the month; absent if events were removed.',
     }),
     events_before: z.int().optional().meta({ description: 'In the same days of the month before.' }),
     is_usage_missing: z
