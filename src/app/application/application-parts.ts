@@ -1,4 +1,4 @@
-/** The input of the application, and its interface for the program that starts it. */
+/** The parts that the program gives to the application, and the interface that it gets. */
 import type { Config } from '../../config.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import type { DeliveryHooks } from '../../jobs/deliveries/deliveries.ts';

@@ -5,7 +5,7 @@ import { createRecentCalls, type RecentCalls } from './recent-calls.ts';
 import type { Span } from './span.ts';
 import { type StoredCalls, soughtTime } from './stored-calls.ts';
 
-export interface FoundCalls {
+interface FoundCalls {
   /** Calls in the traces of the request. */
   inTraces(): readonly CountedCall[];
   /** The call that was counted under this id. */
