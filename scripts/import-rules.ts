@@ -58,8 +58,8 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     'frozen-lines',
     'query',
     'sql',
-    'usage',
     'events',
+    'usage',
   ],
   'metering/sql': ['values', 'functions', 'syntax', 'generate', 'read', 'run', 'reports'],
   billing: [

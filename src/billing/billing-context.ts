@@ -10,8 +10,11 @@ import type { Secrets } from '../core/secrets.ts';
 import type { BalanceDeduction } from '../core/terms/ledger.ts';
 import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { Tracer } from '../core/tracing.ts';
-import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import type { ClickHouse, QueryLane } from '../metering/client/clickhouse.ts';
+import { inLane } from '../metering/client/clickhouse-client.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
+import type { EventFacts } from '../metering/ingest/event-facts.ts';
+import type { UsageSource } from '../metering/usage/usage-source.ts';
 import type { StripeAccounts } from '../payments/accounts.ts';
 import type { PaymentsProvider } from '../payments/provider.ts';
 import type { Database, Transaction } from '../store/base/database.ts';
@@ -22,6 +25,9 @@ import type { InvoiceLog } from './invoice-log/invoice-log.ts';
 export interface BillingContext {
   readonly db: Database;
   readonly clickhouse: ClickHouse;
+  readonly eventFacts: EventFacts;
+  /** The only way in which usage is read. */
+  readonly usageSource: UsageSource;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tracer: Tracer;
@@ -59,6 +65,15 @@ export interface BillingContext {
   readonly usageRoom?: UsageRoom | undefined;
   /** Set where an answer has many pages: the same drafts are computed once for all of them. */
   readonly keptDeductions?: KeptDeductions | undefined;
+}
+
+/** The same context, whose reads of ClickHouse take the connections of a lane unless they name another. */
+export function contextInLane<Context extends Pick<BillingContext, 'clickhouse' | 'usageSource'>>(
+  context: Context,
+  lane: QueryLane,
+): Context {
+  const { clickhouse, usageSource } = context;
+  return { ...context, clickhouse: inLane(clickhouse, lane), usageSource: usageSource.inLane(lane) };
 }
 
 /** Of operations that read and write rows only. */

@@ -3,8 +3,8 @@ import { expect, inject, test } from 'vitest';
 import { explainInvoice } from '../../src/billing/invoices/explain/explain-invoice.ts';
 import { removeOldEvents } from '../../src/billing/retention/remove-old-events.ts';
 import { formatInstant } from '../../src/core/time.ts';
-import { withKeptEvents } from '../../src/metering/client/kept-events.ts';
 import { readMonthsBefore } from '../../src/metering/events/old-months.ts';
+import { factsWithoutIngest } from '../../src/metering/ingest/event-facts.ts';
 import { findEventRetention } from '../../src/store/erasure/event-retention.ts';
 import { beforeQuery } from '../support/before-query.ts';
 import { billingContext } from '../support/billing-context.ts';
@@ -45,7 +45,8 @@ async function explained(index: number, at = -1, then: () => Promise<unknown> = 
   const { clickhouse, queries } = beforeQuery(service.clickhouse, at, then);
   const deps = billingContext({
     db,
-    clickhouse: withKeptEvents(clickhouse, () => keptFrom),
+    clickhouse,
+    eventFacts: factsWithoutIngest(() => keptFrom),
     clock: { now: () => Date.parse(MAY) },
   });
   const page = { after: null, limit: 100 };

@@ -144,7 +144,7 @@ async function knowingMoment() {
   const last = () => readBatchWatermark(clickhouse, [customerId, 'kept'], range);
   let moment = await last();
   return {
-    deps: { ...deps, clickhouse: { ...clickhouse, completeUpTo: () => moment } },
+    deps: { ...deps, eventFacts: { ...deps.eventFacts, completeUpTo: () => moment } },
     lookAgain: async () => {
       moment = await last();
     },

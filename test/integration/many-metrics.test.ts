@@ -4,7 +4,9 @@ import { readThatFit } from '../../src/billing/invoices/usage/usage-reading.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { type MetricSeriesRequest, readMetricSeries } from '../../src/metering/usage/metric-usage.ts';
+import { factsWithoutIngest } from '../../src/metering/ingest/event-facts.ts';
+import { type MetricSeriesRequest, readPackedUsage } from '../../src/metering/usage/metric-usage.ts';
+import { createUsageSource } from '../../src/metering/usage/usage-source.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
@@ -76,9 +78,9 @@ test.each([[[]], [['model']]])('100 metrics of lines by %j', async (groupBy) => 
   await storeEvents(clickhouse, EVENTS);
   const requests = new Map(Array.from({ length: 100 }, (_, index) => [index, requestOf(index, groupBy)]));
   const own = counting();
-  const together = await readThatFit(own.clickhouse, requests);
+  const together = await readThatFit(createUsageSource(own.clickhouse, factsWithoutIngest()), requests);
   for (const [index, request] of requests) {
-    const alone = (await readMetricSeries(clickhouse, request)).get('Ada');
+    const alone = (await readPackedUsage(clickhouse, request)).get('Ada')?.unpack();
     expect(together.get(index)?.get('Ada')?.unpack(), `metric ${index}`).toEqual(alone);
   }
   // Those of UNIQUE and LATEST alone, the others in three statements, which may be asked again for exact numbers.

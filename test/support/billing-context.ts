@@ -9,6 +9,7 @@ import type { JobsContext } from '../../src/jobs/jobs-context.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
 import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
+import { factsWithoutIngest } from '../../src/metering/ingest/event-facts.ts';
 
 /** Nobody listens on the discard port. */
 const NO_CLICKHOUSE_URL = 'http://127.0.0.1:9/tallyhouse';
@@ -32,6 +33,7 @@ export function billingContext(
     log: pino({ level: 'silent' }),
     tracer: NO_TRACER,
     repeats: createRepeatLog({ clickhouse }),
+    eventFacts: factsWithoutIngest(),
     ...given,
     clickhouse,
   });

@@ -6,6 +6,7 @@ import type { RetentionTimes } from '../../jobs/event-retention.ts';
 import type { Logger } from '../../log.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { EventBlocks } from '../../metering/ingest/event-blocks.ts';
+import type { UsageSource } from '../../metering/usage/usage-source.ts';
 import type { Database } from '../../store/base/database.ts';
 import type { Listen } from '../../store/base/notifications.ts';
 import type { Backups } from '../backups/backups.ts';
@@ -57,6 +58,8 @@ export interface ApplicationParts {
     readonly listen?: Listen;
     /** Where an event is acknowledged when it is in a log in front of ClickHouse. */
     readonly blocks?: EventBlocks | undefined;
+    /** Absent: usage is read from ClickHouse. Set by tests whose guarantee is not SQL. */
+    readonly usageSource?: UsageSource | undefined;
     readonly lostEvents?: LostEvents | undefined;
   } & Pings;
   /** For tests: what happens between two steps of a delivery, and how long a lease lasts. */

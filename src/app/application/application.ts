@@ -4,15 +4,15 @@
  */
 import { ensureFirstToken } from '../../access/manage-tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../../api/pdf/invoice-pdf.ts';
+import { contextInLane } from '../../billing/billing-context.ts';
 import { upcomingCommits } from '../../billing/contracts/grants/upcoming-grants.ts';
 import { createHolds } from '../../billing/holds/holds.ts';
 import { ConfigError } from '../../config.ts';
 import { NO_TRACER } from '../../core/tracing.ts';
 import { createServiceClock, leftSandboxLine, type ServiceClock } from '../../jobs/service-clock.ts';
 import type { Logger } from '../../log.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createRepeatLog, type RepeatLog } from '../../metering/events/repeat-log.ts';
+import { createEventFacts, type EventFacts } from '../../metering/ingest/event-facts.ts';
 import { closeReportReader } from '../../metering/sql/reports/run-report.ts';
 import { closeMetricReader } from '../../metering/sql/run/sql-metric.ts';
 import { createRightOfWay, type RightOfWay } from '../../runtime/right-of-way.ts';
@@ -20,13 +20,12 @@ import { createBillingContext } from '../billing/billing-context.ts';
 import { createServiceSecrets } from '../billing/service-secrets.ts';
 import { fillTokenCatalogue } from '../billing/token-catalogue.ts';
 import { createIndexBuilder } from '../events/index-builder.ts';
-import { withKnownEvents } from '../events/known-events.ts';
 import { createRunningRequests } from '../http/running-requests.ts';
 import { identifiedReadiness } from '../readiness/readiness.ts';
 import { createAccess } from './access.ts';
 import type { Application, ApplicationParts } from './application-parts.ts';
 import { createHttp, type RunningParts } from './http.ts';
-import { createIngestion } from './ingestion.ts';
+import { createEventIngest, createIngestion } from './ingestion.ts';
 import { createRunningList, type RunningList } from './running-list.ts';
 import { type StoredData, watchStoredData } from './stored-data.ts';
 import { createWork } from './work.ts';
@@ -82,24 +81,23 @@ async function createParts(
   const { config, log } = given;
   const data = await watchStoredData(given, clock, running);
   const { isShared } = data;
-  const clickhouse: ClickHouse = withKnownEvents(data.clickhouse, () => ingestion.ingest, { isShared });
-  const repeats = running.add('repeats', createRepeatLog({ clickhouse }));
+  const repeats = running.add('repeats', createRepeatLog({ clickhouse: data.clickhouse }));
   const rightOfWay = createRightOfWay();
-  const context = await createContext({ given, data, clock, clickhouse, repeats, rightOfWay });
+  const ingest = running.add('events', createEventIngest({ given, data, clock, repeats }));
+  const eventFacts = createEventFacts({ ingest, keptFrom: data.retention.keptFrom, isShared });
+  const context = await createContext({ given, data, clock, eventFacts, repeats, rightOfWay });
+  const ingestion = await createIngestion({ given, data, context, ingest, running });
   const work = await createWork(context, given, data, running);
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
   const holds = createHolds({
-    ...context,
-    clickhouse: inLane(clickhouse, 'evaluation'),
+    ...contextInLane(context, 'evaluation'),
     isShared,
     ingest: (body) => ingestion.ingestEvents(body),
-    ingestSettled: () => ingestion.ingest.settled(),
-    storedAmong: (ids) => ingestion.ingest.storedAmong(ids),
+    ingestSettled: () => ingest.settled(),
     granted: (all) => work.evaluations.granted(all),
   });
   running.add('jobs', holds);
-  const { evaluations } = work;
-  const ingestion = await createIngestion({ given, data, context, repeats, evaluations, holds, running });
+  ingest.watch({ usage: work.evaluations.usage, events: holds.watch });
   running.add('readers', { close: closeMetricReader });
   running.add('readers', { close: closeReportReader });
   return { given, data, context, rightOfWay, repeats, work, holds, ingestion, invoicePdf };
@@ -109,18 +107,21 @@ interface ContextParts {
   readonly given: ApplicationParts;
   readonly data: StoredData;
   readonly clock: ServiceClock;
-  readonly clickhouse: ClickHouse;
+  readonly eventFacts: EventFacts;
   readonly repeats: RepeatLog;
   readonly rightOfWay: RightOfWay;
 }
 
 async function createContext(parts: ContextParts): Promise<RunningParts['context']> {
-  const { given, data, clock, clickhouse, repeats, rightOfWay } = parts;
+  const { given, data, clock, eventFacts, repeats, rightOfWay } = parts;
   const { config, log, tracer = NO_TRACER } = given;
-  const { stores, isPaused } = data;
+  const { stores, clickhouse, isPaused } = data;
   const secrets = await createServiceSecrets({ config, db: stores.db, log });
   return {
-    ...createBillingContext({ config, db: stores.db, clickhouse, clock, log, tracer, repeats, secrets }),
+    ...createBillingContext({
+      ...{ config, db: stores.db, clickhouse, eventFacts, clock, log, tracer, repeats, secrets },
+      usageSource: stores.usageSource,
+    }),
     ...{ clock, isPaused, upcoming: upcomingCommits, giveWay: rightOfWay.giveWay },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
   };

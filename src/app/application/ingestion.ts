@@ -1,6 +1,5 @@
 /** The ways in which events reach the service: its own form, CloudEvents and spans. */
-import type { Holds } from '../../billing/holds/holds.ts';
-import type { Evaluations } from '../../jobs/evaluations/evaluations.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { JobsContext } from '../../jobs/jobs-context.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
@@ -21,10 +20,15 @@ interface IngestionParts {
   readonly given: ApplicationParts;
   readonly data: StoredData;
   readonly context: JobsContext;
-  readonly repeats: RepeatLog;
-  readonly evaluations: Pick<Evaluations, 'usage'>;
-  readonly holds: Pick<Holds, 'watch'>;
+  readonly ingest: Ingest;
   readonly running: RunningList;
+}
+
+interface IngestParts {
+  readonly given: ApplicationParts;
+  readonly data: StoredData;
+  readonly clock: Clock;
+  readonly repeats: RepeatLog;
 }
 
 export type Ingestion = Awaited<ReturnType<typeof createIngestion>>;
@@ -34,9 +38,9 @@ const TAIL_INTERVAL_MS = 1_000;
 
 /** Events are refused until the index of known events is built. */
 export async function createIngestion(parts: IngestionParts) {
+  const { ingest } = parts;
   const { config, log } = parts.given;
   const { db, clickhouse } = parts.context;
-  const ingest = parts.running.add('events', createEventIngest(parts));
   const directory = embeddedDirectory(config);
   const room = directory === undefined ? UNLIMITED_ROOM : watchDiskRoom(directory);
   parts.running.add('jobs', room);
@@ -49,18 +53,19 @@ export async function createIngestion(parts: IngestionParts) {
     admitEvents();
     return await ingest.ingest(body, reader);
   };
-  const ingestCloudEvents = await createCloudEventIngest(parts, { ingest, ingestEvents });
+  const ingestCloudEvents = await createCloudEventIngest(parts, ingestEvents);
   const spans = await createServiceSpans({ config, db, clickhouse, log, ingest, ingestEvents });
   return { ingest, spans, room, admitEvents, ingestEvents, ingestCloudEvents };
 }
 
-function createEventIngest({ given, data, context, repeats, evaluations, holds }: IngestionParts): Ingest {
-  const { config } = given;
-  const { clock, log, tracer, windowDays, cluster } = context;
+/** Created before the readers of events, which watch it afterwards. */
+export function createEventIngest({ given, data, clock, repeats }: IngestParts): Ingest {
+  const { config, log, tracer } = given;
   const { stores, isShared } = data;
   return createIngest({
-    ...{ clock, log, tracer, windowDays, cluster },
-    clickhouse: inLane(context.clickhouse, 'ingest'),
+    ...{ clock, log, windowDays: config.ingestWindowDays, cluster: config.clickhouseCluster },
+    ...(tracer === undefined ? {} : { tracer }),
+    clickhouse: inLane(data.clickhouse, 'ingest'),
     blocks: stores.blocks,
     olderIds: createOlderIds({
       db: stores.db,
@@ -72,19 +77,12 @@ function createEventIngest({ given, data, context, repeats, evaluations, holds }
     // An embedded ClickHouse belongs to this process; a server may be shared with others.
     tailIntervalMs: isShared ? TAIL_INTERVAL_MS : undefined,
     onRepeat: (read, now) => repeats.note(read, now),
-    usageWatch: evaluations.usage,
-    eventWatch: holds.watch,
   });
 }
 
-interface EventTaking {
-  readonly ingest: Ingest;
-  ingestEvents(body: Buffer, reader: EventReader): ReturnType<Ingest['ingest']>;
-}
-
 async function createCloudEventIngest(
-  { given, context }: IngestionParts,
-  { ingest, ingestEvents }: EventTaking,
+  { given, context, ingest }: IngestionParts,
+  ingestEvents: (body: Buffer, reader: EventReader) => ReturnType<Ingest['ingest']>,
 ) {
   const identity = given.config.cloudEventsIdentity ?? 'source-and-id';
   const { clock, windowDays } = context;

@@ -1,9 +1,8 @@
-/** The stored data as the rest of the service reads them: traced, watched for losses, and kept from a time on. */
+/** The stored data as the rest of the service reads them: traced, and watched for losses. */
 import { NO_TRACER } from '../../core/tracing.ts';
 import { createEventRetention } from '../../jobs/event-retention.ts';
 import type { ServiceClock } from '../../jobs/service-clock.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
-import { withKeptEvents } from '../../metering/client/kept-events.ts';
 import { withTracedQueries } from '../../metering/client/traced-queries.ts';
 import { type DamagedPart, guardParts, type PartsGuard } from '../../metering/stored-parts/guard-parts.ts';
 import { createPartsWatch, type PartsWatch } from '../readiness/parts-watch.ts';
@@ -36,10 +35,7 @@ export async function watchStoredData(given: ApplicationParts, clock: ServiceClo
   });
   running.add('jobs', retention);
   await retention.read();
-  return {
-    ...{ stores, isShared, watch, guard, retention, isHeld, isPaused },
-    clickhouse: withKeptEvents(clickhouse, retention.keptFrom),
-  };
+  return { stores, clickhouse, isShared, watch, guard, retention, isHeld, isPaused };
 }
 
 function guardOf(watch: PartsWatch): PartsGuard {

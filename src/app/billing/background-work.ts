@@ -1,4 +1,5 @@
 /** The background work of the service: jobs, evaluations of customers, messages of a set time, balances. */
+import { contextInLane } from '../../billing/billing-context.ts';
 import { createUnmatchedEventsCount, type UnmatchedEventsCount } from '../../jobs/count-unmatched-events.ts';
 import { recurringGrantsJobKind } from '../../jobs/create-recurring-grants.ts';
 import type { Deliveries } from '../../jobs/deliveries/deliveries.ts';
@@ -17,7 +18,6 @@ import { createBalancePublishing } from '../../jobs/publish-balances.ts';
 import type { SandboxClock } from '../../jobs/service-clock.ts';
 import { tokenPricesJobKind } from '../../jobs/sync-token-prices.ts';
 import { createScheduledTelling, type ScheduledTelling } from '../../jobs/tell-scheduled.ts';
-import { inLane } from '../../metering/client/clickhouse-client.ts';
 
 interface BackgroundWork {
   readonly jobs: JobRunner;
@@ -31,25 +31,26 @@ interface BackgroundWork {
 
 /** None of it has started. */
 export function createBackgroundWork(context: JobsContext, unmatchedEveryMs?: number): BackgroundWork {
-  const inLaneOf = (lane: Parameters<typeof inLane>[1]) => ({
-    ...context,
-    clickhouse: inLane(context.clickhouse, lane),
-  });
   const jobs = createJobRunner(context, [
     // Invoices of an instant are computed with the rates and the balances that begin at it.
     tokenPricesJobKind(context),
     recurringGrantsJobKind(context),
     scheduledInvoicesJobKind(context),
-    finalizationJobKind(inLaneOf('finalization')),
+    finalizationJobKind(contextInLane(context, 'finalization')),
     consolidatedInvoicesJobKind(context),
     numberingJobKind(context),
-    eraseEventsJobKind(inLaneOf('ingest')),
+    eraseEventsJobKind(contextInLane(context, 'ingest')),
   ]);
   // A low balance is reported before it is recharged.
-  const evaluators = [alertEvaluator, thresholdEvaluator].map((of) => of(inLaneOf('evaluation')));
+  const evaluators = [alertEvaluator, thresholdEvaluator].map((of) =>
+    of(contextInLane(context, 'evaluation')),
+  );
   const evaluations = createEvaluations(context, evaluators);
   const telling = createScheduledTelling(context);
-  const unmatched = createUnmatchedEventsCount({ ...inLaneOf('evaluation'), everyMs: unmatchedEveryMs });
+  const unmatched = createUnmatchedEventsCount({
+    ...contextInLane(context, 'evaluation'),
+    everyMs: unmatchedEveryMs,
+  });
   const all = [jobs, evaluations, telling, unmatched, createBalancePublishing(context)];
   return {
     ...{ jobs, evaluations, telling, unmatched },

@@ -1,4 +1,5 @@
 /** Makes the context of billing, which every part of the service above the stores passes on. */
+
 import type { Logger } from 'pino';
 import type { BillingContext } from '../../billing/billing-context.ts';
 import { createInvoiceAlarms } from '../../billing/invoice-log/invoice-alarms.ts';
@@ -10,6 +11,9 @@ import { createSecrets, type Secrets } from '../../core/secrets.ts';
 import type { Tracer } from '../../core/tracing.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
+import type { EventFacts } from '../../metering/ingest/event-facts.ts';
+import type { UsageSource } from '../../metering/usage/usage-source.ts';
+import { createUsageSource } from '../../metering/usage/usage-source.ts';
 import { providerOf } from '../../payments/providers.ts';
 import type { Database } from '../../store/base/database.ts';
 import { createAccounts, type PaymentsConfig, providerParts } from './payments.ts';
@@ -32,6 +36,9 @@ interface BillingParts {
   readonly config: BillingConfig;
   readonly db: Database;
   readonly clickhouse: ClickHouse;
+  readonly eventFacts: EventFacts;
+  /** Absent: usage is read from ClickHouse. */
+  readonly usageSource?: UsageSource | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tracer: Tracer;
@@ -43,6 +50,7 @@ interface BillingParts {
 export function createBillingContext({ config, ...parts }: BillingParts): BillingContext {
   const context: BillingContext = {
     ...parts,
+    usageSource: parts.usageSource ?? createUsageSource(parts.clickhouse, parts.eventFacts),
     gracePeriodHours: config.gracePeriodHours,
     windowDays: config.ingestWindowDays,
     paymentProvider: config.paymentProvider,

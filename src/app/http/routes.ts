@@ -55,7 +55,7 @@ import { tokenBillingRoutes } from '../../api/routes/token-billing/routes.ts';
 import { tokenRoutes } from '../../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../../api/routes/webhooks/routes.ts';
-import { inLane } from '../../metering/client/clickhouse-client.ts';
+import { contextInLane } from '../../billing/billing-context.ts';
 
 export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[] {
   return [
@@ -83,7 +83,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
     ...subscriptionRoutes(deps),
     ...customerBalanceRoutes(deps),
     ...invoiceRoutes(deps),
-    ...issuedInvoiceRoutes(deps, { ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
+    ...issuedInvoiceRoutes(deps, contextInLane(deps, 'finalization')),
     ...requestedInvoiceRoutes(deps),
     historicalInvoiceRoute(deps),
     costsRoute(deps),
@@ -95,7 +95,7 @@ export function applicationRoutes(deps: CatalogueRouteContext): RouteDefinition[
     previewEventsRoute(deps),
     previewChangeRoute(deps),
     explainRoute(deps),
-    reconcileRoute({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
+    reconcileRoute(contextInLane(deps, 'finalization')),
     ...customFieldRoutes(deps),
     ...alertRoutes(deps),
     auditLogRoute(deps),

@@ -39,7 +39,7 @@ export async function computedDrafts(
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   const plan = await planInvoices(deps.db, targets, now, { schedulesOf: all });
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const countedUpTo = await draftMoment(deps.clickhouse, plan);
+  const countedUpTo = await draftMoment(deps.eventFacts, plan);
   const computed = await computeDrafts({ ...deps, alarms: NO_ALARMS }, plan, countedUpTo, draws);
   draws.drawAll();
   const drafts = computed.flatMap((draft, index) => {

@@ -74,7 +74,7 @@ export async function loadAlertFacts(
 
 /** With what is held of those who have an alert that counts it. Called after usage was read (`outstandingHolds`). */
 export async function withHeldAmounts(
-  deps: Pick<BillingContext, 'db' | 'clickhouse'>,
+  deps: Pick<BillingContext, 'db' | 'eventFacts'>,
   facts: ReadonlyMap<string, AlertFacts>,
   customers: readonly CustomerAlerts[],
   now: Instant,

@@ -85,7 +85,7 @@ async function openTimes(
 
 /** A metric that no event matched is 0: there was no usage. */
 async function measured(
-  { db, clickhouse }: SnapshotContext,
+  { db, usageSource }: SnapshotContext,
   runs: readonly WatchedUsage[],
 ): Promise<{ readonly customerId: string; readonly metricId: string; readonly value: UsageFact }[]> {
   const [first] = runs;
@@ -100,7 +100,7 @@ async function measured(
     ingestedUpTo: null,
   };
   try {
-    const { rows } = await measureRuns(clickhouse, request, runs, MEASURED_WITHIN_MS);
+    const { rows } = await measureRuns(usageSource, request, runs, MEASURED_WITHIN_MS);
     return rows.map(({ customerId, metric, value }) => ({
       customerId,
       metricId: metric.id,

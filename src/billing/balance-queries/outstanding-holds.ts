@@ -1,7 +1,7 @@
 /** Holds for those who count them beside usage: thresholds and alerts (docs/explanation/holds.md). */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { EventFacts } from '../../metering/ingest/event-facts.ts';
 import type { Database, Transaction } from '../../store/base/database.ts';
 import {
   activeAmounts,
@@ -11,7 +11,7 @@ import {
 
 interface HoldStores {
   readonly db: Database | Transaction;
-  readonly clickhouse: Pick<ClickHouse, 'storedAmong'>;
+  readonly eventFacts: EventFacts;
 }
 
 /**
@@ -20,14 +20,15 @@ interface HoldStores {
  * neither way, and is new usage for the next evaluation.
  */
 export async function outstandingHolds(
-  { db, clickhouse }: HoldStores,
+  { db, eventFacts }: HoldStores,
   customerIds: readonly string[],
   now: Instant,
 ): Promise<OutstandingHold[]> {
   const outstanding: OutstandingHold[] = [];
   for await (const page of outstandingPages(db, customerIds, now)) {
-    const stored = await clickhouse.storedAmong?.(page.map(({ transactionId }) => transactionId));
-    outstanding.push(...page.filter(({ transactionId }) => !stored?.has(transactionId)));
+    if (page.length > 0) await eventFacts.tail();
+    const stored = await eventFacts.storedAmong(page.map(({ transactionId }) => transactionId));
+    outstanding.push(...page.filter(({ transactionId }) => !stored.has(transactionId)));
   }
   return outstanding;
 }

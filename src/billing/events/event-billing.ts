@@ -108,10 +108,10 @@ async function invoicesAt(
     }
     return {
       issued: await issuedWithWarnings(db, await withLines(db, heads)),
-      planned: await planInvoices(db, targets, deps.clock.now(), { usageIn: deps.clickhouse }),
+      planned: await planInvoices(db, targets, deps.clock.now(), { usageIn: deps }),
     };
   });
-  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const countedUpTo = await draftMoment(deps.eventFacts, planned);
   return [...issued, ...(await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings)];
 }
 

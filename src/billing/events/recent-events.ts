@@ -1,13 +1,13 @@
 /** Recent events, for operators who watch the service. */
 import type { Clock } from '../../core/clock.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { type RecentEvents, recentEvents as readRecentEvents } from '../../metering/events/recent-events.ts';
+import type { RecentEvents } from '../../metering/events/recent-events.ts';
+import type { UsageSource } from '../../metering/usage/usage-source.ts';
 
 export type { RecentEvents };
 
 export async function recentEvents(deps: {
-  readonly clickhouse: ClickHouse;
+  readonly usageSource: UsageSource;
   readonly clock: Clock;
 }): Promise<RecentEvents> {
-  return await readRecentEvents(deps.clickhouse, deps.clock.now());
+  return await deps.usageSource.events.recent(deps.clock.now());
 }

@@ -7,9 +7,8 @@ import { Refusal, unreachable } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE, TOKEN_KINDS } from '../../core/token-billing.ts';
-import { findEvents } from '../../metering/events/find-events.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
-import { type PropertyReader, readProperties } from '../../metering/events/nested-properties.ts';
+import type { PropertyReader } from '../../metering/events/nested-properties.ts';
 import type { StoredEvent } from '../../metering/events/stored-event.ts';
 import type { Database } from '../../store/base/database.ts';
 import { ownersOfRefs, type UsageOwnerName } from '../../store/customers/usage-owners.ts';
@@ -55,13 +54,13 @@ export async function searchEvents(
   deps: BillingContext,
   transactionIds: readonly string[],
 ): Promise<EventView[]> {
-  const { db, clickhouse, clock, windowDays, repeats } = deps;
+  const { db, usageSource, clock, windowDays, repeats } = deps;
   const ids = [...new Set(transactionIds)];
   // Ids are remembered in whole seconds: one accepted in this second or later is known now.
   const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;
   await repeats.flush();
   const [{ accepted: events, repeats: duplicates }, metrics] = await Promise.all([
-    findEvents(clickhouse, ids, receivedFrom, REPEATS_SHOWN_MAX),
+    usageSource.events.find(ids, receivedFrom, REPEATS_SHOWN_MAX),
     metricsWithFields(db),
   ]);
   if (events.length * metrics.length > DECISIONS_MAX) {
@@ -72,7 +71,7 @@ export async function searchEvents(
   }
   const refs = new Set([...events, ...duplicates].map(({ customerRef }) => customerRef));
   const owners = await ownersOfRefs(db, [...refs]);
-  const propertyOf = await readProperties(clickhouse, events, metrics.flatMap(propertiesOf));
+  const propertyOf = await usageSource.events.properties(events, metrics.flatMap(propertiesOf));
   const unpriced = await unpricedReasonsOf(db, events);
   const ownerOf = ({ customerRef }: StoredEvent) => owners.get(customerRef) ?? null;
   const views = [

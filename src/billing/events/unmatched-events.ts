@@ -3,7 +3,7 @@ import { invalid } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
 import { whileKept } from '../../metering/client/kept-events.ts';
-import { type UsedRef, type UsedRefPosition, usedRefs } from '../../metering/events/used-refs.ts';
+import type { UsedRef, UsedRefPosition } from '../../metering/events/used-refs.ts';
 import { ownersOfRefs } from '../../store/customers/usage-owners.ts';
 import type { BillingContext } from '../billing-context.ts';
 
@@ -13,7 +13,7 @@ const REFS_PER_READ = 5_000;
 /** The most names that one answer looks at. Each read counts the events of all names that follow. */
 const REFS_PER_ANSWER = 50_000;
 
-type Deps = Pick<BillingContext, 'db' | 'clickhouse' | 'clock'>;
+type Deps = Pick<BillingContext, 'db' | 'usageSource' | 'eventFacts' | 'clock'>;
 
 /**
  * A page by name. It has few rows, or none, if 50,000 names with a customer were looked at before it was full. Null: the
@@ -34,7 +34,7 @@ export async function listUnmatchedEvents(
   let next = page.after;
   for (let looked = 0; looked < REFS_PER_ANSWER && rows.length <= page.limit; looked += REFS_PER_READ) {
     const after = next;
-    const read = await whileKept(deps.clickhouse, start, () => readUnmatched(deps, { start, end }, after));
+    const read = await whileKept(deps.eventFacts, start, () => readUnmatched(deps, { start, end }, after));
     rows.push(...read.rows);
     next = read.next;
     if (next === null) break;
@@ -43,8 +43,8 @@ export async function listUnmatchedEvents(
   return { rows: cut.rows, next: cut.next ?? next };
 }
 
-function startBefore(end: Instant, { clickhouse }: Deps): Instant {
-  return Math.max(end - UNMATCHED_DAYS_MAX * DAY_MS, clickhouse.keptFrom?.() ?? Number.NEGATIVE_INFINITY);
+function startBefore(end: Instant, { eventFacts }: Deps): Instant {
+  return Math.max(end - UNMATCHED_DAYS_MAX * DAY_MS, eventFacts.keptFrom() ?? Number.NEGATIVE_INFINITY);
 }
 
 function endAfter(start: Instant, { clock }: Deps): Instant {
@@ -52,11 +52,11 @@ function endAfter(start: Instant, { clock }: Deps): Instant {
 }
 
 async function readUnmatched(
-  { db, clickhouse }: Deps,
+  { db, usageSource }: Deps,
   range: Interval,
   after: UsedRefPosition | null,
 ): Promise<Page<UsedRef, UsedRefPosition>> {
-  const read = await usedRefs(clickhouse, range, { after, limit: REFS_PER_READ + 1 });
+  const read = await usageSource.events.refs(range, { after, limit: REFS_PER_READ + 1 });
   const { rows, next } = cutPage(read, REFS_PER_READ, ({ position }) => position);
   const owners = await ownersOfRefs(
     db,

@@ -156,7 +156,7 @@ async function readFamilies(
   if (customerIds.length > 1 && contracts.length > CONTRACTS_TOGETHER_MAX) return null;
   const places = await draftPlacesOf(deps, contracts, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  const plan = await planInvoices(db, targets, now, { schedulesOf: contracts, usageIn: deps.clickhouse });
+  const plan = await planInvoices(db, targets, now, { schedulesOf: contracts, usageIn: deps });
   const members = membersOf(sharing, customerIds, await namesOf(db, all));
   const seen = groupBy(await readAccounts(db, all), ({ customerId }) => customerId);
   const holds = groupBy(await loadActiveHolds(db, all), ({ customerId }) => customerId);

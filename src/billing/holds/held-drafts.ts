@@ -85,10 +85,10 @@ export async function computeFamilies(
 ): Promise<(ComputedFamily | null)[]> {
   const { context } = plan;
   const planned = inDrawdownOrder(plan).map(({ target }) => target);
-  const countedUpTo = await draftMoment(deps.clickhouse, plan);
+  const countedUpTo = await draftMoment(deps.eventFacts, plan);
   // Beside other writers it is the ingestion of the last event, which this process cannot compare with its own.
-  const isOnlyWriter = (deps.clickhouse.completeUpTo?.() ?? null) !== null;
-  const usage = await readUsageAnswers(deps.clickhouse, planned, context, countedUpTo);
+  const isOnlyWriter = deps.eventFacts.completeUpTo() !== null;
+  const usage = await readUsageAnswers(deps.usageSource, planned, context, countedUpTo);
   const draws = createScheduledDraws(plan.scheduled, createBooks(context.balances));
   const shared: Shared = { deps, context, usage, draws, taken: new Map(), familyCount: families.length };
   const all = families.map(

@@ -12,8 +12,6 @@ export interface HoldContext extends BillingContext {
   ingest(body: Buffer): Promise<{ readonly accepted: number; readonly duplicates: number }>;
   /** Resolves when the events that are on their way to the disk now are there. */
   ingestSettled(): Promise<void>;
-  /** Those of these transaction ids whose events are on disk. */
-  storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Called with holds that are on disk. Must not wait. */
   granted(holds: readonly Hold[]): void;
 }

@@ -53,8 +53,8 @@ export function settleStored(deps: HoldParts): { start(): void; close(): void } 
   };
 }
 
-async function settleOf({ storedAmong, writer, families }: HoldParts, holds: readonly Hold[]): Promise<void> {
-  const stored = await storedAmong(holds.map(({ transactionId }) => transactionId));
+async function settleOf({ eventFacts, writer, families }: HoldParts, holds: readonly Hold[]): Promise<void> {
+  const stored = await eventFacts.storedAmong(holds.map(({ transactionId }) => transactionId));
   const settled = holds.filter(({ transactionId }) => stored.has(transactionId));
   await Promise.all(
     settled.map(({ id, customerId }) =>

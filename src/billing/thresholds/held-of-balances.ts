@@ -16,7 +16,7 @@ export interface CountedBalance extends WatchedBalance {
  * who share it. Called after usage was read (`outstandingHolds`).
  */
 export async function heldOfBalances(
-  deps: Pick<BillingContext, 'db' | 'clickhouse'>,
+  deps: Pick<BillingContext, 'db' | 'eventFacts'>,
   balances: readonly CountedBalance[],
   now: Instant,
 ): Promise<Map<string, OutstandingHold[]>> {

@@ -2,7 +2,7 @@
 import { invalid } from '../../core/errors.ts';
 import { cutPage, type Page, type PageRequest, pageWithRows } from '../../core/paging.ts';
 import { floorToMonth, type Instant, type Interval } from '../../core/time.ts';
-import { type UsedModel, type UsedModelPosition, usedModels } from '../../metering/events/token-uses.ts';
+import type { UsedModel, UsedModelPosition } from '../../metering/events/token-uses.ts';
 import type { BillingContext } from '../billing-context.ts';
 import { unpricedReasons } from './unpriced-uses.ts';
 
@@ -33,11 +33,11 @@ export async function listUnpriced(
 }
 
 async function readUnpriced(
-  { db, clickhouse }: BillingContext,
+  { db, usageSource }: BillingContext,
   range: Interval,
   { after, limit }: PageRequest<UsedModelPosition>,
 ): Promise<Page<UnpricedModel, UsedModelPosition>> {
-  const read = await usedModels(clickhouse, range, { after, limit: USES_PER_READ + 1 });
+  const read = await usageSource.events.models(range, { after, limit: USES_PER_READ + 1 });
   const uses = cutPage(read, USES_PER_READ, ({ position }) => position);
   const reasons = await unpricedReasons(
     db,

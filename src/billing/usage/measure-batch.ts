@@ -7,15 +7,10 @@ import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
-import {
-  readPresentRefs,
-  readUsageBatch,
-  type UsageBatchGrouping,
-  type UsageBatchWindow,
-} from '../../metering/query/usage-batch.ts';
+import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
+import type { UsageSource } from '../../metering/usage/usage-source.ts';
 import { type BatchRun, type BatchWindows, windowStarts } from './batch-rows.ts';
 import { measureSqlMetric } from './measure-sql-batch.ts';
 
@@ -63,7 +58,7 @@ export interface MeasuredRuns {
  * fails ends the rows before it, unless it is the first: then its refusal is thrown.
  */
 export async function measureRuns(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   request: MeasureRequest,
   runs: readonly BatchRun[],
   timeMs: number,
@@ -76,12 +71,12 @@ export async function measureRuns(
   };
   const isSql = ({ metricId }: BatchRun) => askedMetric(request, metricId).metric.kind === 'sql';
   await measureStreaming(
-    clickhouse,
+    usageSource,
     request,
     runs.filter((run) => !isSql(run)),
     keep,
   );
-  const left = await measureSqlRuns(clickhouse, request, runs.filter(isSql), { keep, endsAt });
+  const left = await measureSqlRuns(usageSource, request, runs.filter(isSql), { keep, endsAt });
   const firstLeft = runs.findIndex((run) => left.has(run));
   const shown = firstLeft < 0 ? runs : runs.slice(0, firstLeft);
   const rows = shown.flatMap((run) => {
@@ -104,7 +99,7 @@ type Keep = (metricId: string, windows: readonly UsageBatchWindow[]) => void;
 
 /** One query for each metric, whatever the number of customers. */
 async function measureStreaming(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   request: MeasureRequest,
   runs: readonly BatchRun[],
   keep: Keep,
@@ -114,7 +109,7 @@ async function measureStreaming(
     const some = metrics.slice(from, from + QUERIES_AT_ONCE);
     await Promise.all(
       some.map(async ([metricId, ofMetric]) => {
-        keep(metricId, await measureStreamingMetric(clickhouse, request, metricId, ofMetric));
+        keep(metricId, await measureStreamingMetric(usageSource, request, metricId, ofMetric));
       }),
     );
   }
@@ -125,24 +120,25 @@ async function measureStreaming(
  * Customers without events share one evaluation of each metric, because a query over no events may still have a row.
  */
 async function measureSqlRuns(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   request: MeasureRequest,
   runs: readonly BatchRun[],
   { keep, endsAt }: { readonly keep: Keep; readonly endsAt: number },
 ): Promise<ReadonlySet<BatchRun>> {
   const left = new Set(runs);
   if (runs.length === 0) return left;
-  const present = await presentRefs(clickhouse, request, runs);
+  const present = await presentRefs(usageSource, request, runs);
   const verified = new Set<string>();
   const ofNobody = new Map<string, Promise<UsageBatchWindow[]>>();
   const measure = async (run: BatchRun): Promise<UsageBatchWindow[]> => {
     const { customerId } = run;
     const refs = request.refs.get(customerId) ?? [];
     if (refs.some((ref) => present.has(ref)))
-      return await measureSqlRun(clickhouse, { ...request, verified }, run, { customerId, refs });
+      return await measureSqlRun(usageSource, { ...request, verified }, run, { customerId, refs });
     const key = rowKey(run.metricId, String(run.interval.end), run.interval.start);
     const shared =
-      ofNobody.get(key) ?? measureSqlRun(clickhouse, { ...request, verified }, run, { customerId, refs: [] });
+      ofNobody.get(key) ??
+      measureSqlRun(usageSource, { ...request, verified }, run, { customerId, refs: [] });
     ofNobody.set(key, shared);
     return (await shared).map((window) => ({ ...window, customerId }));
   };
@@ -170,16 +166,16 @@ async function measureSqlRuns(
 
 /** The references of the customers that have events at all. */
 async function presentRefs(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   { refs, windows }: MeasureRequest,
   runs: readonly BatchRun[],
 ): Promise<ReadonlySet<string>> {
   const all = [...new Set(runs.flatMap(({ customerId }) => refs.get(customerId) ?? []))];
-  return new Set(await readPresentRefs(clickhouse, all, windows.range));
+  return new Set(await usageSource.presentRefs(all, windows.range));
 }
 
 async function measureSqlRun(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   { metrics, windowSize, ingestedUpTo, verified }: MeasureRequest & { readonly verified: Set<string> },
   { metricId, interval: range }: BatchRun,
   customer: UsageOwner,
@@ -187,7 +183,7 @@ async function measureSqlRun(
   const asked = metrics.get(metricId);
   assert(asked?.metric.kind === 'sql', 'a run of a SQL metric');
   const batch = { metric: asked.metric, groupBy: asked.groupBy, windowSize, range, ingestedUpTo, verified };
-  return await measureSqlMetric(clickhouse, batch, customer);
+  return await measureSqlMetric(usageSource, batch, customer);
 }
 
 function rowKey(customerId: string, metricId: string, start: number): string {
@@ -210,11 +206,11 @@ function groupsOf(
 
 /** All runs of one metric at once; what their common interval covers beyond them is measured in vain. */
 async function measureStreamingMetric(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   request: MeasureRequest,
   metricId: string,
   runs: readonly BatchRun[],
-): Promise<UsageBatchWindow[]> {
+): Promise<readonly UsageBatchWindow[]> {
   const { refs, windowSize, ingestedUpTo } = request;
   const { metric, groupBy } = askedMetric(request, metricId);
   assert(metric.kind === 'streaming', 'runs of a streaming metric');
@@ -222,7 +218,7 @@ async function measureStreamingMetric(
     start: Math.min(...runs.map(({ interval }) => interval.start)),
     end: Math.max(...runs.map(({ interval }) => interval.end)),
   };
-  return await readUsageBatch(clickhouse, {
+  return await usageSource.windows({
     metric,
     customers: runs.map(({ customerId }) => ({ customerId, refs: refs.get(customerId) ?? [] })),
     range,

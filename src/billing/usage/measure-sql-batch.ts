@@ -6,14 +6,12 @@ import type { Decimal } from '../../core/decimal.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { SqlMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { whileKept } from '../../metering/client/kept-events.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
-import { readSqlUsage } from '../../metering/sql/run/read-usage.ts';
 import { loadSqlMetric } from '../../metering/sql/run/sql-metric.ts';
+import type { UsageSource } from '../../metering/usage/usage-source.ts';
 
 /** Rows of one answer; a range has as many answers as it takes. */
 const ROWS_PER_QUERY = 10_000;
@@ -34,21 +32,13 @@ interface SqlBatch {
  * time whose events were removed.
  */
 export async function measureSqlMetric(
-  clickhouse: ClickHouse,
-  batch: SqlBatch,
-  customer: UsageOwner,
-): Promise<UsageBatchWindow[]> {
-  return await whileKept(clickhouse, batch.range.start, () => measureWindows(clickhouse, batch, customer));
-}
-
-async function measureWindows(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   batch: SqlBatch,
   { customerId, refs }: UsageOwner,
 ): Promise<UsageBatchWindow[]> {
   const { groupBy } = batch;
-  const totals = await allRows(clickhouse, batch, refs, null);
-  const groupRows = groupBy === null ? [] : await allRows(clickhouse, batch, refs, groupBy);
+  const totals = await allRows(usageSource, batch, refs, null);
+  const groupRows = groupBy === null ? [] : await allRows(usageSource, batch, refs, groupBy);
   const byWindow = groupItems(groupRows, ({ startingOn }) => startingOn);
   return totals.flatMap(({ startingOn, value }) =>
     value === null
@@ -68,7 +58,7 @@ function groupsOf(rows: readonly UsageGroupRow[], groupBy: UsageBatchGrouping | 
 }
 
 async function allRows(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   { metric, windowSize, range, ingestedUpTo, verified }: SqlBatch,
   refs: readonly string[],
   groupBy: UsageBatchGrouping | null,
@@ -86,10 +76,10 @@ async function allRows(
     groupFilters: groupBy === null || groupBy.values === null ? {} : { [groupBy.key]: groupBy.values },
     limit: ROWS_PER_QUERY,
   };
-  let page = await readSqlUsage(clickhouse, { ...request, cursor: null });
+  let page = await usageSource.sqlGroups({ ...request, cursor: null });
   rows.push(...page.rows);
   while (page.next !== null) {
-    page = await readSqlUsage(clickhouse, { ...request, cursor: page.next });
+    page = await usageSource.sqlGroups({ ...request, cursor: page.next });
     rows.push(...page.rows);
   }
   return rows;

@@ -8,7 +8,7 @@ import { isUuid } from '../../core/ids.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
-import { readBatchWatermark, type UsageBatchGrouping } from '../../metering/query/usage-batch.ts';
+import type { UsageBatchGrouping } from '../../metering/query/usage-batch.ts';
 import { type UsageWindowSize, windowLength } from '../../metering/query/usage-windows.ts';
 import { groupKeyProblem } from '../../metering/usage/metric-usage.ts';
 import { customerRefs } from '../../store/customers/customers.ts';
@@ -159,7 +159,7 @@ async function pageOf(
   let { runs, hasMore } = stretch;
   for (;;) {
     try {
-      const { rows, isComplete } = await measureRuns(deps.clickhouse, request, runs, pageMsMax);
+      const { rows, isComplete } = await measureRuns(deps.usageSource, request, runs, pageMsMax);
       return cutPage(rows, hasMore || !isComplete, ingestedUpTo);
     } catch (error) {
       const rows = runs.reduce((total, { interval }) => total + rowCount(interval, windows), 0);
@@ -176,12 +176,12 @@ function isTooMuch(error: unknown): boolean {
 }
 
 async function watermark(
-  { db, clickhouse }: BillingContext,
+  { db, usageSource }: BillingContext,
   { customerIds, range }: UsageBatchInput,
 ): Promise<string> {
   const refs =
     customerIds === null ? null : [...(await customerRefs(db, [...new Set(customerIds)])).values()].flat();
-  return await readBatchWatermark(clickhouse, refs, range);
+  return await usageSource.lastIngested(refs, range);
 }
 
 /** At least one row, and no more groups than a page may have. */

@@ -8,11 +8,10 @@ import type { BillableMetric } from '../../core/metric.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { UsageGroupCursor } from '../../metering/query/group-cursor.ts';
-import { forAnalysis } from '../../metering/query/query-limits.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 import { type EvaluationCost, evaluationCost } from '../../metering/sql/run/evaluation-cost.ts';
-import { groupKeyProblem, readMetricGroups } from '../../metering/usage/metric-usage.ts';
+import { groupKeyProblem } from '../../metering/usage/metric-usage.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import type { Database } from '../../store/base/database.ts';
 import { loadContracts } from '../../store/contracts/contracts.ts';
@@ -86,19 +85,19 @@ export async function previewUsage(
   input: Omit<UsageGroupsInput, 'billableMetricId'>,
 ): Promise<PreviewedUsage> {
   // Queries of SQL metrics are analyses wherever they are read for the usage API.
-  const clickhouse = definition.kind === 'sql' ? deps.clickhouse : forAnalysis(deps.clickhouse);
+  const usageSource = definition.kind === 'sql' ? deps.usageSource : deps.usageSource.forAnalysis();
   const grouping = checkFields(input);
   const refs = await refsOf(deps.db, input.customerId);
   if (refs === null) throw notFound('customer', input.customerId);
-  await checkDefinition(clickhouse, definition);
+  await checkDefinition(deps.clickhouse, definition);
   const metric = { ...definition, id: '', name: 'preview', archivedAt: null };
-  const { page, range, milliseconds } = await measure({ ...deps, clickhouse }, input, {
+  const { page, range, milliseconds } = await measure({ ...deps, usageSource }, input, {
     grouping,
     refs,
     metric,
   });
   if (definition.kind !== 'sql') return { ...page, evaluation: null };
-  const cost = await evaluationCost(clickhouse, definition.sql, refs, range);
+  const cost = await evaluationCost(deps.clickhouse, definition.sql, refs, range);
   return { ...page, evaluation: { ...cost, milliseconds } };
 }
 
@@ -138,7 +137,7 @@ async function measure(
   await checkDeclared(metric, grouping.key, input);
   const range = await rangeOf(deps, input);
   const begun = performance.now();
-  const { rows, next } = await readMetricGroups(deps.clickhouse, {
+  const { rows, next } = await deps.usageSource.groups({
     metric,
     refs,
     range,

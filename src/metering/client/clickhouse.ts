@@ -6,7 +6,6 @@
  * `ClickHouseError` of `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
  */
 import type { z } from 'zod';
-import type { Instant } from '../../core/time.ts';
 import type { PoolFigures } from './connection-pool.ts';
 import type { SentTable } from './sent-tables.ts';
 
@@ -97,20 +96,8 @@ export interface ClickHouse {
    */
   insertRows(insert: RowsInsert): Promise<void>;
   ping(): Promise<void>;
-  /** From when on events are kept; null: from the first one. Absent where nothing removes events. */
-  readonly keptFrom?: () => Instant | null;
   /** Resumes the merges and mutations that a start holds back. Absent where none are (`held-merges.ts`). */
   readonly startMerges?: () => Promise<void>;
-  /**
-   * The ingestion up to which reads see every event, and before which none is added: epoch microseconds. Null where it
-   * is not known; absent for a server, to which other processes write.
-   */
-  readonly completeUpTo?: () => string | null;
-  /**
-   * Those of these transaction ids whose events reads see from now on, whichever process has stored them. Absent: not
-   * known.
-   */
-  readonly storedAmong?: (transactionIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Queries of each lane at this moment. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
   /**

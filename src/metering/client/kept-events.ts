@@ -4,11 +4,10 @@
  */
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import type { ClickHouse } from './clickhouse.ts';
 
-/** The same ClickHouse, which knows from when on events are kept; null: from the first one. */
-export function withKeptEvents(clickhouse: ClickHouse, keptFrom: () => Instant | null): ClickHouse {
-  return { ...clickhouse, keptFrom };
+/** From when on events are kept; null: from the first one. */
+interface KeptEvents {
+  keptFrom(): Instant | null;
 }
 
 /**
@@ -16,18 +15,18 @@ export function withKeptEvents(clickhouse: ClickHouse, keptFrom: () => Instant |
  * waited for longer than removals are announced.
  */
 export async function whileKept<Usage>(
-  clickhouse: Pick<ClickHouse, 'keptFrom'>,
+  kept: KeptEvents,
   start: Instant,
   read: () => Promise<Usage>,
 ): Promise<Usage> {
-  requireKept(clickhouse, start);
+  requireKept(kept, start);
   const usage = await read();
-  requireKept(clickhouse, start);
+  requireKept(kept, start);
   return usage;
 }
 
-function requireKept({ keptFrom }: Pick<ClickHouse, 'keptFrom'>, start: Instant): void {
-  const from = keptFrom?.() ?? null;
+function requireKept(kept: KeptEvents, start: Instant): void {
+  const from = kept.keptFrom();
   if (from !== null && start < from) throw new Refusal('invalid', eventsRemoved(from));
 }
 

@@ -37,10 +37,13 @@ export interface IngestOptions {
   readonly cluster?: string | undefined;
   /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
-  /** The receivers of new events. */
-  readonly usageWatch?: UsageWatch;
+}
+
+/** The receivers of new events. */
+export interface EventWatches {
+  readonly usage: UsageWatch;
   /** Notified of each new event before it is acknowledged. */
-  readonly eventWatch?: NewEventWatch;
+  readonly events: NewEventWatch;
 }
 
 export interface IngestOutcome {
@@ -72,6 +75,8 @@ interface IngestStats {
 }
 
 export interface Ingest {
+  /** Tells these of new events from now on. They read events that are stored, so they are created after the ingest. */
+  watch(watches: EventWatches): void;
   /**
    * Stores the events of a raw request body. Resolves when every one of them, duplicates included, is
    * on disk. Refuses as `invalid` (with `details.errors`, nothing stored), `overloaded` (nothing

@@ -7,7 +7,7 @@ import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.
 import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import type { EventRows } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
-import type { Ingest, IngestOptions, IngestOutcome } from './ingest-operations.ts';
+import type { EventWatches, Ingest, IngestOptions, IngestOutcome } from './ingest-operations.ts';
 import { knownAmong } from './known-ids/known-among.ts';
 import { createKnownIds, type KnownIdFigures, type LookedUp, type UnsureIds } from './known-ids/known-ids.ts';
 import { type WatchedEvents, watchedEvents } from './new-events.ts';
@@ -50,20 +50,11 @@ const TIDY_MS = 1_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createIngest(options: IngestOptions): Ingest {
-  const {
-    clickhouse,
-    blocks,
-    clock,
-    windowDays,
-    log,
-    tracer = NO_TRACER,
-    onRepeat,
-    usageWatch,
-    eventWatch,
-  } = options;
+  const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat } = options;
   const encoder = createRowEncoder();
   const usageEvents = createEventReader();
-  const weigh = usageWatch === undefined ? () => null : createEventWeigher(usageWatch);
+  let watches: EventWatches | null = null;
+  let weigh: (rows: EventRows, fresh: readonly number[]) => NewUsage = () => null;
   const writer = createBatchWriter({
     ...(blocks === undefined
       ? {
@@ -189,7 +180,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
     const durable = duplicates > 0 ? writer.settled() : written;
-    const watched = watchedEvents(eventWatch, rows, events.fresh, () => encoder.pass(now));
+    const watched = watchedEvents(watches?.events, rows, events.fresh, () => encoder.pass(now));
     return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh), watched };
   }
 
@@ -243,7 +234,7 @@ export function createIngest(options: IngestOptions): Ingest {
       watched?.failed();
       throw error;
     }
-    usageWatch?.stored(usage);
+    watches?.usage.stored(usage);
     await watched?.stored();
     acceptedTotal += accepted;
     duplicatesTotal += duplicates;
@@ -257,6 +248,10 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   return {
+    watch(given) {
+      watches = given;
+      weigh = createEventWeigher(given.usage);
+    },
     ingest,
     admit,
     async rebuild() {

@@ -4,7 +4,6 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { Refusal } from '../../core/errors.ts';
-import { perObject } from '../../core/per-object.ts';
 import { around, type ClickHouseCall } from '../client/around.ts';
 import type { ClickHouse, QueryLane, QuerySettings } from '../client/clickhouse.ts';
 
@@ -76,11 +75,8 @@ export function limitRefusal(
   }
 }
 
-/** One for each, so that what is kept by the ClickHouse that it was read from is found again. */
-export const forAnalysis = perObject(createAnalysis);
-
 /** The same ClickHouse, with the connections and limits of analysts' queries for every query. */
-function createAnalysis(clickhouse: ClickHouse): ClickHouse {
+export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
   const limits = ANALYSIS_LIMITS;
   const refuse = (problem: string) => new Refusal('invalid', problem);
   return around(clickhouse, {

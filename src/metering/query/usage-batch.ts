@@ -10,7 +10,6 @@ import { eachInChunks, mapInChunks, resultInChunks } from '../../core/in-chunks.
 import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { whileKept } from '../client/kept-events.ts';
 import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
 import { inTextParts } from './text-parts.ts';
@@ -44,9 +43,7 @@ export async function readUsageBatch(
   request: UsageBatchRequest,
 ): Promise<UsageBatchWindow[]> {
   const customers = request.customers.filter(({ refs }) => refs.length > 0);
-  const rows = await whileKept(clickhouse, request.range.start, () =>
-    queryParts(clickhouse, { ...request, customers }),
-  );
+  const rows = await queryParts(clickhouse, { ...request, customers });
   const groups = new Map<string, Map<string, Decimal>>();
   await eachInChunks(await inByteOrder(rows.filter(isGroup)), (row) => {
     const window = groups.get(windowKey(row)) ?? new Map<string, Decimal>();
@@ -120,9 +117,7 @@ export async function readBatchWatermark(
   for (const part of parts) {
     const { sql, parameters } = compileBatchWatermark(part, range);
     const params = parameters.values();
-    const [row] = await whileKept(clickhouse, range.start, () =>
-      clickhouse.query({ sql, params, eventsOf: part ?? undefined, schema: watermarkRow }),
-    );
+    const [row] = await clickhouse.query({ sql, params, eventsOf: part ?? undefined, schema: watermarkRow });
     const found = row?.ingested_up_to ?? '0';
     if (BigInt(found) > BigInt(last)) last = found;
   }

@@ -10,7 +10,6 @@ import type { BillableMetric, SqlMetric, StreamingMetric } from '../../core/metr
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { whileKept } from '../client/kept-events.ts';
 import {
   type ContributionsQuery,
   compileContributions,
@@ -47,11 +46,9 @@ export async function readContributions(
   clickhouse: ClickHouse,
   { metric, evaluatedAt, ...query }: ContributionsRequest,
 ): Promise<Contribution[]> {
-  return await whileKept(clickhouse, query.period.start, () =>
-    metric.kind === 'streaming'
-      ? readStreaming(clickhouse, { ...query, metric })
-      : readSql(clickhouse, metric, evaluatedAt, query),
-  );
+  return metric.kind === 'streaming'
+    ? await readStreaming(clickhouse, { ...query, metric })
+    : await readSql(clickhouse, metric, evaluatedAt, query);
 }
 
 const contributionRow = z.object({

@@ -4,7 +4,6 @@
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../../core/metric.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { whileKept } from '../client/kept-events.ts';
 import type { PackedSeries } from '../query/packed-series.ts';
 import type { UsageSeriesRequest } from '../query/series-sql.ts';
 import { readSharedSeries } from '../query/shared-series.ts';
@@ -15,7 +14,7 @@ import { readCountedSeries } from '../sql/run/counted-series.ts';
 import type { SqlSeriesRequest } from '../sql/run/read-series.ts';
 import { readSqlUsage } from '../sql/run/read-usage.ts';
 import { loadSqlMetric } from '../sql/run/sql-metric.ts';
-import { type MetricGroupsRequest, pageAhead, rowsAheadOf } from './pages-ahead.ts';
+import { type MetricGroupsRequest, pageAhead } from './pages-ahead.ts';
 import type { RowsAhead } from './rows-ahead.ts';
 
 export interface MetricSeriesRequest
@@ -40,16 +39,9 @@ export interface PackedUsage {
 /**
  * V(t) of every customer and line key; see `readPackedSeries` and `readCountedSeries`. Throws a `too_large` refusal
  * beyond `rowsMax` values. Every value of a streaming metric can be counted, whatever the events: their numbers are
- * checked one by one, and ten billion of the largest can be added up. Refuses (`invalid`) time whose events were removed.
+ * checked one by one, and ten billion of the largest can be added up.
  */
 export async function readPackedUsage(
-  clickhouse: ClickHouse,
-  request: MetricSeriesRequest,
-): Promise<Map<string, PackedUsage>> {
-  return await whileKept(clickhouse, request.period.start, () => readPacked(clickhouse, request));
-}
-
-async function readPacked(
   clickhouse: ClickHouse,
   { metric, evaluatedAt, ...request }: MetricSeriesRequest,
 ): Promise<Map<string, PackedUsage>> {
@@ -69,9 +61,7 @@ export async function readSharedUsage(
   clickhouse: ClickHouse,
   request: SharedUsageRequest,
 ): Promise<Map<string, PackedUsage>[]> {
-  const found = await whileKept(clickhouse, request.period.start, () =>
-    readSharedSeries(clickhouse, { ...request, boundaries: 'hour' }),
-  );
+  const found = await readSharedSeries(clickhouse, { ...request, boundaries: 'hour' });
   return found.map(usageOf);
 }
 
@@ -94,15 +84,6 @@ function notPacked(metered: MeteredSeries): PackedUsage {
   return { valueCount, unpack: () => metered };
 }
 
-/** `readPackedUsage`, unpacked. */
-export async function readMetricSeries(
-  clickhouse: ClickHouse,
-  request: MetricSeriesRequest,
-): Promise<Map<string, MeteredSeries>> {
-  const packed = await readPackedUsage(clickhouse, request);
-  return new Map([...packed].map(([id, one]) => [id, one.unpack()]));
-}
-
 /**
  * How many values the series of each customer have, for a request that was too large. Null for a SQL metric, whose
  * values are known only when it is evaluated.
@@ -122,11 +103,9 @@ export async function countMetricValues(
 export async function readMetricGroups(
   clickhouse: ClickHouse,
   request: MetricGroupsRequest,
-  ahead: RowsAhead = rowsAheadOf(clickhouse),
+  ahead: RowsAhead,
 ): Promise<UsageGroupsPage> {
-  return await whileKept(clickhouse, request.range.start, () =>
-    pageAhead(request, ahead, (asked) => readPage(clickhouse, asked)),
-  );
+  return await pageAhead(request, ahead, (asked) => readPage(clickhouse, asked));
 }
 
 async function readPage(

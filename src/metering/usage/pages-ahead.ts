@@ -1,20 +1,15 @@
 /** Pages of usage groups, of which those after the second are found among rows that were read ahead. */
 import { Refusal } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import { perObject } from '../../core/per-object.ts';
-import type { ClickHouse } from '../client/clickhouse.ts';
 import { cursorAfter, type UsageGroupCursor } from '../query/group-cursor.ts';
 import type { UsageGroupsPage, UsageGroupsRequest } from '../query/usage-groups.ts';
 import { windowStartOf } from '../query/usage-windows.ts';
-import { BYTES_AHEAD_MAX, createRowsAhead, type RowsAhead, type RowsOfPage } from './rows-ahead.ts';
+import { BYTES_AHEAD_MAX, type RowsAhead, type RowsOfPage } from './rows-ahead.ts';
 
 export type MetricGroupsRequest = Omit<UsageGroupsRequest, 'metric'> & { readonly metric: BillableMetric };
 
 /** Reads a page of a request from the events. */
 type ReadPage = (request: MetricGroupsRequest) => Promise<UsageGroupsPage>;
-
-/** By the ClickHouse that they were read from: for as long as it is there. */
-export const rowsAheadOf = perObject((_clickhouse: ClickHouse) => createRowsAhead());
 
 /** The page of a request, as `read` would read it. */
 export async function pageAhead(

@@ -9,6 +9,8 @@ import { ONE } from '../../../src/core/decimal.ts';
 import { invalid } from '../../../src/core/errors.ts';
 import type { BillableMetric } from '../../../src/core/metric.ts';
 import { HOUR_MS } from '../../../src/core/time.ts';
+import { factsWithoutIngest } from '../../../src/metering/ingest/event-facts.ts';
+import { createUsageSource } from '../../../src/metering/usage/usage-source.ts';
 import { rateBook } from '../../../src/rating/rates/rate-schedule.ts';
 import { clickhouseForFile } from '../../support/file-fixtures.ts';
 
@@ -95,7 +97,7 @@ async function rated() {
     period: PERIOD,
   };
   return rateTarget(
-    { clickhouse, invoiceLinesMax: undefined },
+    { usageSource: createUsageSource(clickhouse, factsWithoutIngest()), invoiceLinesMax: undefined },
     { target, context, usage: answers, windows: { size: 'hour', within: null } },
   );
 }

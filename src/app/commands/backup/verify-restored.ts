@@ -7,8 +7,8 @@ import { CLOCK_BOUNDS } from '../../../core/clock.ts';
 import type { Instant } from '../../../core/time.ts';
 import { NO_TRACER } from '../../../core/tracing.ts';
 import { createServiceClock } from '../../../jobs/service-clock.ts';
-import { withKeptEvents } from '../../../metering/client/kept-events.ts';
 import { createRepeatLog } from '../../../metering/events/repeat-log.ts';
+import { factsWithoutIngest } from '../../../metering/ingest/event-facts.ts';
 import { findEventRetention } from '../../../store/erasure/event-retention.ts';
 import { type Manifest, storedRows } from '../../backups/manifest.ts';
 import { createBillingContext } from '../../billing/billing-context.ts';
@@ -88,13 +88,14 @@ export async function reconciled(
   const { db } = stores;
   const keptFrom = (await findEventRetention(db))?.keptFrom ?? null;
   const clock = await createServiceClock(db, config.sandboxNow ?? null);
-  const clickhouse = withKeptEvents(stores.clickhouse, () => keptFrom);
+  const eventFacts = factsWithoutIngest(() => keptFrom);
   const context = createBillingContext({
-    ...{ config, db, clickhouse },
+    ...{ config, db, eventFacts },
+    clickhouse: stores.clickhouse,
     clock: clock.sandbox === null ? { now: () => moment } : clock,
     log: pino({ level: 'silent' }),
     tracer: NO_TRACER,
-    repeats: createRepeatLog({ clickhouse }),
+    repeats: createRepeatLog({ clickhouse: stores.clickhouse }),
   });
   let [invoices, customers, differences, unchecked] = [0, 0, 0, 0];
   let after: { readonly customerId: string } | null = null;

@@ -108,7 +108,7 @@ export async function findBreakdowns(
         deps.db,
         drafts.map(({ target }) => target),
         deps.clock.now(),
-        { usageIn: deps.clickhouse },
+        { usageIn: deps },
       ),
       own: drafts.map(({ own }) => own),
       kept: usage.filter((draft) => draft.isKept),

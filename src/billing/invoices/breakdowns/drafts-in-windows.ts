@@ -57,7 +57,7 @@ async function draftsOfOnePage(
   { planned, own }: PlannedDrafts,
   size: WindowSize,
 ): Promise<DraftInWindows[]> {
-  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const countedUpTo = await draftMoment(deps.eventFacts, planned);
   const computed = whole(await computeUsageInvoices(deps, planned, size, own.map(timeOf), countedUpTo));
   const drafts: DraftInWindows[] = [];
   for (const [index, draft] of computed.entries()) {
@@ -83,8 +83,8 @@ async function draftsOfPages(
   if (targets.length === 0) return known;
   const ids = targets.map(({ contract, period }) => usageInvoiceId(contract.id, period.start));
   // A process that knows up to when everything was counted knows it for all drafts.
-  const isForAll = deps.clickhouse.completeUpTo !== undefined;
-  const countedUpTo = drafts.momentOf(ids, isForAll) ?? (await draftMoment(deps.clickhouse, planned));
+  const isForAll = deps.eventFacts.completeUpTo() !== null;
+  const countedUpTo = drafts.momentOf(ids, isForAll) ?? (await draftMoment(deps.eventFacts, planned));
   const rests = targets.map(({ period }, index) =>
     restOf(period, asked.range, timeOf(own[index] ?? []), asked.order),
   );

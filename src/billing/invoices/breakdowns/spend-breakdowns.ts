@@ -193,7 +193,7 @@ async function itemsOf(
 ): Promise<SpendItem[]> {
   const { lines, hours } = await resultInChunks(beforeBalancesInSteps(paid.lines, paidHours));
   const invoice = { ...paid, lines };
-  const weightsOf = await usageWeights(deps.clickhouse, source, { lines, hours }, properties);
+  const weightsOf = await usageWeights(deps.usageSource, source, { lines, hours }, properties);
   const all = await resultInChunks(spendSharesInSteps(lines, hours, weightsOf));
   const shares = await groupInChunks(all, ({ window }) => placeOf(window, places));
   return await resultInChunks(windowItems(invoice, places, shares));

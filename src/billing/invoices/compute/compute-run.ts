@@ -142,7 +142,7 @@ async function readGroup(run: BegunRun, from: number): Promise<ReadGroup> {
   const targets = group.map(({ target }) => target);
   // In a large group no question has more than its share.
   const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
-  const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
+  const usage = await readUsageAnswers(deps.usageSource, targets, plan.context, null, room);
   size.invoices = nextGroupSize(group.length, usage.fullness);
   // Groups that do not fit are read customer by customer, which costs more than small groups.
   if (usage.fullness > 1 && group.length > size.invoices) return readGroup(run, from);

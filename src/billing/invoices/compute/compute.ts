@@ -176,7 +176,7 @@ async function* eachInvoice(
   const planned = inDrawdownOrder(plan);
   if (planned.length === 0) return;
   const usage = await readUsageAnswers(
-    deps.clickhouse,
+    deps.usageSource,
     planned.map(({ target }) => target),
     context,
     countedUpTo,
@@ -227,7 +227,7 @@ export async function computeDrawingDrafts(
   plan: PlannedInvoices,
 ): Promise<DrawingDraft[]> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const countedUpTo = await draftMoment(deps.clickhouse, plan);
+  const countedUpTo = await draftMoment(deps.eventFacts, plan);
   const drafts = await draftsOf(deps, plan, DEDUCTIONS, countedUpTo, draws);
   draws.drawAll();
   return [...drafts, ...draws.drafts.values()];

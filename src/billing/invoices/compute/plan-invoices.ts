@@ -2,8 +2,8 @@
  * Plans usage invoices: what is computed together, in which order, and all its input from PostgreSQL. Nothing is read of
  * ClickHouse here.
  */
+
 import { DAY_MS, type Instant, type Interval } from '../../../core/time.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';
 import type { Contract } from '../../../store/contracts/contracts.ts';
 import { contractsWithSubscriptions } from '../../../store/contracts/subscriptions.ts';
@@ -18,6 +18,7 @@ import { compareDrafts, earlierDrafts, sharingContracts } from '../scheduled/dra
 import { type DrawingSchedules, drawingTimes, loadDrawingSchedules } from '../scheduled/drawing.ts';
 import { type InvoiceContext, joinContexts, loadInvoiceContext } from '../terms/invoice-context.ts';
 import { withEarlierCharges } from '../terms/issued-charges.ts';
+import type { UsageStores } from '../usage/draft-moment.ts';
 import { type AskedMoment, askMoment } from '../usage/draft-moment.ts';
 
 /** Usage invoices to compute, with all their input from PostgreSQL. */
@@ -37,7 +38,7 @@ export interface PlanOptions extends BalancesInstead {
   /** The drafts of SCHEDULED invoices of these contracts draw on balances, whether or not targets do. */
   readonly schedulesOf?: readonly Contract[];
   /** Where the usage will be read: the moment up to which it counts (`draftMoment`) is asked for meanwhile. */
-  readonly usageIn?: ClickHouse;
+  readonly usageIn?: UsageStores;
 }
 
 /** A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. */

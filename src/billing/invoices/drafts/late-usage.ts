@@ -45,7 +45,7 @@ export async function findLateUsage(
   const wasListed = (productId: string) =>
     !warnings.some((warning) => warning.kind === 'too_many_lines' && warning.productId === productId);
   try {
-    const usage = await readUsageAnswers(deps.clickhouse, [target], context);
+    const usage = await readUsageAnswers(deps.usageSource, [target], context);
     const now = await rateTarget(deps, { target, context, usage, windows: WHOLE });
     // Lines that cannot be computed or listed any more are not usage that was taken back.
     if (now.problems.length > 0 || now.unlisted.some(({ productId }) => wasListed(productId))) return null;
@@ -76,7 +76,7 @@ async function billedLines(
 ): Promise<readonly InvoiceLine[]> {
   if (!lines.some((line) => isUsageLine(line) && line.payer !== null)) return lines;
   const countedUpTo = (await countedUpToOf(deps.db, [id])).get(id) ?? NO_EVENT;
-  const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+  const usage = await readUsageAnswers(deps.usageSource, [target], context, countedUpTo);
   return (await rateTarget(deps, { target, context, usage, windows: WHOLE })).lines;
 }
 

@@ -163,7 +163,7 @@ async function explainersOf(
     balances,
     before,
   };
-  const usage = await readExplainedUsage(deps.clickhouse, {
+  const usage = await readExplainedUsage(deps.usageSource, {
     ...{ target, context },
     productIds: new Set(asked.map(({ productId }) => productId)),
     keys: new Set(asked.map(keyOf)),

@@ -2,8 +2,8 @@
 import { eachInChunks } from '../../../core/in-chunks.ts';
 import type { StreamingMetric } from '../../../core/metric.ts';
 import type { UsageSeries } from '../../../core/usage-series.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { needKey, usageNeeds } from '../../../rating/quantities/product-spans.ts';
 import type { MeteredUsage, UsageNeed } from '../../../rating/quantities/usage-need.ts';
@@ -32,7 +32,7 @@ export interface AskedUsage {
 const VALUES_MAX = 1_000_000;
 
 export async function readExplainedUsage(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   asked: AskedUsage,
 ): Promise<ExplainedSeries> {
   const { target, context, productIds } = asked;
@@ -48,24 +48,24 @@ export async function readExplainedUsage(
   const usage: MeteredUsage[] = [];
   const events: MeteredUsage[] = [];
   for (const need of needs.values()) {
-    const own = await readNeed(clickhouse, need, asked);
+    const own = await readNeed(usageSource, need, asked);
     usage.push(own);
-    events.push(await countEvents(clickhouse, own, asked));
+    events.push(await countEvents(usageSource, own, asked));
   }
   return { usage, events };
 }
 
 async function readNeed(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   need: UsageNeed,
   { target, context, keys, ingestedUpTo }: AskedUsage,
 ): Promise<MeteredUsage> {
   const owner = ownerOf(target, context);
   const request = seriesRequest(context, { need, period: target.period }, [owner], ingestedUpTo);
-  const all = await readIfFits(clickhouse, { ...request, rowsMax: VALUES_MAX });
+  const all = await readIfFits(usageSource, { ...request, rowsMax: VALUES_MAX });
   if (all !== null) return { ...need, series: await seriesOfKeys(all.values(), keys) };
   const series: UsageSeries[] = [];
-  for await (const answers of readSlices(clickhouse, [{ need, request }])) {
+  for await (const answers of readSlices(usageSource, [{ need, request }])) {
     const found = answers.map(({ answer }) => answer);
     series.push(...(await seriesOfKeys(found, keys)));
   }
@@ -88,7 +88,7 @@ async function seriesOfKeys(
 
 /** Of a SQL metric, all events of the customer that it reads; which of them count is a matter of its text. */
 async function countEvents(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   usage: MeteredUsage,
   { target, context, keys, ingestedUpTo }: AskedUsage,
 ): Promise<MeteredUsage> {
@@ -99,7 +99,7 @@ async function countEvents(
   const counting = isStreaming
     ? { ...request, countsEvents: true }
     : { ...request, metric: anyEvent(request.metric.id), groupBy: [], countsEvents: true };
-  const found = await readIfFits(clickhouse, { ...counting, rowsMax: VALUES_MAX });
+  const found = await readIfFits(usageSource, { ...counting, rowsMax: VALUES_MAX });
   const counted = [...(found?.values() ?? [])];
   if (isStreaming) return { ...need, series: await seriesOfKeys(counted, keys) };
   const steps = counted.flatMap(({ series }) => series)[0]?.steps ?? [];

@@ -179,7 +179,7 @@ async function unpaidLines(
   context: InvoiceContext,
   countedUpTo: string,
 ): Promise<readonly RatedLine[] | null> {
-  const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+  const usage = await readUsageAnswers(deps.usageSource, [target], context, countedUpTo);
   const unpaid = withUnpaidCharges(context, target);
   const rated = await rateTarget(deps, {
     ...{ target, usage, context: unpaid },

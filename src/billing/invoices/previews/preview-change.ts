@@ -123,7 +123,7 @@ async function differencesOf(
   deps: BillingContext,
   { issued, before, after }: ChangedTerms,
 ): Promise<(InvoiceDifference & { readonly customerId: string })[]> {
-  const moment = await usageMoment(deps.clickhouse, before.usage, after.usage);
+  const moment = await usageMoment(deps.usageSource, before.usage, after.usage);
   const usageOf = async ({ usage }: ChangedTerms['before']) =>
     (await computeDrafts({ ...deps, alarms: NO_ALARMS }, usage, moment?.ingestedUpTo ?? null)).map(
       draftWithWarnings,

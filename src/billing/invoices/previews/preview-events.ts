@@ -5,14 +5,9 @@
 import { invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../../core/time.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { eventsToPreview, type SentEvent } from '../../../metering/events/events-to-preview.ts';
-import { findAcceptedIds } from '../../../metering/events/find-events.ts';
-import {
-  type EventPreview,
-  type PreviewedEvent,
-  withPreviewedEvents,
-} from '../../../metering/query/previewed-events.ts';
+import type { EventPreview, PreviewedEvent } from '../../../metering/query/previewed-events.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import { inSnapshot } from '../../../store/base/database.ts';
 import type { BillingContext } from '../../billing-context.ts';
 import { NO_ALARMS } from '../../invoice-log/invoice-alarms.ts';
@@ -65,7 +60,7 @@ export async function previewEvents(
       ? await besideOthers(deps, customerId, given, planned)
       : await besideStored(deps, customerId, given, planned);
   const drafts = await computeDrafts(
-    { ...deps, clickhouse: withPreviewedEvents(deps.clickhouse, preview), alarms: NO_ALARMS },
+    { ...deps, usageSource: deps.usageSource.withPreview(preview), alarms: NO_ALARMS },
     planned,
   );
   return drafts.map(draftWithWarnings).sort(byPosition('ascending'));
@@ -95,13 +90,13 @@ const MICROSECONDS_PER_MS = 1_000;
 
 /** Of stored events only those of other customers, whose drafts draw on balances before. */
 async function besideOthers(
-  { clickhouse, clock }: BillingContext,
+  { usageSource, clock }: BillingContext,
   customerRef: string,
   events: readonly PreviewedEvent[],
   { earlier, context }: PlannedInvoices,
 ): Promise<EventPreview> {
   const others = earlier.filter(({ contract }) => contract.customerId !== customerRef);
-  const beside = await usageMoment(clickhouse, { targets: [], earlier: others, context });
+  const beside = await usageMoment(usageSource, { targets: [], earlier: others, context });
   const ingestedAfter =
     beside === null ? BigInt(clock.now() * MICROSECONDS_PER_MS) : BigInt(beside.ingestedUpTo);
   return { events, customerRef, ingestedAfter, beside };
@@ -109,13 +104,13 @@ async function besideOthers(
 
 /** Without the events whose ids are known: they would be dropped as duplicates. */
 async function besideStored(
-  { clickhouse, clock, windowDays }: BillingContext,
+  { usageSource, clock, windowDays }: BillingContext,
   customerRef: string,
   events: readonly PreviewedEvent[],
   planned: PlannedInvoices,
 ): Promise<EventPreview> {
-  const known = await knownIds(clickhouse, events, clock.now() - windowDays * DAY_MS);
-  const stored = await usageMoment(clickhouse, planned);
+  const known = await knownIds(usageSource, events, clock.now() - windowDays * DAY_MS);
+  const stored = await usageMoment(usageSource, planned);
   return {
     events: events.filter(({ transactionId }) => !known.has(transactionId)),
     customerRef,
@@ -125,10 +120,10 @@ async function besideStored(
 }
 
 async function knownIds(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   events: readonly PreviewedEvent[],
   receivedFrom: Instant,
-): Promise<Set<string>> {
+): Promise<ReadonlySet<string>> {
   const ids = events.map(({ transactionId }) => transactionId);
-  return await findAcceptedIds(clickhouse, ids, receivedFrom);
+  return await usageSource.events.acceptedIds(ids, receivedFrom);
 }

@@ -1,7 +1,7 @@
 /** The stored events that planned invoices can count. */
+
 import type { Interval } from '../../../core/time.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import type { PlannedInvoices } from '../compute/plan-invoices.ts';
 import { termsOf } from '../terms/invoice-context.ts';
 
@@ -15,7 +15,7 @@ export interface UsageMoment {
 
 /** With the drafts that draw on balances before the targets. Null for plans without any invoice. */
 export async function usageMoment(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   ...plans: readonly Pick<PlannedInvoices, 'targets' | 'earlier' | 'context'>[]
 ): Promise<UsageMoment | null> {
   const drafts = plans.flatMap(({ targets, earlier, context }) =>
@@ -31,6 +31,6 @@ export async function usageMoment(
     start: Math.min(...periods.map(({ countedFrom }) => countedFrom)),
     end: Math.max(...periods.map(({ end }) => end)),
   };
-  const ingestedUpTo = await readBatchWatermark(clickhouse, [...refs], interval);
+  const ingestedUpTo = await usageSource.lastIngested([...refs], interval);
   return { refs: [...refs], interval, ingestedUpTo };
 }

@@ -64,7 +64,7 @@ export interface RatingPlan extends Required<TargetToRate> {
 }
 
 /** The usage and its limit: nothing else reaches the rating of one invoice. */
-export type RatingContext = Pick<BillingContext, 'clickhouse' | 'invoiceLinesMax'>;
+export type RatingContext = Pick<BillingContext, 'usageSource' | 'invoiceLinesMax'>;
 
 export function planRating(deps: RatingContext, { book = NO_BALANCES, ...one }: TargetToRate): RatingPlan {
   const { target, context, usage, windows } = one;
@@ -90,7 +90,7 @@ export function planRating(deps: RatingContext, { book = NO_BALANCES, ...one }: 
     linesMax: deps.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT,
     rater: rated(() => createInvoiceRater(input)),
     charges: rated(() => joinedCharges(joined, period)),
-    readUsage: () => readGroups(deps.clickhouse, target, context, usage, groups),
+    readUsage: () => readGroups(deps.usageSource, target, context, usage, groups),
   };
 }
 

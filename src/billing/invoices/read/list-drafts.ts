@@ -5,7 +5,6 @@
 import type { InvoiceType } from '../../../core/invoice.ts';
 import type { InvoiceTimeFilter } from '../../../core/invoice-month.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
-import { inShare } from '../../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../../metering/client/connection-pool.ts';
 import { type Database, inSnapshot, type Transaction } from '../../../store/base/database.ts';
 import { type BilledCustomer, billedCustomers } from '../../../store/contracts/billed-customers.ts';
@@ -90,7 +89,7 @@ export function inDraftPage<Result>(
   deps: BillingContext,
   work: (shared: BillingContext) => Promise<Result>,
 ): Promise<Result> {
-  const shared = { ...deps, clickhouse: inShare(deps.clickhouse, SHARE) };
+  const shared = { ...deps, usageSource: deps.usageSource.inShare(SHARE) };
   return pages.withConnection(() => work(shared));
 }
 
@@ -167,7 +166,7 @@ export async function planPlaces(
   const usage = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   const scheduled = places.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
   const targets = places.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
-  const plan = { usageIn: deps.clickhouse };
+  const plan = { usageIn: deps };
   return {
     places,
     scheduled: await scheduledOf(deps, scheduled),
@@ -181,7 +180,7 @@ export async function computePlaces(
   deps: BillingContext,
   { places, scheduled, planned, consolidated }: PlannedPlaces,
 ): Promise<InvoiceWithWarnings[]> {
-  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const countedUpTo = await draftMoment(deps.eventFacts, planned);
   const computed = (await computeDrafts(deps, planned, countedUpTo)).map(draftWithWarnings);
   const drafts = [...scheduled, ...computed, ...consolidatedDrafts(consolidated, computed)];
   const byId = new Map(drafts.map((draft) => [draft.id, draft]));

@@ -47,7 +47,7 @@ async function readInvoices(
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
-  const countedUpTo = await draftMoment(deps.clickhouse, usage.planned);
+  const countedUpTo = await draftMoment(deps.eventFacts, usage.planned);
   const computed = (await computeDrafts(deps, usage.planned, countedUpTo)).map(draftWithWarnings);
   const rows = [
     ...stored,
@@ -112,7 +112,7 @@ async function findPage(
           targets,
         ),
         deps.clock.now(),
-        { usageIn: deps.clickhouse },
+        { usageIn: deps },
       ),
     },
     consolidated: await findConsolidations(deps.db, targets),

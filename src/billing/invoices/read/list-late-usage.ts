@@ -4,7 +4,7 @@
  */
 import { cutPage, type KeysetPosition, type Page, type PageRequest } from '../../../core/paging.ts';
 import { type Instant, MINUTE_MS } from '../../../core/time.ts';
-import { type CountedPeriod, periodsWithLaterEvents } from '../../../metering/events/later-events.ts';
+import type { CountedPeriod } from '../../../metering/events/later-events.ts';
 import type { LateUsage } from '../../../rating/invoices/late-usage.ts';
 import { mapConcurrently } from '../../../runtime/concurrently.ts';
 import { customerRefs } from '../../../store/customers/customers.ts';
@@ -90,7 +90,7 @@ async function lateUsageOf(deps: BillingContext, head: IssuedHead): Promise<Late
  * alias that is added later brings earlier events along.
  */
 async function withLaterUsage(deps: BillingContext, heads: readonly IssuedHead[]): Promise<IssuedHead[]> {
-  const { db, clickhouse } = deps;
+  const { db, usageSource, eventFacts } = deps;
   const own = heads.filter(({ frozen }) => frozen !== null);
   const customers = [...new Set(own.map(({ customerId }) => customerId))];
   const [refs, counted, changed] = await Promise.all([
@@ -109,8 +109,8 @@ async function withLaterUsage(deps: BillingContext, heads: readonly IssuedHead[]
       countedUpTo: String(upTo < 0n ? 0n : upTo),
     };
   });
-  const later = await periodsWithLaterEvents(clickhouse, periods);
-  const keptFrom = clickhouse.keptFrom?.() ?? null;
+  const later = await usageSource.events.periodsWithLater(periods);
+  const keptFrom = eventFacts.keptFrom();
   return own.filter(
     ({ customerId, issuedAt, period }, position) =>
       later.has(position) ||

@@ -193,12 +193,12 @@ async function issuedOf(
 
 /** Null: events of these times were removed. */
 async function comparedEvents(
-  { clickhouse, clock }: BillingContext,
+  { clickhouse, clock, eventFacts }: BillingContext,
   month: Instant,
   refs: ReadonlyMap<string, readonly string[]>,
 ): Promise<ReadonlyMap<string, EventsCompared> | null> {
   const [former, next] = [addMonths(month, -1), addMonths(month, 1)];
-  const keptFrom = clickhouse.keptFrom?.() ?? null;
+  const keptFrom = eventFacts.keptFrom();
   if (keptFrom !== null && former < keptFrom) return null;
   const now = { start: month, end: Math.max(month, Math.min(next, floorToDay(clock.now()))) };
   const before = { start: former, end: Math.min(former + now.end - now.start, month) };

@@ -86,7 +86,7 @@ async function findOne(deps: BillingContext, customerId: string, invoiceId: stri
           targets,
         ),
         deps.clock.now(),
-        { usageIn: deps.clickhouse },
+        { usageIn: deps },
       ),
       consolidated: await findConsolidations(db, targets),
     };
@@ -109,7 +109,7 @@ async function draftOf(
   invoiceId: string,
 ): Promise<InvoiceWithWarnings> {
   if (scheduled !== undefined) return scheduled;
-  const countedUpTo = await draftMoment(deps.clickhouse, drafts);
+  const countedUpTo = await draftMoment(deps.eventFacts, drafts);
   const computed = (await computeUsageInvoices(deps, drafts, null, [], countedUpTo)).map(draftWithWarnings);
   const [whole] = consolidatedDrafts(consolidated, computed);
   const draft = whole ?? computed[0];

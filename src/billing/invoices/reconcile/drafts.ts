@@ -39,7 +39,7 @@ export async function* reconcileDrafts(
   const planned = inDrawdownOrder(plan);
   if (planned.length === 0) return;
   const usage = await readUsageAnswers(
-    deps.clickhouse,
+    deps.usageSource,
     planned.map(({ target }) => target),
     context,
   );
@@ -102,7 +102,7 @@ async function reconcileDraft(
       whole.deductions.map(({ bucket, amount }) => ({ ...bucket, amount })),
     ),
     ...(await checkWindows(invoice, hourly, daily)),
-    ...(await checkUsage(deps.clickhouse, invoice, target, context, usage)),
+    ...(await checkUsage(deps.usageSource, invoice, target, context, usage)),
   ];
   return { id, differences, late: [], unchecked: null, lineCount: lines.length };
 }

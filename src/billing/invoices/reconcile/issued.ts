@@ -13,7 +13,6 @@ import {
 } from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines/frozen-lines.ts';
-import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
 import { bookOfOffered } from '../../../rating/balances/offered-balances.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { breakdownWindows } from '../../../rating/invoices/breakdown.ts';
@@ -117,7 +116,7 @@ async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<
   const charges = invoice.lines.filter(isSubscriptionLine);
   const context = withIssuedCharges(input.context, target, charges);
   try {
-    const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+    const usage = await readUsageAnswers(deps.usageSource, [target], context, countedUpTo);
     const windows = { size: 'hour', within: null } as const;
     const book = bookOfOffered(balances, takenBy(charges));
     const now = await rateTarget(deps, { target, context, usage, windows, book });
@@ -129,7 +128,7 @@ async function recompute(deps: BillingContext, invoice: IssuedInvoice): Promise<
     ]);
     const { differences, issuedPositions } = await resultInChunks(matchLines(invoice, now.lines, leftOut));
     const isWhole = now.hours === null && leftOut.size === 0 && differences.length === 0;
-    const ofUsage = await checkUsage(deps.clickhouse, invoice, target, context, usage);
+    const ofUsage = await checkUsage(deps.usageSource, invoice, target, context, usage);
     await afterOtherWork();
     return {
       differences: [...differences, ...ofUsage],
@@ -163,7 +162,7 @@ function takenBy(charges: readonly SubscriptionInvoiceLine[]): (segmentId: strin
 }
 
 async function isLatest(
-  { db, clickhouse }: BillingContext,
+  { db, usageSource }: BillingContext,
   { contract: { customerId }, period }: UsageTarget,
   refs: readonly string[],
   countedUpTo: string,
@@ -171,7 +170,7 @@ async function isLatest(
   const present = (await customerRefs(db, [customerId])).get(customerId) ?? [];
   if (!present.every((ref) => refs.includes(ref))) return false;
   const counted = { start: period.countedFrom, end: period.end };
-  return BigInt(await readBatchWatermark(clickhouse, refs, counted)) <= BigInt(countedUpTo);
+  return BigInt(await usageSource.lastIngested(refs, counted)) <= BigInt(countedUpTo);
 }
 
 /** Without any event, no usage product has a quantity. An invoice of an earlier version does not tell what it counted. */

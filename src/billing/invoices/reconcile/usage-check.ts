@@ -6,9 +6,8 @@
 import type { Decimal } from '../../../core/decimal.ts';
 import { afterOtherWork, eachInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceLine } from '../../../core/invoice.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { UsageGroupCursor } from '../../../metering/query/group-cursor.ts';
-import { readMetricGroups } from '../../../metering/usage/metric-usage.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { needKey } from '../../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';
@@ -27,7 +26,7 @@ interface Compared {
  * not grouped by has no counterpart in the usage API.
  */
 export async function checkUsage(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   invoice: Compared,
   target: UsageTarget,
   context: InvoiceContext,
@@ -43,7 +42,7 @@ export async function checkUsage(
     const rated = new Map(
       answer.series.map(({ groupValues, steps }) => [groupValuesKey(groupValues), steps.at(-1)?.value]),
     );
-    const whole = await wholeValues(clickhouse, need, target, context, usage.ingestedUpTo);
+    const whole = await wholeValues(usageSource, need, target, context, usage.ingestedUpTo);
     await afterOtherWork();
     if (whole !== null) found.push(...differing(invoice, need, rated, whole, context));
   }
@@ -71,7 +70,7 @@ const ROWS_PER_PAGE = 10_000;
 
 /** The value of the whole period by group values; null where the usage API cannot be asked for it. */
 async function wholeValues(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   { billableMetricId, groupKeys, usageFilter }: UsageNeed,
   { contract, period }: UsageTarget,
   context: InvoiceContext,
@@ -83,7 +82,7 @@ async function wholeValues(
   const values = new Map<string, Decimal>();
   let cursor: UsageGroupCursor | null = null;
   do {
-    const page = await readMetricGroups(clickhouse, {
+    const page = await usageSource.groups({
       metric,
       refs: termsOf(context, contract).customerRefs,
       range: { start: period.countedFrom, end: period.end },

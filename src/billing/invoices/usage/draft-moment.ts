@@ -6,12 +6,16 @@
  * An embedded ClickHouse has no other writers, so this process knows the moment. A server is asked for the last event of
  * the customers, while the rest of the terms is read from PostgreSQL.
  */
+
 import type { Instant, Interval } from '../../../core/time.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
+import type { EventFacts } from '../../../metering/ingest/event-facts.ts';
 import type { Database, Transaction } from '../../../store/base/database.ts';
 import { customerRefs } from '../../../store/customers/customers.ts';
+import type { BillingContext } from '../../billing-context.ts';
 import type { InvoiceTarget } from '../../invoice-queue/usage-periods.ts';
+
+/** The stores that the usage of drafts is read from. */
+export type UsageStores = Pick<BillingContext, 'usageSource' | 'eventFacts'>;
 
 /** The last event of the customers of some drafts is being looked for. */
 export interface AskedMoment {
@@ -29,14 +33,14 @@ export interface AskedMoment {
  */
 export async function askMoment(
   db: Database | Transaction,
-  clickhouse: ClickHouse,
+  { usageSource, eventFacts }: UsageStores,
   drafts: readonly InvoiceTarget[],
 ): Promise<AskedMoment | null> {
-  if (drafts.length === 0 || knownMoment(clickhouse) !== null) return null;
+  if (drafts.length === 0 || eventFacts.completeUpTo() !== null) return null;
   const customerIds = new Set(drafts.map(({ contract }) => contract.customerId));
   const refs = await customerRefs(db, [...customerIds]);
   const range = timeOf(drafts);
-  const answer = readBatchWatermark(clickhouse, [...refs.values()].flat(), range);
+  const answer = usageSource.lastIngested([...refs.values()].flat(), range);
   // If the terms cannot be read, nobody waits for it.
   answer.catch(() => undefined);
   return { customerIds, range, answer };
@@ -47,22 +51,18 @@ export async function askMoment(
  * last event themselves, because nobody has asked, or not for all `earlier` drafts.
  */
 export async function draftMoment(
-  clickhouse: ClickHouse,
+  eventFacts: Pick<EventFacts, 'completeUpTo'>,
   {
     asked = null,
     earlier,
   }: { readonly asked?: AskedMoment | null; readonly earlier: readonly InvoiceTarget[] },
 ): Promise<string | null> {
-  const known = knownMoment(clickhouse);
+  const known = eventFacts.completeUpTo();
   if (known !== null || asked === null) return known;
   const isForAll = earlier.every(
     ({ contract, period }) => asked.customerIds.has(contract.customerId) && isWithin(period, asked.range),
   );
   return isForAll ? await asked.answer : null;
-}
-
-function knownMoment({ completeUpTo }: ClickHouse): string | null {
-  return completeUpTo?.() ?? null;
 }
 
 function timeOf(drafts: readonly InvoiceTarget[]): Interval {

@@ -3,9 +3,10 @@
  * rated alone. Usage that was read with that of other invoices is used as it is; usage that is too large for that is
  * read here, in slices of line keys.
  */
+
 import { groupBy } from '../../../core/group-by.ts';
 import type { UsageSeries } from '../../../core/usage-series.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import { sortedKeys } from '../../../rating/quantities/group-values.ts';
 import { needKey } from '../../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';
@@ -45,7 +46,7 @@ interface GroupUsage {
 
 /** All usage of the target, group by group: what was read before at once, the rest in slices. */
 export async function* readGroups(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   target: UsageTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
@@ -60,7 +61,7 @@ export async function* readGroups(
         need,
         request: seriesRequest(context, { need, period: target.period }, [owner], usage.ingestedUpTo),
       }));
-      for await (const answers of readSlices(clickhouse, questions)) yield { groupKeys, answers };
+      for await (const answers of readSlices(usageSource, questions)) yield { groupKeys, answers };
     } else {
       const answers = needs.map((need) => ({ need, answer: answerTo(need, target, usage) ?? NOTHING_USED }));
       yield { groupKeys, answers };

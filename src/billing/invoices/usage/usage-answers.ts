@@ -7,11 +7,10 @@ import { assert } from '../../../core/errors.ts';
 import { groupBy as groupItems } from '../../../core/group-by.ts';
 import type { BilledPeriod } from '../../../core/invoice.ts';
 import { countByMemory } from '../../../core/process-memory.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { UsageOwner } from '../../../metering/query/series-sql.ts';
-import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
 import type { MetricSeriesRequest } from '../../../metering/usage/metric-usage.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import { needKey } from '../../../rating/quantities/product-spans.ts';
 import type { UsageNeed } from '../../../rating/quantities/usage-need.ts';
 import { countMemory } from '../../../runtime/answer-memory.ts';
@@ -51,7 +50,7 @@ const VALUES_OF_QUESTION_MIN = 50_000;
 
 /** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
 export async function readUsageAnswers(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   targets: readonly UsageTarget[],
   context: InvoiceContext,
   countedUpTo: string | null = null,
@@ -63,13 +62,13 @@ export async function readUsageAnswers(
     const { customerRefs: refs } = termsOf(context, contract);
     return needsOrNone(context, target).map((need) => ({ need, period, customerId, refs }));
   });
-  const ingestedUpTo = countedUpTo ?? (await momentOf(clickhouse, questions));
+  const ingestedUpTo = countedUpTo ?? (await momentOf(usageSource, questions));
   const groups = [...groupItems(questions, questionKey)];
   const share = Math.max(valuesOfQuestionMin, Math.floor(valuesMax / Math.max(1, groups.length)));
   const requests = groups.map(([key, group]) => {
     return [key, requestOf(group, context, { ingestedUpTo, rowsMax: share })] as const;
   });
-  const byQuestion = await readThatFit(clickhouse, new Map(requests));
+  const byQuestion = await readThatFit(usageSource, new Map(requests));
   countMemory(heldValues(byQuestion) * VALUE_BYTES);
   const counts = [...byQuestion.values()].map(valueCount);
   return {
@@ -127,12 +126,12 @@ function needsOrNone(context: InvoiceContext, target: UsageTarget): UsageNeed[] 
 }
 
 /** Ingestion time of the last event that any of the questions can count. All questions count up to it. */
-async function momentOf(clickhouse: ClickHouse, questions: readonly Question[]): Promise<string> {
+async function momentOf(usageSource: UsageSource, questions: readonly Question[]): Promise<string> {
   const refs = [...new Set(questions.flatMap((question) => question.refs))];
   if (refs.length === 0) return NO_EVENT;
   const start = Math.min(...questions.map(({ period }) => period.countedFrom));
   const end = Math.max(...questions.map(({ period }) => period.end));
-  return readBatchWatermark(clickhouse, refs, { start, end });
+  return usageSource.lastIngested(refs, { start, end });
 }
 
 function questionKey({ need, period }: UsageQuestion): string {

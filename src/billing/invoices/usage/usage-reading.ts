@@ -5,17 +5,13 @@
 
 import { assert, Refusal } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
 import {
   canShareReading,
-  countMetricValues,
   type MetricSeriesRequest,
   type PackedUsage,
-  readMetricSeries,
-  readPackedUsage,
-  readSharedUsage,
 } from '../../../metering/usage/metric-usage.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import { mapConcurrently } from '../../../runtime/concurrently.ts';
 
 /** Null for customers with too many values. */
@@ -36,14 +32,14 @@ const METRICS_OF_ONE_TOGETHER_MAX = 25;
 
 /** The usage of each request. */
 export async function readThatFit<Key>(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   requests: ReadonlyMap<Key, MetricSeriesRequest>,
 ): Promise<Map<Key, UsageByCustomer>> {
   const bundles = groupBy(requests, ([key, request]) => sharedKey(request) ?? key);
   const statements = [...bundles.values()].flatMap(parts);
   const read = await mapConcurrently(statements, STATEMENTS_AT_ONCE, async (bundle) => {
     const usage = await readTogether(
-      clickhouse,
+      usageSource,
       bundle.map(([, request]) => request),
     );
     return bundle.map(([key], index) => {
@@ -77,29 +73,29 @@ function togetherMax(bundle: readonly [unknown, MetricSeriesRequest][]): number 
 
 /** Usage that is too much for one statement is read metric by metric. */
 async function readTogether(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   requests: readonly MetricSeriesRequest[],
 ): Promise<readonly UsageByCustomer[]> {
   const [first] = requests;
   assert(first !== undefined, 'a bundle has a request');
   if (requests.length > 1) {
     const metrics = requests.map(({ metric }) => metric).filter(canShareReading);
-    const shared = await ifFits(() => readSharedUsage(clickhouse, { ...first, metrics }));
+    const shared = await ifFits(() => usageSource.sharedSeries({ ...first, metrics }));
     if (shared !== null) return shared;
   }
-  return await mapConcurrently(requests, requests.length, (request) => readAlone(clickhouse, request));
+  return await mapConcurrently(requests, requests.length, (request) => readAlone(usageSource, request));
 }
 
 /** If the customers have too many values together, those with the fewest are read, and the others are null. */
-async function readAlone(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<UsageByCustomer> {
+async function readAlone(usageSource: UsageSource, request: MetricSeriesRequest): Promise<UsageByCustomer> {
   const { customers, rowsMax } = request;
-  const read = (own: MetricSeriesRequest) => ifFits(() => readPackedUsage(clickhouse, own));
+  const read = (own: MetricSeriesRequest) => ifFits(() => usageSource.series(own));
   const all = await read(request);
   if (all !== null) return all;
   const none = new Map(customers.map(({ customerId }) => [customerId, null]));
   if (customers.length === 1) return none;
-  const counts = await countMetricValues(clickhouse, request);
-  if (counts === null) return await readEach(clickhouse, request);
+  const counts = await usageSource.countValues(request);
+  if (counts === null) return await readEach(usageSource, request);
   let total = 0;
   const fitting = customers
     .map((customer) => ({ customer, count: counts.get(customer.customerId) ?? 0 }))
@@ -114,24 +110,23 @@ async function readAlone(clickhouse: ClickHouse, request: MetricSeriesRequest): 
 }
 
 /** SQL metrics are evaluated customer by customer anyway. */
-async function readEach(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<UsageByCustomer> {
+async function readEach(usageSource: UsageSource, request: MetricSeriesRequest): Promise<UsageByCustomer> {
   const rowsMax = Math.ceil(request.rowsMax / request.customers.length);
   const result = new Map<string, PackedUsage | null>();
   for (const customer of request.customers) {
-    const own = await ifFits(() =>
-      readPackedUsage(clickhouse, { ...request, customers: [customer], rowsMax }),
-    );
+    const own = await ifFits(() => usageSource.series({ ...request, customers: [customer], rowsMax }));
     result.set(customer.customerId, own?.get(customer.customerId) ?? null);
   }
   return result;
 }
 
 /** Null where there are too many values. */
-export function readIfFits(
-  clickhouse: ClickHouse,
+export async function readIfFits(
+  usageSource: UsageSource,
   request: MetricSeriesRequest,
 ): Promise<Map<string, MeteredSeries> | null> {
-  return ifFits(() => readMetricSeries(clickhouse, request));
+  const packed = await ifFits(() => usageSource.series(request));
+  return packed === null ? null : new Map([...packed].map(([id, one]) => [id, one.unpack()]));
 }
 
 async function ifFits<Usage>(read: () => Promise<Usage>): Promise<Usage | null> {

@@ -2,12 +2,13 @@
  * Reads the usage of one invoice in slices of line keys, for usage with more values than are held in memory. Every
  * metric puts a key into the same slice, so each slice can be rated on its own.
  */
+
 import { assert } from '../../../core/errors.ts';
 import { countByMemory } from '../../../core/process-memory.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { halves, type KeySlice, keySlices } from '../../../metering/query/key-slice.ts';
 import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
-import { countMetricValues, type MetricSeriesRequest } from '../../../metering/usage/metric-usage.ts';
+import type { MetricSeriesRequest } from '../../../metering/usage/metric-usage.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import type { MeteredUsage, UsageNeed } from '../../../rating/quantities/usage-need.ts';
 import { readIfFits } from './usage-reading.ts';
 
@@ -37,13 +38,13 @@ const SLICES_MAX = 2 ** 24;
 
 /** The answers to questions with the same group keys, slice by slice. */
 export async function* readSlices(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   questions: readonly SlicedQuestion[],
 ): AsyncGenerator<readonly SlicedAnswer[], void, undefined> {
   const rowsMax = Math.ceil((2 * SLICE_VALUES) / questions.length);
-  const open = keySlices(await sliceCount(clickhouse, questions));
+  const open = keySlices(await sliceCount(usageSource, questions));
   for (let slice = open.pop(); slice !== undefined; slice = open.pop()) {
-    const answers = await readSlice(clickhouse, questions, slice, rowsMax);
+    const answers = await readSlice(usageSource, questions, slice, rowsMax);
     if (answers !== null) yield answers;
     else {
       assert(slice.count < SLICES_MAX, 'a line key has a value for each hour');
@@ -52,11 +53,11 @@ export async function* readSlices(
   }
 }
 
-async function sliceCount(clickhouse: ClickHouse, questions: readonly SlicedQuestion[]): Promise<number> {
+async function sliceCount(usageSource: UsageSource, questions: readonly SlicedQuestion[]): Promise<number> {
   let values = 0;
   let isKnown = true;
   for (const { request } of questions) {
-    const counts = await countMetricValues(clickhouse, request);
+    const counts = await usageSource.countValues(request);
     if (counts === null) isKnown = false;
     for (const count of counts?.values() ?? []) values += count;
   }
@@ -66,14 +67,14 @@ async function sliceCount(clickhouse: ClickHouse, questions: readonly SlicedQues
 
 /** Null where there are too many values. */
 async function readSlice(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   questions: readonly SlicedQuestion[],
   slice: KeySlice,
   rowsMax: number,
 ): Promise<SlicedAnswer[] | null> {
   const answers: SlicedAnswer[] = [];
   for (const { need, request } of questions) {
-    const found = await readIfFits(clickhouse, { ...request, slice, rowsMax });
+    const found = await readIfFits(usageSource, { ...request, slice, rowsMax });
     if (found === null) return null;
     const [answer] = found.values();
     assert(answer !== undefined, 'the customer of the request has an answer');

@@ -2,8 +2,7 @@
 import { eachInChunks, groupInChunks } from '../../../core/in-chunks.ts';
 import type { InvoiceLine, LineWindow, UsageInvoiceLine } from '../../../core/invoice.ts';
 import { contains, type Interval } from '../../../core/time.ts';
-import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { readContributions } from '../../../metering/usage/contributions.ts';
+import type { UsageSource } from '../../../metering/usage/usage-source.ts';
 import type { Weight, WeightsOf } from '../../../rating/invoices/spend-shares.ts';
 import { groupValuesKey } from '../../../rating/quantities/group-values.ts';
 import { counterRuns, needKey, type SettingsSpan } from '../../../rating/quantities/product-spans.ts';
@@ -21,7 +20,7 @@ export interface InvoiceUsageSource {
 
 /** Reads the contributions to the hours of the lines: one query for each metric and grouping. */
 export async function usageWeights(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   source: InvoiceUsageSource,
   { lines, hours }: { readonly lines: readonly InvoiceLine[]; readonly hours: readonly LineWindow[] },
   properties: readonly string[],
@@ -39,7 +38,7 @@ export async function usageWeights(
   });
   const weights = new Map<string, Weight[]>();
   for (const [key, need] of needs) {
-    const found = await contributionsTo(clickhouse, source, need, within, properties);
+    const found = await contributionsTo(usageSource, source, need, within, properties);
     const own = await groupInChunks(found, ({ groupValues, at }) => placeOf(key, groupValues, at));
     for (const [place, some] of own) weights.set(place, some);
   }
@@ -55,7 +54,7 @@ function placeOf(key: string, groupValues: Readonly<Record<string, string>>, at:
 }
 
 async function contributionsTo(
-  clickhouse: ClickHouse,
+  usageSource: UsageSource,
   { target, context, ingestedUpTo }: InvoiceUsageSource,
   need: UsageNeed,
   within: Interval,
@@ -69,7 +68,7 @@ async function contributionsTo(
     [customer],
     ingestedUpTo ?? '0',
   );
-  return readContributions(clickhouse, { ...request, customer, ingestedUpTo, within, properties });
+  return usageSource.contributions({ ...request, customer, ingestedUpTo, within, properties });
 }
 
 /** The usage that a line counts in an hour; null where its product has none then. */

@@ -1,0 +1,130 @@
+/**
+ * Usage as billing reads it: what metrics have counted, and the events that they count. Billing reads it through
+ * `UsageSource` only; here are its answers from ClickHouse. Statements of analysts (SQL metrics that are checked,
+ * `POST /v1/sql`) are no usage and take ClickHouse itself.
+ */
+import type { Instant, Interval } from '../../core/time.ts';
+import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
+import { inLane, inShare } from '../client/clickhouse-client.ts';
+import { whileKept } from '../client/kept-events.ts';
+import { type FoundEvents, findAcceptedIds, findEvents } from '../events/find-events.ts';
+import { periodsWithLaterEvents } from '../events/later-events.ts';
+import { type PropertyReader, readProperties } from '../events/nested-properties.ts';
+import { type RecentEvents, recentEvents } from '../events/recent-events.ts';
+import type { StoredEvent } from '../events/stored-event.ts';
+import { usedModels } from '../events/token-uses.ts';
+import { usedRefs } from '../events/used-refs.ts';
+import type { EventFacts } from '../ingest/event-facts.ts';
+import { type EventPreview, withPreviewedEvents } from '../query/previewed-events.ts';
+import { forAnalysis } from '../query/query-limits.ts';
+import {
+  readBatchWatermark,
+  readPresentRefs,
+  readUsageBatch,
+  type UsageBatchRequest,
+  type UsageBatchWindow,
+} from '../query/usage-batch.ts';
+import type { UsageGroupsPage } from '../query/usage-groups.ts';
+import { readSqlUsage, type SqlUsageRequest } from '../sql/run/read-usage.ts';
+import { type Contribution, type ContributionsRequest, readContributions } from './contributions.ts';
+import {
+  countMetricValues,
+  type MetricSeriesRequest,
+  type PackedUsage,
+  readMetricGroups,
+  readPackedUsage,
+  readSharedUsage,
+  type SharedUsageRequest,
+} from './metric-usage.ts';
+import type { MetricGroupsRequest } from './pages-ahead.ts';
+import { createRowsAhead } from './rows-ahead.ts';
+
+/** Usage of a time whose events were removed is refused (`invalid`): it would be too small without a word. */
+export interface UsageSource {
+  /** V(t) of every customer and line key (`readPackedUsage`). Refuses (`too_large`) more than `rowsMax` values. */
+  series(request: MetricSeriesRequest): Promise<ReadonlyMap<string, PackedUsage>>;
+  /** The same of several metrics, in their order (`canShareReading`). */
+  sharedSeries(request: SharedUsageRequest): Promise<readonly ReadonlyMap<string, PackedUsage>[]>;
+  /** How many values `series` would have, by customer; null for a SQL metric. */
+  countValues(request: Omit<MetricSeriesRequest, 'rowsMax'>): Promise<ReadonlyMap<string, number> | null>;
+  /** A page of the usage of some references in windows, by group. */
+  groups(request: MetricGroupsRequest): Promise<UsageGroupsPage>;
+  /** The same of a SQL metric, of which nothing is read ahead. */
+  sqlGroups(request: SqlUsageRequest): Promise<UsageGroupsPage>;
+  /** The windows of many customers in which something matched a streaming metric, in no order. */
+  windows(request: UsageBatchRequest): Promise<readonly UsageBatchWindow[]>;
+  /** The contributions of events with the same values of properties to a line key, by hour. */
+  contributions(request: ContributionsRequest): Promise<readonly Contribution[]>;
+  /** Those of the references that events in the range have, of whatever type. */
+  presentRefs(refs: readonly string[], range: Interval): Promise<readonly string[]>;
+  /**
+   * The last moment of ingestion among the events of these references (null: of all) in the range, in epoch
+   * microseconds; '0' where there is none.
+   */
+  lastIngested(refs: readonly string[] | null, range: Interval): Promise<string>;
+  readonly events: ListedEvents;
+  /** The same usage, read beside the other work of a lane. */
+  inLane(lane: QueryLane): UsageSource;
+  /** The same usage, whose statements for many customers take the share of one. */
+  inShare(share: string): UsageSource;
+  /** The same usage, within the limits of analysts' queries. */
+  forAnalysis(): UsageSource;
+  /** Usage as it would be with events that nobody has sent. */
+  withPreview(preview: EventPreview): UsageSource;
+}
+
+/** Stored events themselves. */
+interface ListedEvents {
+  find(ids: readonly string[], receivedFrom: Instant, repeatsMax: number): Promise<FoundEvents>;
+  acceptedIds(ids: readonly string[], receivedFrom: Instant): Promise<ReadonlySet<string>>;
+  properties(events: readonly StoredEvent[], names: Iterable<string>): Promise<PropertyReader>;
+  recent(now: Instant): Promise<RecentEvents>;
+  /** The places of the periods with events that were ingested after their moment. */
+  periodsWithLater: AfterClickHouse<typeof periodsWithLaterEvents>;
+  refs: AfterClickHouse<typeof usedRefs>;
+  models: AfterClickHouse<typeof usedModels>;
+}
+
+/** The parameters of a read after the first one, its ClickHouse. */
+type AfterClickHouse<Read> = Read extends (clickhouse: ClickHouse, ...asked: infer Asked) => infer Answer
+  ? (...asked: Asked) => Answer
+  : never;
+
+/** Pages of groups are read ahead by the source that they are asked of, for as long as it is there. */
+export function createUsageSource(clickhouse: ClickHouse, facts: Pick<EventFacts, 'keptFrom'>): UsageSource {
+  const ahead = createRowsAhead();
+  let analysis: UsageSource | undefined;
+  const kept = <Usage>(start: Instant, read: () => Promise<Usage>) => whileKept(facts, start, read);
+  const over = (changed: ClickHouse) => createUsageSource(changed, facts);
+  return {
+    series: (asked) => kept(asked.period.start, () => readPackedUsage(clickhouse, asked)),
+    sharedSeries: (asked) => kept(asked.period.start, () => readSharedUsage(clickhouse, asked)),
+    countValues: (asked) => countMetricValues(clickhouse, asked),
+    groups: (asked) => kept(asked.range.start, () => readMetricGroups(clickhouse, asked, ahead)),
+    sqlGroups: (asked) => kept(asked.range.start, () => readSqlUsage(clickhouse, asked)),
+    windows: (asked) => kept(asked.range.start, () => readUsageBatch(clickhouse, asked)),
+    contributions: (asked) => kept(asked.period.start, () => readContributions(clickhouse, asked)),
+    presentRefs: (refs, range) => readPresentRefs(clickhouse, refs, range),
+    lastIngested: (refs, range) => kept(range.start, () => readBatchWatermark(clickhouse, refs, range)),
+    events: listedEvents(clickhouse),
+    inLane: (lane) => over(inLane(clickhouse, lane)),
+    inShare: (share) => over(inShare(clickhouse, share)),
+    forAnalysis: () => {
+      analysis ??= over(forAnalysis(clickhouse));
+      return analysis;
+    },
+    withPreview: (preview) => over(withPreviewedEvents(clickhouse, preview)),
+  };
+}
+
+function listedEvents(clickhouse: ClickHouse): ListedEvents {
+  return {
+    find: (...asked) => findEvents(clickhouse, ...asked),
+    acceptedIds: (...asked) => findAcceptedIds(clickhouse, ...asked),
+    properties: (...asked) => readProperties(clickhouse, ...asked),
+    recent: (now) => recentEvents(clickhouse, now),
+    periodsWithLater: (...asked) => periodsWithLaterEvents(clickhouse, ...asked),
+    refs: (...asked) => usedRefs(clickhouse, ...asked),
+    models: (...asked) => usedModels(clickhouse, ...asked),
+  };
+}
