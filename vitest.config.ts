@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { FURTHER } from './test/rings.ts';
 
 /** Their databases have connections to one PostgreSQL. */
 const WORKERS_MAX = 5;
@@ -75,7 +76,16 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['test/**/*.test.ts'],
-          exclude: [...IN_OWN_PROCESS, LONG],
+          exclude: [...IN_OWN_PROCESS, LONG, ...FURTHER],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'further',
+          include: FURTHER,
+          exclude: IN_OWN_PROCESS,
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

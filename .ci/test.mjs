@@ -1,6 +1,7 @@
 /**
- * Runs the README's test command. Files in which something failed are run once more, without the others beside them:
- * random values are the same then (`test/support/property-seed.ts`), so what passes failed by the moment, and is named.
+ * Runs the README's test command, and then the further ring (`test/rings.ts`). Files in which something failed are run
+ * once more, without the others beside them: random values are the same then (`test/support/property-seed.ts`), so what
+ * passes failed by the moment, and is named.
  * Prints `N passed, M failed`, to which failed checks before it are added: their number is the argument.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,12 +15,15 @@ const SLOWEST_SHOWN = 40;
 
 const directory = mkdtempSync(join(tmpdir(), 'tallyhouse-ci-'));
 
-function runTests(name, files) {
+function runTests(name, command, files = []) {
   const report = join(directory, `${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const times = join(directory, `${name}.times`);
   const env = { ...process.env, TEST_TIMES_FILE: times };
-  const { status } = spawnSync('npm', ['test', '--', ...reporters, ...files], { stdio: 'inherit', env });
+  const { status } = spawnSync('npm', ['run', command, '--', ...reporters, ...files], {
+    stdio: 'inherit',
+    env,
+  });
   try {
     const { numPassedTests, numFailedTests, success, testResults } = JSON.parse(readFileSync(report, 'utf8'));
     sayTimes(times);
@@ -85,19 +89,26 @@ function whatFailed(files) {
   return files.map((file) => `  ${file}`).join('\n');
 }
 
-const failedChecks = Number(process.argv[2] ?? 0);
-const all = runTests('all', []);
-let { passed, failed } = all;
-const { failedFiles } = all;
-if (failedFiles.length > 0) say(`\nFAILED AMONG ALL:\n${whatFailed(failedFiles)}`);
-if (failedFiles.length > 0 && failedFiles.length <= FILES_AGAIN_MAX) {
-  say('\n== npm test, of these files alone');
-  const again = runTests('again', failedFiles);
-  passed = all.passedElsewhere + again.passed;
-  failed = again.failed;
+function runRing(ring) {
+  const name = ring.replace(':', '-');
+  const all = runTests(name, ring);
+  const { failedFiles } = all;
+  if (failedFiles.length > 0) say(`\nFAILED AMONG ALL:\n${whatFailed(failedFiles)}`);
+  if (failedFiles.length === 0 || failedFiles.length > FILES_AGAIN_MAX) return all;
+  say(`\n== npm run ${ring}, of these files alone`);
+  const again = runTests(`${name}-again`, ring, failedFiles);
   say(`\nFAILED ALONE AS WELL:\n${whatFailed(again.failedFiles) || '  none'}`);
+  return { passed: all.passedElsewhere + again.passed, failed: again.failed };
+}
+
+const failedChecks = Number(process.argv[2] ?? 0);
+let [passed, failed] = [0, failedChecks];
+for (const ring of ['test', 'test:further']) {
+  say(`\n== npm run ${ring}`);
+  const outcome = runRing(ring);
+  passed += outcome.passed;
+  failed += outcome.failed;
 }
 rmSync(directory, { recursive: true, force: true });
-failed += failedChecks;
 say(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

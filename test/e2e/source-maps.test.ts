@@ -21,7 +21,7 @@ test('a stack names file, line and column of the source', () => {
     join(ROOT, 'dist', application),
   ];
   const stack = execFileSync(process.execPath, args, { encoding: 'utf8' });
-  const [, line] = /\(?\S*\/src\/app\/application\.ts:(\d+):\d+\)?$/m.exec(stack) ?? [];
+  const [, line] = /\(?\S*\/src\/app\/application\/application\.ts:(\d+):\d+\)?$/m.exec(stack) ?? [];
   const source = readFileSync(join(ROOT, 'src/app/application/application.ts'), 'utf8').split('\n');
   expect(source[Number(line) - 1]).toMatch(/\S/);
   expect(source.slice(0, Number(line)).join('\n')).toContain('async function createApplication(');
