@@ -23,7 +23,7 @@ interface FactParts {
   readonly isShared: boolean;
 }
 
-/** Of the events that ingest stores, or reads in its tail. */
+/** The facts of the events that ingest stores, or reads in its tail. */
 export function createEventFacts({ ingest, keptFrom, isShared }: FactParts): EventFacts {
   return {
     keptFrom,
@@ -35,7 +35,7 @@ export function createEventFacts({ ingest, keptFrom, isShared }: FactParts): Eve
   };
 }
 
-/** Of events that another program stores: nothing is known but from when on they are kept. */
+/** The facts of events that another program stores: only the start of their retention is known. */
 export function factsWithoutIngest(keptFrom: EventFacts['keptFrom'] = () => null): EventFacts {
   return {
     keptFrom,

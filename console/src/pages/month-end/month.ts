@@ -37,7 +37,7 @@ export interface MonthRow {
   readonly reasons: Reasons | undefined;
   readonly warnings: readonly string[];
   readonly delivery: string | undefined;
-  /** Of the customer, this month and in the same days of the month before; undefined: events were removed. */
+  /** Events of the customer this month, and in the same days of the month before; undefined: events were removed. */
   readonly events: { readonly now: number; readonly before: number } | undefined;
   readonly isUsageMissing: boolean;
 }

@@ -8,7 +8,7 @@ const NODE_MIN = [20, 19] as const;
 const MB = 1_000_000;
 /** The service takes no events below 64 MB; merges and invoice runs want more for a while. */
 const FREE_BYTES_WANTED = 1_000 * MB;
-/** Of one recent id, at most (docs/explanation/deduplication.md). */
+/** The memory of one recent id, at most (docs/explanation/deduplication.md). */
 const BYTES_OF_RECENT_ID = 23.5;
 /** The memory of the service and its embedded stores, without the ids. */
 const BYTES_BESIDE_IDS = 600 * MB;

@@ -78,7 +78,7 @@ const NOTHING: MonthSums = {
 const PAGE_MS_MAX = 10_000;
 const CONTRACTS_PER_STEP = 25;
 const CUSTOMERS_PER_STEP = 50;
-/** Of the contracts of a step, in one month. */
+/** The limit for the contracts of one step, in one month. */
 const INVOICES_MAX = 2_000;
 /** A place is part of an address. */
 const UNITS_MAX = 30;
