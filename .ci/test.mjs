@@ -2,7 +2,8 @@
  * Runs the README's test command, and then the further ring (`test/rings.ts`). Files in which something failed are run
  * once more, without the others beside them: random values are the same then (`test/support/property-seed.ts`), so what
  * passes failed by the moment, and is named.
- * Prints `N passed, M failed`, to which failed checks before it are added: their number is the argument.
+ * Its last lines name each failure, and the very last one is `N passed, M failed`. Failed checks before it, which are
+ * its arguments, are among both.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +13,8 @@ import { join, relative, sep } from 'node:path';
 /** More than that is no matter of a moment. */
 const FILES_AGAIN_MAX = 5;
 const SLOWEST_SHOWN = 40;
+const FAILURES_SHOWN = 30;
+const MESSAGE_LINES_SHOWN = 6;
 
 const directory = mkdtempSync(join(tmpdir(), 'tallyhouse-ci-'));
 
@@ -32,10 +35,28 @@ function runTests(name, command, files = []) {
     const passedElsewhere = elsewhere.flatMap((file) => file.assertionResults).filter(isPassed).length;
     const isGreen = status === 0 && success;
     const failed = isGreen ? 0 : Math.max(1, numFailedTests);
-    return { passed: numPassedTests, failed, failedFiles, passedElsewhere };
+    const failures = testResults.flatMap(failuresOf);
+    if (failures.length < failed) failures.push(`npm run ${command}: exit code ${status}, outside of tests`);
+    return { passed: numPassedTests, failed, failedFiles, passedElsewhere, failures };
   } catch {
-    return { passed: 0, failed: 1, failedFiles: [], passedElsewhere: 0 };
+    const failures = [`npm run ${command}: exit code ${status}, without a report`];
+    return { passed: 0, failed: 1, failedFiles: [], passedElsewhere: 0, failures };
   }
+}
+
+/** A line for each failed test of a file, or for the file if it could not be loaded, and the beginning of its message. */
+function failuresOf(file) {
+  const path = relative(process.cwd(), file.name);
+  const failed = file.assertionResults.filter(isFailed);
+  if (failed.length === 0 && isFailed(file)) return [`${path}\n${beginning(file.message)}`];
+  return failed.map(
+    ({ fullName, failureMessages }) => `${path} > ${fullName}\n${beginning(failureMessages.join('\n'))}`,
+  );
+}
+
+function beginning(message) {
+  const lines = message.split('\n').slice(0, MESSAGE_LINES_SHOWN);
+  return lines.map((line) => `    ${line.slice(0, 300)}`).join('\n');
 }
 
 function say(line) {
@@ -98,17 +119,19 @@ function runRing(ring) {
   say(`\n== npm run ${ring}, of these files alone`);
   const again = runTests(`${name}-again`, ring, failedFiles);
   say(`\nFAILED ALONE AS WELL:\n${whatFailed(again.failedFiles) || '  none'}`);
-  return { passed: all.passedElsewhere + again.passed, failed: again.failed };
+  return { passed: all.passedElsewhere + again.passed, failed: again.failed, failures: again.failures };
 }
 
-const failedChecks = Number(process.argv[2] ?? 0);
-let [passed, failed] = [0, failedChecks];
+const failures = process.argv.slice(2).map((check) => `check: ${check}`);
+let [passed, failed] = [0, failures.length];
 for (const ring of ['test', 'test:further']) {
   say(`\n== npm run ${ring}`);
   const outcome = runRing(ring);
   passed += outcome.passed;
   failed += outcome.failed;
+  failures.push(...outcome.failures);
 }
 rmSync(directory, { recursive: true, force: true });
+if (failures.length > 0) say(`\nFAILED:\n${failures.slice(0, FAILURES_SHOWN).join('\n')}`);
 say(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -45,7 +45,7 @@ const idsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 /** The operations whose answers change by themselves. */
 const MOVING = ['/docs', '/healthz', '/metrics', '/readyz', '/v1/system/status', '/v1/tokens'];
 const RANGE = 'starting_on=2026-03-01T00:00:00Z&ending_before=2026-05-01T00:00:00Z';
-/** Events of the load, which goes on meanwhile, are of April. */
+/** The load meanwhile sends events of April. */
 const BEFORE_LOAD = 'starting_on=2026-03-01T00:00:00Z&ending_before=2026-04-01T00:00:00Z';
 const rangeOf = (path: string) => (path === '/v1/events' ? BEFORE_LOAD : RANGE);
 
@@ -60,7 +60,9 @@ export async function everyAnswer(service: BillingProcess): Promise<Map<string, 
   const { paths } = documentSchema.parse(JSON.parse((await service.call('/openapi.json')).body));
   const reads = Object.keys(paths).filter((path) => paths[path]?.get !== undefined && !MOVING.includes(path));
   const customers = idsSchema.parse(JSON.parse((await service.call('/v1/customers')).body)).data;
-  await Promise.all(reads.filter((path) => !path.includes('{')).map((path) => read(`${path}?${rangeOf(path)}`)));
+  await Promise.all(
+    reads.filter((path) => !path.includes('{')).map((path) => read(`${path}?${rangeOf(path)}`)),
+  );
   for (const { id } of customers) {
     const invoices = idsSchema.parse(JSON.parse(await read(`/v1/customers/${id}/invoices`))).data;
     const ofCustomer = reads
