@@ -18,12 +18,12 @@ export interface GrantFact {
   readonly kind: 'commit' | 'credit';
   readonly creditTypeId: string;
   readonly fields: CustomFields;
-  /** Of its contract; empty for one of the customer. */
+  /** Custom fields of the contract; empty if the commit belongs to the customer. */
   readonly contractFields: CustomFields;
   readonly segments: readonly OpenSegment[];
 }
 
-/** The remaining amount of a seat, now, of a commit or credit that is divided among seats. */
+/** The current remaining amount of one seat in a commit or credit that is divided among seats. */
 export interface SeatFact {
   readonly groupKey: string;
   readonly seatId: string;
@@ -38,7 +38,7 @@ interface ContractFact {
   readonly endingBefore: Instant | null;
 }
 
-/** A charge for usage, before what balances pay of it. */
+/** A charge for usage, before drawdown. */
 export interface ChargeFact {
   readonly creditTypeId: string;
   readonly groups: Readonly<Record<string, string>>;
@@ -49,11 +49,11 @@ export interface ChargeFact {
 export interface InvoiceFact {
   readonly id: string;
   readonly type: InvoiceType;
-  /** Of its contract. */
+  /** Custom fields of its contract. */
   readonly contractFields: CustomFields;
-  /** The start of the billing period if it is the present one; null of other invoices. */
+  /** The start of the billing period if the invoice is for the current one; else null. */
   readonly currentSince: Instant | null;
-  /** Net, by unit. */
+  /** Net totals by pricing unit. */
   readonly totals: ReadonlyMap<string, Decimal>;
   readonly charges: readonly ChargeFact[];
 }
@@ -69,10 +69,10 @@ export interface AlertFacts {
   readonly seats: readonly SeatFact[];
   readonly contracts: readonly ContractFact[];
   readonly invoices: readonly InvoiceFact[];
-  /** False: a draft could not be computed, so nothing that depends on drafts is known. */
+  /** False if a draft could not be computed, so that no value that depends on drafts is known. */
   readonly hasDrafts: boolean;
-  /** The amounts of active holds by unit, where an alert counts them. */
+  /** The amounts of active holds by unit, if an alert counts them. */
   readonly held: ReadonlyMap<string, Decimal>;
-  /** By metric; one that is absent could not be measured. Null: there is no open invoice. */
+  /** Usage by metric. A metric is absent if it could not be measured. Null: there is no open invoice. */
   readonly usage: ReadonlyMap<string, UsageFact | null>;
 }

@@ -17,7 +17,7 @@ interface Described {
   readonly contractFields: CustomFields;
 }
 
-/** Those in the unit and of the kind of the alert that pass its filters. */
+/** The grants in the alert's unit and of its kind that pass its filters. */
 export function countedGrants(alert: Alert, grants: readonly GrantFact[]): GrantFact[] {
   const { type, creditTypeId, filters } = alert;
   const wanted = ALERT_RULES[type].grants;
@@ -30,7 +30,7 @@ export function countedGrants(alert: Alert, grants: readonly GrantFact[]): Grant
   );
 }
 
-/** The balances by their value of the key that has an alarm for each value. */
+/** Groups the balances by their value of the custom field that has an alarm for each value. */
 export function withKeyedValues(
   alert: Alert,
   grants: readonly GrantFact[],
@@ -54,7 +54,7 @@ function passes({ customFieldFilters, exclude }: AlertSpecifier, grant: GrantFac
   );
 }
 
-/** Filters of several kinds of balances are one condition, of which each balance has to meet those of its kind. */
+/** Filters of several kinds of balances are one condition: each balance has to meet the filters for its kind. */
 export function meetsAll(filters: readonly AlertFieldFilter[], object: Described): boolean {
   const own = filters.filter((filter) => isOf(filter, object));
   const isLeftOut = filters.some(isOfBalances) && !own.some(isOfBalances);
@@ -78,7 +78,7 @@ function isOf({ entity }: AlertFieldFilter, { kind }: Described): boolean {
   return kind === (entity === 'Commit' ? 'commit' : 'credit');
 }
 
-/** Undefined where there is no value. */
+/** Undefined if the field has no value. */
 function fieldOf({ entity, key }: AlertFieldFilter, { fields, contractFields }: Described) {
   return ownValue(entity === 'Contract' ? contractFields : fields, key);
 }

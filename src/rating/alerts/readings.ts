@@ -17,10 +17,13 @@ import type { AlertFacts, ChargeFact, GrantFact, InvoiceFact } from './facts.ts'
 import { countedGrants, meetsAll, withKeyedValues } from './filters.ts';
 
 export interface Reading {
-  /** Which of the customer's alarms: the only one, that of a value, or the id of a segment, contract or invoice. */
+  /**
+   * Identifies the alarm among those of the customer: empty for the only one, else a value, or the id of a segment,
+   * contract or invoice.
+   */
   readonly target: string;
   readonly value: Decimal;
-  /** The start of the time that the value counts, where each period starts at zero; null for others. */
+  /** The start of the measured time, for values that start at zero in each period; else null. */
   readonly since: Instant | null;
   readonly details: TargetDetails;
 }
@@ -28,7 +31,7 @@ export interface Reading {
 const NO_DETAILS: TargetDetails = {};
 
 /**
- * The values now, one for each alarm. A customer without anything to compare has none. Null: they cannot be known now.
+ * The current values, one for each alarm. Empty if the customer has nothing to compare. Null: they cannot be known now.
  */
 export function readingsOf(alert: Alert, facts: AlertFacts, now: Instant): readonly Reading[] | null {
   const { subject } = ALERT_RULES[alert.type];
@@ -60,7 +63,7 @@ function one(value: Decimal, since: Instant | null = null): Reading[] {
   return [{ target: WHOLE_TARGET, value, since, details: NO_DETAILS }];
 }
 
-/** The amount that can be used now. A customer with nothing that counts, open or not, has no balance. */
+/** The amount that can be used now. A customer without any counted grant has no balance. */
 function balances(alert: Alert, facts: AlertFacts): Reading[] {
   const counted = countedGrants(alert, facts.grants);
   if (keyedField(alert) === null)
@@ -73,7 +76,7 @@ function balances(alert: Alert, facts: AlertFacts): Reading[] {
   }));
 }
 
-/** Nothing, unless the alert counts holds. */
+/** Zero unless the alert counts holds. */
 export function heldOf({ filters, creditTypeId }: Alert, { held }: AlertFacts): Decimal {
   return filters.countHolds ? (held.get(creditTypeId ?? '') ?? ZERO) : ZERO;
 }
@@ -82,7 +85,7 @@ function remainingOf(grants: readonly GrantFact[]): Decimal {
   return sum(grants.flatMap(({ segments }) => segments.map(({ remaining }) => remaining)));
 }
 
-/** Of open segments alone: where nothing was granted, there is no share. */
+/** Counts open segments only: without a grant there is no share. */
 function percentage(alert: Alert, { grants }: AlertFacts): Reading[] {
   const counted = countedGrants(alert, grants);
   const granted = sum(counted.flatMap(({ segments }) => segments.map((segment) => segment.granted)));
@@ -125,12 +128,12 @@ function contractDays({ contracts }: AlertFacts, now: Instant): Reading[] {
   );
 }
 
-/** Whole days; one that has begun counts. */
+/** Whole days, rounded up. */
 function daysUntil(end: Instant, now: Instant): Decimal {
   return decimal(String(Math.ceil((end - now) / DAY_MS)));
 }
 
-/** Charges for usage in the present billing periods, before commits and credits pay. */
+/** Charges for usage in the current billing periods, before commits and credits pay. */
 function spend(alert: Alert, facts: AlertFacts): Reading[] {
   const current = facts.invoices.filter(
     (invoice) => invoice.currentSince !== null && isOfContract(alert, invoice),
@@ -162,7 +165,7 @@ function isOfContract({ filters }: Alert, { contractFields }: InvoiceFact): bool
   return meetsAll(filters.customFieldFilters, { kind: null, fields: {}, contractFields });
 }
 
-/** The present period of several contracts begins with the first of theirs. */
+/** The current period of several contracts begins with the earliest of theirs. */
 function earliest(current: readonly InvoiceFact[]): Instant | null {
   const starts = current.flatMap(({ currentSince }) => currentSince ?? []);
   return starts.length === 0 ? null : Math.min(...starts);
@@ -173,7 +176,7 @@ function periodTotal(alert: Alert, { invoices }: AlertFacts): Reading[] {
   return one(sum(current.map((invoice) => totalIn(alert, invoice) ?? ZERO)), earliest(current));
 }
 
-/** Each on its own; an invoice without any amount in the unit is not compared. */
+/** Each invoice is compared separately. An invoice without any amount in the unit is skipped. */
 function invoiceTotals(alert: Alert, { invoices }: AlertFacts): Reading[] {
   const { invoiceTypes } = alert.filters;
   return invoices

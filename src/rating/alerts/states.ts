@@ -13,19 +13,19 @@ import { ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Reading } from './readings.ts';
 
-/** The state of one alarm. Of a customer's alarms beside the whole, those that are ok are left out. */
+/** The state of one alarm. Alarms of single targets that are ok are not stored. */
 interface TargetState {
   readonly state: AlertState;
   /** Whether the alarm was reported, so that its end is reported too. */
   readonly isTold: boolean;
-  /** The start of the period that it was evaluated for; null where there are no periods. */
+  /** The start of the period that it was evaluated for; null if the alert has no periods. */
   readonly since: Instant | null;
 }
 
-/** By target. Empty before the first evaluation. */
+/** States by target. Empty before the first evaluation. */
 export type AlertStates = ReadonlyMap<string, TargetState>;
 
-/** A message to send. `reading` has the value that is past the threshold, or no more. */
+/** A message to send. `reading` has the value that crossed the threshold in either direction. */
 export interface AlertTurn {
   readonly kind: 'reached' | 'resolved';
   readonly reading: Reading;
@@ -39,8 +39,8 @@ interface Advance {
 const NO_DETAILS: TargetDetails = {};
 
 /**
- * The states after an evaluation, and its messages. `isNew`: the customer was created after the alert, so that any
- * threshold that it is past was passed under the alert.
+ * The states after an evaluation, and its messages. `isNew`: the customer was created after the alert, so any threshold
+ * that is exceeded was crossed while the alert existed.
  */
 export function advance(
   alert: Alert,
@@ -80,7 +80,7 @@ function advanceOne(
   return { state: 'in_alarm', isTold: !isQuiet, since };
 }
 
-/** Exactly at the threshold is past it. */
+/** A value equal to the threshold counts as past it. */
 function isPastThreshold({ type, threshold }: Alert, { value }: Reading): boolean {
   return firesAtLeast(type) ? value.gte(threshold) : value.lte(threshold);
 }
@@ -90,8 +90,8 @@ function isNewPeriod(before: TargetState, { since }: Reading): boolean {
 }
 
 /**
- * Alarms of what is not there any more. A group without any charge has spent 0, which is reported; other alarms end
- * without a word.
+ * Ends the alarms whose targets no longer exist. A group without any charge has spent 0, which is reported; other
+ * alarms end silently.
  */
 function endGone(alert: Alert, before: AlertStates, readings: readonly Reading[], turns: AlertTurn[]): void {
   if (subjectRule(alert.type).alarms !== 'by_group') return;
@@ -103,7 +103,7 @@ function endGone(alert: Alert, before: AlertStates, readings: readonly Reading[]
 }
 
 /**
- * The state that stands for several alarms. Where a custom field has an alarm for each value, the first of them is also
+ * The state that represents several alarms. If a custom field has an alarm for each value, the first alarm is also
  * reported without the value, and so is the end of the last.
  */
 function whole(alert: Alert, before: AlertStates, states: AlertStates, turns: AlertTurn[]): TargetState {
@@ -119,7 +119,7 @@ function whole(alert: Alert, before: AlertStates, states: AlertStates, turns: Al
   return { state: isInAlarm ? 'in_alarm' : 'ok', isTold, since: null };
 }
 
-/** Whether two states of an alert are the same, so that nothing is to be stored. */
+/** Whether two states of an alert are the same, so that nothing needs to be stored. */
 export function areSame(a: AlertStates, b: AlertStates): boolean {
   return (
     a.size === b.size &&

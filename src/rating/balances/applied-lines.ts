@@ -1,4 +1,4 @@
-/** The lines that take back what a balance pays for (docs/explanation/drawdown.md, "Lines"). Pure. */
+/** The lines that deduct the amounts that balances pay (docs/explanation/drawdown.md, "Lines"). Pure. */
 import { ZERO } from '../../core/decimal.ts';
 import type { LinePayer } from '../../core/invoice.ts';
 import type { RatedConversionLine, UsageLine, WindowAmount } from '../lines/types.ts';
@@ -9,17 +9,17 @@ export function linePayer(bucket: Bucket): LinePayer {
   return { commitId: id, segmentId: scheduleSegmentId(bucket), commitType };
 }
 
-/** The line after a covered one. */
+/** The line that follows a covered line and deducts its amount. */
 export function appliedLine(covered: UsageLine, payer: Bucket): UsageLine {
   return { ...covered, type: 'applied', ...takenBack(covered, payer) };
 }
 
-/** The same for a conversion. */
+/** The applied line of a conversion. */
 export function appliedConversion(covered: RatedConversionLine, payer: Bucket): RatedConversionLine {
   return { ...covered, type: 'applied_conversion', ...takenBack(covered, payer) };
 }
 
-/** The members of the preceding line that an applied line changes. */
+/** The members of the covered line with the opposite sign. */
 export function takenBack({ total, windows }: Pick<UsageLine, 'total' | 'windows'>, { name }: Bucket) {
   const [only, ...others] = windows;
   const amount = ZERO.minus(total);

@@ -1,6 +1,6 @@
 /**
- * The balances that the invoices of one customer draw down, one after the other. It begins with what issued invoices
- * left, and every computed invoice takes from what those before it left.
+ * The balances that the invoices of one customer draw down, one after the other. It begins with the amounts left by
+ * issued invoices, and every computed invoice takes from the amounts left by those before it.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -8,15 +8,16 @@ import { groupBy } from '../../core/group-by.ts';
 import { type Interval, intersect } from '../../core/time.ts';
 import type { Bucket } from './buckets.ts';
 
-/** A bucket with what it had to give. */
+/** A bucket with the amount that it had to give. */
 export interface BookedBucket extends Bucket {
-  /** The contracts whose charges it pays for; null: all of the customer. */
+  /** The contracts whose charges it pays for; null: all contracts of the customer. */
   readonly contractIds: readonly string[] | null;
   /** Its amount with manual entries, without what issued invoices took. */
   readonly left: Decimal;
   /**
-   * Of a rollover: the segment that it comes from. It gives what is left of that one when the newer contract begins,
-   * `amount` at most. One that is a rollover itself gives no more than `fraction` of what has arrived in it.
+   * Set for a rollover: the segment it was created from. When the newer contract begins, the rollover receives the
+   * amount left in that segment, `amount` at most. A rollover of a rollover receives no more than `fraction` of the
+   * amount that has arrived in the first.
    */
   readonly source: {
     readonly segmentId: string;
@@ -33,11 +34,11 @@ export interface Deduction {
 }
 
 export interface BalanceBook {
-  /** Those that may pay for charges of the contract in this time, in burn-down order. */
+  /** The buckets that may pay for charges of the contract in this time, in burn-down order. */
   bucketsOf(contractId: string, period: Interval): readonly Bucket[];
   /** The same without shares of seats, which pay for usage only. */
   sharedBucketsOf(contractId: string, period: Interval): readonly Bucket[];
-  /** Its remaining amount, never negative, without the part that rollovers have used. */
+  /** The remaining amount of the bucket, never negative, without the part that rollovers have used. */
   leftOf(bucket: Bucket): Decimal;
   take(bucket: Bucket, amount: Decimal): void;
 }
@@ -64,12 +65,14 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
     buckets.filter(({ source }) => source !== null),
     ({ source }) => source?.segmentId,
   );
-  /** The amount that invoices have used of a rollover, without manual entries: so much has to arrive in it. */
+  /** The amount that invoices have used of a rollover, without manual entries: this amount has to arrive in it. */
   const usedOf = ({ segmentId, left, source }: BookedBucket): Decimal =>
     maximum((source?.amount ?? ZERO).minus(left).plus(taken.get(segmentId) ?? ZERO), ZERO);
   const isUsedBehind = (segmentId: string): boolean =>
     (heirsOf.get(segmentId) ?? []).some((heir) => usedOf(heir).gt(ZERO) || isUsedBehind(heir.segmentId));
-  /** Charges may come after those of the newer contract: of other contracts, and of invoices that are regenerated. */
+  /**
+   * Charges may follow those of the newer contract: charges of other contracts, and of invoices that are regenerated.
+   */
   const leftForCharges = (segmentId: string): Decimal => {
     const left = leftOfSegment(segmentId);
     const heirs = heirsOf.get(segmentId);
@@ -98,5 +101,5 @@ function bucketsFor(buckets: readonly BookedBucket[], contractId: string, period
   );
 }
 
-/** Of a customer without commits and credits. */
+/** The book of a customer without commits and credits. */
 export const NO_BALANCES: BalanceBook = createBalanceBook([]);

@@ -17,17 +17,20 @@ import type { RankedBalance } from './burn-down-order.ts';
 export interface Bucket extends PayerTerms {
   readonly segmentId: string;
   readonly commitType: CommitType;
-  /** Shown on invoices. */
+  /** The name on invoices. */
   readonly name: string;
   readonly creditTypeId: string;
   readonly applicability: Applicability;
-  /** Charges of this time draw on it. */
+  /** Charges in this interval draw on the bucket. */
   readonly access: Interval;
-  /** Set for the share of a seat, of which `segmentId` is the id (seat-shares.ts). Several may be one share. */
+  /**
+   * Set for the share of a seat; `segmentId` is then the id of the share (seat-shares.ts). Several buckets may be one
+   * share.
+   */
   readonly seat?: BucketSeat | null | undefined;
   /**
-   * The criteria of its place in the burn-down order, the same for the shares of all seats in a segment; absent: not
-   * known.
+   * The criteria of its place in the burn-down order, the same for the shares of all seats in a segment; absent if
+   * unknown.
    */
   readonly rank?: RankedBalance;
 }
@@ -63,8 +66,8 @@ export interface ChargedSubject {
 }
 
 /**
- * When charges may draw on a segment: its own time, cut where its contract ends, the commit is archived, or what is
- * left of it rolls over. Null: never.
+ * When charges may draw on a segment: its own time, cut where its contract ends, the commit is archived, or its
+ * remaining amount rolls over. Null: never.
  */
 export function accessOf(
   { startingAt: start, endingBefore }: Pick<AccessSegment, 'startingAt' | 'endingBefore'>,
@@ -74,7 +77,7 @@ export function accessOf(
   return start < end ? { start, end } : null;
 }
 
-/** Without conditions a balance pays for everything. */
+/** A balance without conditions pays for everything. */
 export function isUnrestricted({ productIds, productTags, specifiers }: Applicability): boolean {
   return productIds.length + productTags.length + specifiers.length === 0;
 }

@@ -12,27 +12,27 @@ import type { Instant } from '../../core/time.ts';
 import { compareText } from '../quantities/group-values.ts';
 import { carriesAll, isExcluded } from '../quantities/specifiers.ts';
 
-/** In the order in which they are drawn down. */
+/** Classes in the order in which they are drawn down. */
 const BALANCE_CLASSES = ['ROLLED_OVER_POSTPAID', 'ROLLED_OVER', 'PREPAID_OR_CREDIT', 'POSTPAID'] as const;
 export type BalanceClass = (typeof BALANCE_CLASSES)[number];
 
-/** An access segment with everything that its place in the order depends on. */
+/** An access segment with all criteria of its place in the order. */
 export interface RankedBalance {
   readonly commitId: string;
   readonly segmentId: string;
   readonly balanceClass: BalanceClass;
-  /** Lower is first. */
+  /** A lower priority is drawn down first. */
   readonly priority: Decimal;
-  /** Whether nothing was paid for it. */
+  /** Whether the balance was free of charge. */
   readonly isFree: boolean;
-  /** How many products it can pay for; infinite without a limit. */
+  /** The number of products that it can pay for; infinite without a limit. */
   readonly productCount: number;
-  /** How many of its specifiers have group values and no product; infinite where none has. */
+  /** The number of its specifiers with group values and no product; infinite if there is none. */
   readonly usageSpecifierCount: number;
   readonly startingAt: Instant;
-  /** The end of its access: of the segment, or of the contract if that ends earlier. */
+  /** The end of its access: the end of the segment, or of the contract if that is earlier. */
   readonly endingBefore: Instant;
-  /** How many contracts it applies to; infinite if it applies to all of its customer. */
+  /** The number of contracts it applies to; infinite if it applies to all contracts of its customer. */
   readonly contractCount: number;
   readonly isOfContract: boolean;
   readonly createdAt: Instant;
@@ -68,7 +68,7 @@ const CRITERIA: Readonly<Record<BalanceClass, readonly BurnDownCriterion[]>> = {
   POSTPAID: ['PRIORITY', ...APPLICABILITY, ...SCOPE, ...TIES],
 };
 
-/** Negative where `a` is drawn down before `b`. 0 only for the same segment of the same commit. */
+/** Negative if `a` is drawn down before `b`. 0 only for the same segment of the same commit. */
 export function compareBalances(a: RankedBalance, b: RankedBalance): number {
   const criterion = decidingCriterion(a, b);
   return criterion === null ? 0 : COMPARE[criterion](a, b);
@@ -76,17 +76,20 @@ export function compareBalances(a: RankedBalance, b: RankedBalance): number {
 
 /** The first criterion in which they differ; null for a balance and itself. */
 export function decidingCriterion(a: RankedBalance, b: RankedBalance): BurnDownCriterion | null {
-  // The shares of seats in one segment have one rank.
+  // The shares of seats in one segment share one rank object.
   if (a === b) return null;
   if (a.balanceClass !== b.balanceClass) return 'CLASS';
   return CRITERIA[a.balanceClass].find((criterion) => COMPARE[criterion](a, b) !== 0) ?? null;
 }
 
-/** The facts that the place of a balance depends on besides its own terms. */
+/** Facts besides its own terms that decide the place of a balance. */
 export interface RankingContext {
   /** The end of the contract that the commit belongs to; null without an end, and for commits of a customer. */
   readonly contractEnd: Instant | null;
-  /** The present tags of products that are not archived, by id: of all that carry a tag the commit names or excludes. */
+  /**
+   * The current tags of products that are not archived, by id: all products with a tag that the commit names or
+   * excludes.
+   */
   readonly productTags: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -117,12 +120,12 @@ function classOf({ type, rolledOverFrom }: Commit): BalanceClass {
   return type === 'POSTPAID' ? 'POSTPAID' : 'PREPAID_OR_CREDIT';
 }
 
-/** A cost basis of 0, whatever the units of the amounts are. */
+/** True if the cost basis is 0, whatever the units of the amounts are. */
 function isFree({ invoiceSchedule }: Commit): boolean {
   return sum((invoiceSchedule?.items ?? []).map((item) => item.amount)).eq(ZERO);
 }
 
-/** Distinct products named by id, or that carry the tags named. A specifier of group values alone has no limit. */
+/** Distinct products named by id or by tag. A specifier with group values alone has no limit. */
 function productCount({ applicability }: Commit, tagsOf: RankingContext['productTags']): number {
   const { productIds, productTags, specifiers } = applicability;
   const isUnlimited = productIds.length === 0 && productTags.length === 0 && specifiers.length === 0;
@@ -159,7 +162,7 @@ function contractCount({ contractId, applicableContractIds }: Commit): number {
   return applicableContractIds.length === 0 ? Number.POSITIVE_INFINITY : new Set(applicableContractIds).size;
 }
 
-/** Infinite numbers equal each other. */
+/** Equal infinite numbers compare as equal. */
 function compareNumbers(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

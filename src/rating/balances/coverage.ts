@@ -1,6 +1,6 @@
 /**
  * Claims of an invoice and their outcome. A segment of a counter is cut wherever another balance may pay for it or
- * another price would apply; each part claims for itself. Where such a cut changed nothing, the parts are one again.
+ * another price would apply; each part claims separately. Parts are merged again if the cut changed nothing.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -13,9 +13,9 @@ import { type Covering, type PaidBand, paidBands, walkPaidBands } from './paid-b
 /** A segment at one price list, cut into parts. */
 export interface ClaimedSegment {
   readonly productId: string;
-  /** Of its claims. */
+  /** The counter key of its claims. */
   readonly key: string;
-  /** The price list of the customer. */
+  /** The prices that the customer pays. */
   readonly bands: PriceBands;
   /** Ascending, without gaps. */
   readonly claims: readonly Claim[];
@@ -27,7 +27,7 @@ export interface PaidStretch {
   readonly bands: readonly PaidBand[];
 }
 
-/** Covered segments by the key of their counter, ascending. A segment of which nothing is covered is absent. */
+/** Covered segments by the key of their counter, ascending. Segments without coverage are absent. */
 export type Coverage = ReadonlyMap<string, readonly PaidStretch[]>;
 
 export const NO_COVERAGE: Coverage = new Map();
@@ -58,7 +58,7 @@ export function coverSegments(segments: readonly ClaimedSegment[], book: Balance
   return { coverage, covered };
 }
 
-/** Successive claims of one segment that make one line per payer. */
+/** Successive claims of one segment that share one line per payer. */
 interface Part {
   readonly claims: readonly Claim[];
   readonly coverings: readonly Covering[];
@@ -93,7 +93,7 @@ function joinedParts(parts: readonly Part[], list: PriceBands, book: BalanceBook
 /** Whether the cut between two parts changed nothing: as one claim, they would have had the same payers. */
 function isOnePart(before: Part, after: Part, list: PriceBands, book: BalanceBook): boolean {
   if (before.coverings.length === 0 && after.coverings.length === 0) return true;
-  // Units of the one part would be those of the other: its payers, who may not be open then, would get them back.
+  // As one claim, units of one part could return to payers of the other, which may not be open then.
   if ([...before.claims, ...after.claims].some(({ overshoots }) => overshoots)) return false;
   if (after.coverings.length > 0 && hasOpenCharges(before, list)) return false;
   return (
@@ -134,7 +134,7 @@ function hasSamePrices(before: Part, after: Part): boolean {
   });
 }
 
-/** The prices of the claim that the covering is a part of. Other claims of the part may have had others. */
+/** The prices of the claim that contains the covering. Other claims of the part may have had other prices. */
 function bandsOf({ claims }: Part, { payer, lower, upper }: Covering): PriceBands | undefined {
   const claim = claims.find(({ from, to }) => lower.gte(from) && upper.lte(to));
   return claim?.claimants.find(({ bucket }) => bucket.segmentId === payer.segmentId)?.bands;

@@ -23,7 +23,7 @@ export interface Claimant {
 }
 
 export interface Claim {
-  /** Names the counter; the same on every computation. */
+  /** Identifies the counter; stable across computations. */
   readonly key: string;
   readonly interval: Interval;
   /** The claimed part of the counter: above `from`, up to and including `to`. */
@@ -35,22 +35,22 @@ export interface Claim {
   /** The price of the first unit for the customer. */
   readonly unitPrice: Decimal;
   readonly name: string;
-  /** The last tie: group values. */
+  /** The last tie-breaker: group values. */
   readonly groupValues: string;
   /** In burn-down order. */
   readonly claimants: readonly Claimant[];
-  /** The prices of the customer, for what no balance pays. */
+  /** The customer's prices, for units that no balance pays for. */
   readonly list: PriceBands;
 }
 
-/** A claim and what balances cover of it. */
+/** A claim with its coverings. */
 export interface CoveredClaim {
   readonly claim: Claim;
   /** Ascending. */
   readonly coverings: readonly Covering[];
 }
 
-/** Claims of which something is covered, in the order in which they were served. */
+/** The claims that balances cover at least in part, in the order in which they were served. */
 export function drawDown(claims: readonly Claim[], book: BalanceBook): CoveredClaim[] {
   const covered: CoveredClaim[] = [];
   for (const claim of claims.toSorted(compareClaims)) {
@@ -68,7 +68,7 @@ const TYPE_RANKS: Readonly<Record<ProductType, number>> = {
   PROFESSIONAL_SERVICE: 3,
 };
 
-/** The order in which claims are served, by what a customer can see of them. */
+/** The order in which claims are served, by attributes that a customer can see. */
 type ClaimOrder = Pick<Claim, 'productType' | 'interval' | 'unitPrice' | 'name' | 'groupValues'>;
 
 function compareClaims(a: Claim, b: Claim): number {
@@ -86,7 +86,7 @@ export function compareServed(a: ClaimOrder, b: ClaimOrder): number {
   );
 }
 
-/** A part of a claim that nobody pays for yet. `debit` is what a balance paid beyond the units before it. */
+/** A part of a claim that has no payer yet. `debit` is the amount that a balance paid beyond the units before it. */
 interface OpenStretch {
   readonly lower: Decimal;
   readonly upper: Decimal;
@@ -148,7 +148,7 @@ function coverFrom(open: readonly OpenStretch[], { bucket, bands }: Claimant, ba
   return { coverings, open: rest, amount: balance.minus(left) };
 }
 
-/** The stretch cut where another of the balance's prices begins. */
+/** Cuts the stretch where the balance's price changes. */
 function byBand(
   { lower, upper, debit }: OpenStretch,
   bands: PriceBands,
@@ -161,7 +161,7 @@ function byBand(
   }));
 }
 
-/** The amounts that the invoice took from each balance, in the order in which each was used first. */
+/** The amounts that the invoice took from each balance, in order of first use. */
 export function deductionsOf(covered: readonly CoveredClaim[]): Deduction[] {
   const taken = new Map<string, { readonly bucket: Bucket; amount: Decimal }>();
   for (const { coverings } of covered) {

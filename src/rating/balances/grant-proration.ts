@@ -11,15 +11,15 @@ import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
 import type { Instant } from '../../core/time.ts';
 import { earlier, type GrantPeriod } from '../periods/grant-periods.ts';
 
-/** Time granted over time of the full period; both in the same unit. */
+/** The granted time as a fraction of the full period; both in the same unit. */
 export interface Share {
   readonly granted: Decimal;
   readonly whole: Decimal;
 }
 
 /**
- * The share of a full period that the child is given. FIRST counts from the term's start, LAST to the end of the term or
- * the contract. A first child whose access the contract's end makes shorter than a period is prorated under FIRST too.
+ * The share of a full period that the child is granted. FIRST counts from the term's start, LAST to the end of the term
+ * or the contract. FIRST also prorates a first child whose access is cut short by the contract's end.
  */
 export function shareOf(term: RecurringCommit, contract: Contract, period: GrantPeriod): Share {
   const { inForce, whole } = period;

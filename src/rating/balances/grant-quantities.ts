@@ -8,13 +8,13 @@ import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { type QuantityStep, quantitySteps } from '../quantities/subscription-quantities.ts';
 
-/** Over time; ascending. 0 before the first step and from `end` on. Null: no end. */
+/** Quantities over time, ascending. 0 before the first step and from `end` on. Null: no end. */
 export interface TermQuantities {
   readonly steps: readonly QuantityStep[];
   readonly end: Instant | null;
 }
 
-/** Null where they are not known: the subscription is not among `subscriptions`. */
+/** Null if unknown: the subscription is not among `subscriptions`. */
 export function quantitiesOf(
   { accessAmount, subscription: link }: RecurringCommit,
   subscriptions: readonly Subscription[],
@@ -29,10 +29,12 @@ function constant(quantity: Decimal): TermQuantities {
   return { steps: [{ at: Number.NEGATIVE_INFINITY, quantity }], end: null };
 }
 
-/** The quantities that one period grants: together the highest quantity in it. */
+/** The quantities that one period grants; together they equal its highest quantity. */
 export interface PeriodQuantities {
   readonly atStart: Decimal;
-  /** Above what was granted before; ascending. A decrease takes nothing back, so that no seat is granted twice. */
+  /**
+   * Increases above the quantity granted so far, ascending. A decrease takes nothing back, so no seat is granted twice.
+   */
   readonly increases: readonly { readonly at: Instant; readonly quantity: Decimal }[];
 }
 

@@ -28,17 +28,17 @@ export interface LedgerFacts {
   readonly now: Instant;
   /** The latest end of access for all segments. Null: no limit, as for commits of a customer. */
   readonly contractEnd: Instant | null;
-  /** When its contract was archived; null while it is not, and for commits of a customer. */
+  /** When its contract was archived; null while it is active, and for commits of a customer. */
   readonly contractArchivedAt: Instant | null;
   /** Whether the whole amount is withheld because a payment is outstanding. */
   readonly isWithheld: boolean;
-  /** At most one per segment. The amounts are limits: no more than what is left rolls over. */
+  /** At most one per segment. Each amount is a limit: at most the remaining amount rolls over. */
   readonly rolledOver: readonly RolledAmount[];
   readonly deductions: readonly BalanceDeduction[];
   readonly manualEntries: readonly ManualEntry[];
-  /** Of a postpaid commit; null if its shortfall is on no invoice. */
+  /** The true-up of a postpaid commit; null if its shortfall is on no invoice. */
   readonly trueUp: TrueUp | null;
-  /** Set while an invoice of its purchase is voided, and not regenerated. */
+  /** Set while an invoice of its purchase is voided and not regenerated. */
   readonly canceledPurchase: CanceledPurchase | null;
 }
 
@@ -80,9 +80,9 @@ interface Bucket {
    * start.
    */
   readonly closesAt: Instant;
-  /** The entry that takes the rest when the segment closes. */
+  /** The kind of entry that removes the remaining amount when the segment closes. */
   readonly closingKind: 'EXPIRATION' | 'CANCELED';
-  /** The voided invoice that canceled it; null: none did. */
+  /** The voided invoice that canceled it; null if none did. */
   readonly canceledBy: string | null;
   readonly rolled: RolledAmount | null;
   readonly deductions: readonly BalanceDeduction[];
@@ -107,7 +107,7 @@ function bucketOf(commit: Commit, segment: AccessSegment, facts: LedgerFacts): B
     commit,
     segment,
     closesAt: Math.min(endsAt, stoppedAt),
-    // Clients know no CANCELED of postpaid commits.
+    // CANCELED is no ledger entry of postpaid commits for clients.
     closingKind: isCanceled && commit.type !== 'POSTPAID' ? 'CANCELED' : 'EXPIRATION',
     canceledBy: isTakenBack ? canceledPurchase.invoiceId : null,
     rolled: rolled ?? null,
@@ -186,7 +186,7 @@ function deductionEntries({ commit, segment }: Bucket, deduction: BalanceDeducti
   const kind = 'AUTOMATED_INVOICE_DEDUCTION';
   const taken = { ...entryOf(segment, kind, ZERO.minus(amount), timestamp), invoiceId, contractId };
   if (creditedAt === null) return [taken];
-  // Clients know no CREDITED of postpaid commits.
+  // CREDITED is no ledger entry of postpaid commits for clients.
   const backKind = commit.type === 'POSTPAID' ? kind : 'CREDITED';
   return [taken, { ...entryOf(segment, backKind, amount, creditedAt), invoiceId, contractId }];
 }

@@ -1,11 +1,11 @@
-/** The balances that an invoice finds before it draws on them. Pure. */
+/** The balances that are available to an invoice before it draws on them. Pure. */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { type BalanceBook, createBalanceBook } from './balance-book.ts';
 import type { Bucket } from './buckets.ts';
 import { decidingCriterion } from './burn-down-order.ts';
 
-/** `buckets` are in burn-down order. One whose rank is not known has no criterion. */
+/** `buckets` are in burn-down order. A bucket without a known rank has no criterion. */
 export function offeredBalances(
   buckets: readonly Bucket[],
   book: Pick<BalanceBook, 'leftOf'>,
@@ -30,8 +30,8 @@ export function offeredBalances(
 }
 
 /**
- * The balances as they were when they were offered, for an invoice that is computed again. The amount of `taken` for a
- * segment is taken already.
+ * The balances as they were offered, for an invoice that is computed again. `taken`: the amount already deducted, by
+ * segment.
  */
 export function bookOfOffered(
   balances: readonly OfferedBalance[],

@@ -2,9 +2,9 @@
  * A segment of a counter after drawdown: stretches of the counter, each with one price and one payer
  * (docs/explanation/drawdown.md, "What a balance covers"). Pure.
  *
- * The amount of a stretch is its units times its price. Where the rest of a balance is no multiple of a price, the
- * units that it covers are rounded down to 20 places: what it pays beyond their price lies at the upper end of the
- * stretch, and is taken from the lower end of the next one. Amounts of walks are additive, so windows add up.
+ * The amount of a stretch is its units times its price. If the rest of a balance is not a multiple of a price, the
+ * units that it covers are rounded down to 20 places: the amount paid beyond their price lies at the upper end of the
+ * stretch, and is deducted at the lower end of the next one. Amounts of walks are additive, so windows add up.
  */
 import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import type { PriceBand, PriceBands } from '../rates/tiers.ts';
@@ -12,13 +12,13 @@ import type { Bucket } from './buckets.ts';
 
 /** The counter above `lower` up to and including `upper`. */
 export interface PaidBand {
-  /** The tier that prices it. */
+  /** The tier that sets its price. */
   readonly band: PriceBand;
   /** Null: the customer. */
   readonly payer: Bucket | null;
-  /** Null: unbounded. Only the first one. */
+  /** Null: unbounded, in the first band only. */
   readonly lower: Decimal | null;
-  /** Null: unbounded. Only the last one. */
+  /** Null: unbounded, in the last band only. */
   readonly upper: Decimal | null;
   /** Part of the amount that lies at `lower`. */
   readonly atLower: Decimal;
@@ -40,7 +40,7 @@ export interface PaidSlice {
   readonly amount: Decimal;
 }
 
-/** The whole counter: what balances cover, and the rest at the price of the customer. */
+/** The whole counter: the stretches that balances cover, and the rest at the customer's price. */
 export function paidBands(list: PriceBands, coverings: readonly Covering[]): PaidBand[] {
   const bands: PaidBand[] = [];
   let from: Decimal | null = null;

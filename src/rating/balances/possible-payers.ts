@@ -1,6 +1,6 @@
 /**
- * Which balances can pay for usage with some group values. Shares of seats are found by the value that they are for,
- * so that a line key does not look at the shares of all other seats. Pure.
+ * Which balances can pay for usage with given group values. Shares of seats are indexed by the value of their seat, so
+ * a line key does not scan the shares of all other seats. Pure.
  */
 import { ownValue } from '../../core/own-value.ts';
 import { perObject } from '../../core/per-object.ts';
@@ -8,7 +8,7 @@ import type { GroupValues } from '../quantities/group-values.ts';
 import type { Bucket } from './buckets.ts';
 
 interface Indexed {
-  /** Its place in the burn-down order. */
+  /** The place in the burn-down order. */
   readonly place: number;
   readonly bucket: Bucket;
 }
@@ -20,14 +20,14 @@ interface Values {
 
 interface BucketIndex {
   readonly shared: readonly Indexed[];
-  /** Shares by the value of each group key that they are for. */
+  /** Shares by group key, then by value. */
   readonly byGroupKey: ReadonlyMap<string, ReadonlyMap<string, readonly Indexed[]>>;
 }
 
 /** Invoices ask for the same list once for each line key. */
 const indexFor = perObject(indexOf);
 
-/** In the order of `buckets`, which do not change. */
+/** The payers in the order of `buckets`, which must not change. */
 export function possiblePayers(
   buckets: readonly Bucket[],
   { pricingGroupValues, presentationGroupValues }: Values,

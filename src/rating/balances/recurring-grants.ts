@@ -24,8 +24,8 @@ import { isSeatAdjustment, seatAdjustmentId } from './seat-adjustments.ts';
 import type { SeatGrant } from './seat-shares.ts';
 
 /**
- * The children of the wanted periods, ascending. `subscriptions` are those of the contract. None for a term whose
- * quantities are not known (`quantitiesOf`).
+ * The children of the wanted periods, ascending. `subscriptions` are those of the contract. Empty if the quantities of
+ * the term are unknown (`quantitiesOf`).
  */
 export function recurringGrants(
   term: RecurringCommit,
@@ -40,7 +40,7 @@ export function recurringGrants(
   );
 }
 
-/** The child for the period that starts at `start`; null if there is no such period any more. */
+/** The child for the period that starts at `start`; null if there is no longer such a period. */
 export function recurringGrantAt(
   term: RecurringCommit,
   contract: Contract,
@@ -51,7 +51,7 @@ export function recurringGrantAt(
   return child === undefined || grantStart(child) !== start ? null : child;
 }
 
-/** Wants only the period that starts at `start`, if there is one. */
+/** Selects only the period that starts at `start`, if there is one. */
 function periodAt(term: RecurringCommit, start: Instant): WantedPeriods {
   const before = start - 1;
   return { at: before, after: start === term.startingAt ? null : before };
@@ -128,7 +128,7 @@ function grantOf(source: GrantSource): Commit {
 
 /**
  * The amount of the period, and one more segment for each increase of the quantity during it. Usage before an increase
- * cannot draw on what it adds.
+ * cannot draw on the added amount.
  */
 function segmentsOf(id: string, { term, contract, period, quantities }: GrantSource): AccessSegment[] {
   const naturalEnd = endOfPeriods(term, contract, period.whole, term.commitDurationPeriods);
@@ -144,7 +144,7 @@ function segmentsOf(id: string, { term, contract, period, quantities }: GrantSou
   );
 }
 
-/** The quantity that one segment is granted for. */
+/** The quantity that one segment grants. */
 interface QuantityGrant {
   readonly segmentId: string;
   readonly startingAt: Instant;
@@ -179,7 +179,7 @@ function increaseShare(startingAt: Instant, { term, contract, period }: GrantSou
     : null;
 }
 
-/** Individual seats are granted the same each: their shares are rounded, not the sum of them. */
+/** Individual seats are granted the same amount each: shares are rounded, not their sum. */
 function grantedAmount(term: RecurringCommit, quantity: Decimal, share: Share | null): Decimal {
   const { accessAmount, accessRounding, subscription } = term;
   const granted = (amount: Decimal) => (share === null ? amount : prorated(amount, share, accessRounding));
@@ -189,9 +189,9 @@ function grantedAmount(term: RecurringCommit, quantity: Decimal, share: Share | 
 }
 
 /**
- * The amount that each seat is granted by the segments of a child, by segment. A segment of an increase that a change
- * of the past no longer needs stays, with the share that it was granted for. `former` are the unit prices that the term
- * had before it was changed, in the order of the changes: earlier grants are divided as they were.
+ * The amount that each seat is granted by the segments of a child, by segment. A segment of an increase that a later
+ * correction removed stays, with the share that it was granted for. `former`: the earlier unit prices of the
+ * term, in the order of the changes; earlier grants are divided at their original price.
  */
 export function seatGrantsOf(
   child: Commit,
@@ -235,7 +235,10 @@ function unitPricesAt(
   return [own, accessAmount.unitPrice, ...former.map(({ unitPrice }) => unitPrice).toReversed()];
 }
 
-/** The first that divides the segment among so many seats, or else among a whole number of them, or else the first. */
+/**
+ * The first unit price that divides the segment among exactly `seats` seats, or else among a whole number of them, or
+ * else the first.
+ */
 function grantedEach({ amount }: AccessSegment, seats: number, all: readonly Decimal[]): Decimal {
   const positive = all.filter((each) => each.gt(ZERO));
   return (

@@ -23,9 +23,9 @@ export interface RolloverSource {
 }
 
 /**
- * The commit of the newer contract for `source`; null if nothing rolls over and nothing has rolled over before.
- * `earlier` is the commit from an earlier computation. Only its amounts change: a segment that no longer rolls
- * over gets amount 0. An archived `earlier` does not change.
+ * The commit of the newer contract for `source`; null if nothing rolls over now and nothing did before. `earlier` is
+ * the commit from an earlier computation. Only its amounts change: a segment that no longer rolls over gets amount 0.
+ * An archived `earlier` does not change.
  */
 export function rolledOver(source: RolloverSource, renewal: Renewal, earlier: Commit | null): Commit | null {
   if (earlier !== null && earlier.archivedAt !== null) return earlier;
@@ -54,9 +54,9 @@ function rolledAmount(granted: Decimal, fraction: Decimal, left: Decimal): Decim
 }
 
 /**
- * True for segments that are open at the renewal or would open later. A segment that rolled over before was
- * cut at the renewal by that. Segments that closed before the renewal have expired. A recurring term that ends at the
- * renewal grants nothing after it, also if a child exists ahead.
+ * True for segments that are open at the renewal or would open later. A segment that rolled over before was cut by that
+ * renewal. Segments that closed before the renewal have expired. A recurring term that ends at the renewal grants
+ * nothing after it, even if a child was created ahead.
  */
 function takesPart(
   segment: AccessSegment,
@@ -71,7 +71,7 @@ function takesPart(
   return isOpen && !hasEnded && !wasArchived && !isWithheld;
 }
 
-/** Lasts as long as the newer contract; if that has no end, as long as the source. */
+/** Lasts as long as the newer contract, or as long as the source if that contract has no end. */
 function opened(id: string, source: AccessSegment, amount: Decimal, renewal: Renewal): AccessSegment {
   const { startingAt, endingBefore } = renewal;
   const length = source.endingBefore - source.startingAt;
@@ -103,8 +103,8 @@ function heirOf(
 }
 
 /**
- * The commit of the newer contract with the amounts that have arrived: less than its segments say if usage took more of
- * the source. `ledger` is that of the source when the renewal starts or later.
+ * The commit of the newer contract with the amounts that have arrived: less than its segments state if usage took more
+ * of the source. `ledger` is the ledger of the source at the start of the renewal or later.
  */
 export function withArrivedAmounts(heir: Commit, ledger: readonly LedgerEntry[]): Commit {
   const left = ledger.filter(
@@ -124,8 +124,8 @@ export function withArrivedAmounts(heir: Commit, ledger: readonly LedgerEntry[])
 }
 
 /**
- * The amounts that a renewal may take from `source`, itself a rollover, with the amounts that have arrived in it: no
- * more than its fraction of them.
+ * The amounts that a renewal may take from `source`, itself a rollover: no more than the fraction of the amounts that
+ * have arrived in it.
  */
 export function limitedByArrival(source: Commit, rolled: readonly RolledAmount[]): RolledAmount[] {
   const arrived = new Map(source.accessSchedule.segments.map((one) => [one.id, one.amount]));

@@ -7,7 +7,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** One at most for an instant. */
+/** At most one adjustment for an instant. */
 export function seatAdjustmentId(childId: string, at: Instant): string {
   return derivedId('seat adjustment', childId, String(at));
 }

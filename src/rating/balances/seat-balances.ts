@@ -17,7 +17,7 @@ export interface ShareBalance {
   readonly ledger: readonly LedgerEntry[];
 }
 
-/** The share follows the rules of its commit, as a segment with the amount and the movements of the seat alone. */
+/** The share follows the rules of its commit, like a segment with the amount and the movements of the seat alone. */
 export function shareBalances(commit: Commit, facts: LedgerFacts): (share: SeatShare) => ShareBalance {
   const deductions = groupBy(facts.deductions, ({ seatId }) => seatId ?? null);
   const manualEntries = groupBy(facts.manualEntries, ({ seatId }) => seatId ?? null);

@@ -1,10 +1,10 @@
 /**
- * The shares of seats in commits and credits that are allocated to seats one by one (docs/explanation/subscriptions.md,
+ * The shares of seats in commits and credits that are allocated to individual seats (docs/explanation/subscriptions.md,
  * "Credits for seats"). Pure.
  *
- * Each segment grants so many seats the same amount. A seat takes one of these shares when it is assigned, the oldest
- * that is free, and keeps it as long as the segment is open: a seat that is removed leaves its share to nobody, and
- * finds it again when it is added again. So no more is shared out than the segment grants.
+ * Each segment grants a number of seats the same amount. A seat takes the oldest free share when it is assigned, and
+ * keeps it while the segment is open: a removed seat's share stays unused, and is its share again when the seat is
+ * added again. So no more is allocated than the segment grants.
  */
 import { type Decimal, decimal, quotientDown, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';
@@ -16,7 +16,7 @@ import { seatAssignments } from '../quantities/seat-assignments.ts';
 
 /** The share of one seat in a commit or credit. */
 export interface SeatShare {
-  /** Names it where other balances have the id of their segment. */
+  /** Used in place of the segment id of other balances. */
   readonly id: string;
   readonly seatId: string;
   readonly segment: AccessSegment;
@@ -31,14 +31,14 @@ export interface SeatGrant {
   readonly each: Decimal;
 }
 
-/** One at most for a seat of a commit or credit, whatever its segments are. */
+/** At most one share for a seat of a commit or credit, whatever its segments are. */
 export function seatShareId(childId: string, seatId: string): string {
   return derivedId('share of a seat', childId, seatId);
 }
 
 /**
- * How many seats the segment grants a share. `granted` is the number by the current terms; an amount that is no
- * multiple of its share, as after an edit, is divided by its number of seats.
+ * The number of seats that share the segment, and the amount of each. `granted` is the number by the current terms; an
+ * amount that is not a multiple of its share, as after an edit, is divided by its number of seats.
  */
 function seatGrant({ amount }: AccessSegment, granted: SeatGrant | undefined): SeatGrant {
   const { seats = 0, each = ZERO } = granted ?? {};
@@ -49,7 +49,7 @@ function seatGrant({ amount }: AccessSegment, granted: SeatGrant | undefined): S
   return seats === 0 ? { seats, each: ZERO } : { seats, each: quotientDown(amount, decimal(String(seats))) };
 }
 
-/** `granted`: by segment. In the order in which seats took their shares. */
+/** Shares in the order in which seats took them. `granted`: by segment. */
 export function seatShares(
   { id, accessSchedule: { segments } }: Commit,
   subscription: Subscription,
@@ -70,13 +70,13 @@ export function seatShares(
   return [...shares.values()];
 }
 
-/** A share that no seat has. */
+/** An unassigned share. */
 interface Place {
   readonly segment: AccessSegment;
   readonly each: Decimal;
 }
 
-/** Gives the oldest free share at an instant; instants ascend. Null where all are taken. */
+/** Allocates the oldest free share at an instant; instants ascend. Null if all are allocated. */
 function placesOf(
   segments: readonly AccessSegment[],
   granted: ReadonlyMap<string, SeatGrant>,

@@ -4,16 +4,16 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, ManualEntry, RolledAmount } from '../../core/terms/ledger.ts';
 
 interface Movements {
-  /** Amounts that voided invoices took count as given back. */
+  /** Amounts taken by voided invoices count as given back. */
   readonly deductions: readonly Pick<BalanceDeduction, 'amount' | 'creditedAt'>[];
   readonly manualEntries: readonly Pick<ManualEntry, 'amount'>[];
-  /** The most that a renewal takes. */
+  /** The maximum that a renewal takes. */
   readonly rolledOver: readonly Pick<RolledAmount, 'amount'>[];
 }
 
 /**
- * The rest of the commitment after all invoices, manual entries and a renewal, in the unit of the access
- * schedule. Never negative.
+ * The rest of the commitment after all invoices, manual entries and a renewal, in the unit of the access schedule.
+ * Never negative.
  */
 export function shortfallOf(
   { accessSchedule }: Pick<Commit, 'accessSchedule'>,

@@ -1,9 +1,9 @@
 /**
- * Charges composite products hour by hour, in the order in which they follow from one another.
+ * Computes the charges of composite products hour by hour, in the order of their dependencies.
  *
- * The base of a composite is a counter, like the quantity of usage: the cumulative amount of what it counts, one
- * counter per pricing unit. Its charge in an hour is the walk through its percentages from the counter at the
- * hour's start to the counter at its end, so hours add up to lines.
+ * The base of a composite is a counter, like the quantity of usage: the cumulative amount of the charges it counts, one
+ * counter per pricing unit. Its charge in an hour is the walk through its percentages from the counter at the hour's
+ * start to the counter at its end, so hours add up to lines.
  */
 import type { CompositeProduct } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -19,11 +19,11 @@ import { type PercentageSpan, percentageAt } from './percentage-spans.ts';
 /** A composite to charge. */
 export interface ChargedComposite {
   readonly product: CompositeProduct;
-  /** Over the whole time that is counted. */
+  /** Spans of the whole counted time. */
   readonly spans: readonly PercentageSpan[];
-  /** Where its minimum is due: one window for each invoice on which it is charged, ascending. */
+  /** When its minimum is due: one window for each invoice on which it is charged, ascending. */
   readonly minimumsDue: readonly MinimumDue[];
-  /** The terms over an interval of what a balance pays for. */
+  /** The terms in an interval for charges that a balance pays. */
   readonly termsFor: (payer: PayerTerms, within: Interval) => readonly TermsSpan[];
 }
 
@@ -33,14 +33,12 @@ export interface MinimumDue {
   readonly window: Interval;
 }
 
-/**
- * The amount that the minimum adds to the percentages, in the currency. Negative where it takes back an earlier one.
- */
+/** The amount that the minimum adds to the percentages, in the currency. Negative if it reverses an earlier one. */
 interface MinimumCharge extends MinimumDue {
   readonly amount: Decimal;
 }
 
-/** The usage that a composite counted, and its charges besides its percentages. */
+/** The counted usage of a composite, and its charges besides its percentages. */
 export interface CompositeCharge {
   /** The cumulative base by pricing unit. */
   readonly bases: ReadonlyMap<string, readonly UsageStep[]>;
@@ -50,7 +48,7 @@ export interface CompositeCharge {
 interface ChargingInput {
   readonly composites: readonly ChargedComposite[];
   readonly stretches: readonly CountingStretch[];
-  /** With every window in which a minimum is due. Charges of composites are added to it. */
+  /** Includes every window in which a minimum is due. Charges of composites are added. */
   readonly hours: readonly HourlySpend[];
   readonly fiatCreditTypeId: string;
   /** The value of one unit of a pricing unit in the currency. */
@@ -68,7 +66,7 @@ interface Running extends ChargedComposite {
   readonly minimums: MinimumCharge[];
   /** Percentages so far, in the currency. */
   charged: Decimal;
-  /** Whether anything that was counted had a charge. */
+  /** Whether any counted product had a charge. */
   hasCounted: boolean;
 }
 
@@ -96,7 +94,7 @@ function chargeOf({ counters, minimums }: Running): CompositeCharge {
   return { bases: new Map([...counters].map(([unit, { steps }]) => [unit, steps])), minimums };
 }
 
-/** Moves the counters by what was spent in the hour. */
+/** Advances the counters by the spend of the hour. */
 function percentagesOf(
   one: Running,
   counting: CountingComposite,
@@ -119,7 +117,7 @@ function percentagesOf(
   return charges;
 }
 
-/** The change of the base by pricing unit, where there is one. */
+/** The change of the base by pricing unit. */
 function countedBy(
   one: Running,
   { parts, excludesFreeUsage }: CountingComposite,
@@ -135,7 +133,7 @@ function countedBy(
 }
 
 /**
- * Raises the charge of the billing period so far to the minimum of the present rate. Amounts that an earlier invoice of
+ * Raises the charge of the billing period so far to the minimum of the current rate. Amounts that an earlier invoice of
  * the period charged for a minimum count towards it.
  */
 function minimumOf(
@@ -153,7 +151,7 @@ function minimumOf(
   return [{ productId: one.product.id, creditTypeId: fiatCreditTypeId, amount, isFree: false }];
 }
 
-/** A composite that leaves out free usage has no minimum where nothing else was used. */
+/** A composite that excludes free usage has no minimum if nothing else was used. */
 function shortfall(
   { charged, hasCounted }: Running,
   { rate: { minimum } }: PercentageSpan,

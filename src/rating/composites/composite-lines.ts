@@ -1,4 +1,4 @@
-/** Makes the invoice lines of a composite product from its base and its minimums. */
+/** Creates the invoice lines of a composite product from its base and its minimums. */
 import { ONE } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
@@ -21,15 +21,15 @@ import type { ProductSpend } from './spend-collector.ts';
 
 /** The charges of one invoice for usage, hour by hour. */
 export interface BilledSpend {
-  /** The interval that it bills. */
+  /** The interval that the invoice bills. */
   readonly interval: Interval;
-  /** Of the hours. */
+  /** The boundaries of the hours. */
   readonly boundaries: readonly Instant[];
   readonly spends: readonly ProductSpend[];
 }
 
 export interface BilledLines extends BilledSpend {
-  /** Its usage lines in its order, then the charges of subscriptions on it. */
+  /** The usage lines of the invoice in its order, then the charges of subscriptions on it. */
   readonly lines: readonly Pick<UsageLine, 'productId' | 'creditTypeId'>[];
 }
 
@@ -41,7 +41,7 @@ export interface LinesContext {
   readonly coverage: Coverage;
 }
 
-/** The lines of one composite, by start, pricing unit and tier; its minimum is last. */
+/** The lines of one composite, by start, pricing unit and tier; the minimum is last. */
 export function compositeLines(
   one: ChargedComposite,
   charge: CompositeCharge,
@@ -73,7 +73,7 @@ export function compositeClaims(
         key: charged.key,
         priced,
         segments: [charged],
-        // The part that fills up a minimum costs the same for every payer. A percentage has the unit of its base.
+        // The part that fills up a minimum has the same price for every payer. A percentage has the unit of its base.
         termsFor:
           charged.type === 'minimum'
             ? null
@@ -96,14 +96,14 @@ interface CompositeSegment extends ChargedSegment {
   readonly span: PercentageSpan;
 }
 
-/** In the order of the lines. */
+/** Segments in the order of the lines. */
 function chargesOf(
   one: ChargedComposite,
   { bases, minimums }: CompositeCharge,
   context: LinesContext,
 ): CompositeSegment[] {
   const { billed, fiatCreditTypeId } = context;
-  // In the order of the invoice. Only a minimum can be in a unit without lines.
+  // Units in the order of the invoice. Only a minimum can be in a unit without lines.
   const units = new Set([...billed.lines.map(({ creditTypeId }) => creditTypeId), ...bases.keys()]);
   const percentages = spansOf(one, context).flatMap((span) =>
     [...units].map((unit) => {
@@ -143,8 +143,8 @@ function counterOf(steps: readonly UsageStep[], { interval }: BilledLines): Coun
 }
 
 /**
- * A composite without charges has one zero line in its last span, in the unit of the first line that it counts;
- * none if there is no such line, or if it leaves out what is free.
+ * A composite without charges has one zero line in its last span, in the unit of the first line that it counts; none if
+ * there is no such line, or if it excludes free usage.
  */
 function zeroLines(
   one: ChargedComposite,

@@ -1,5 +1,5 @@
 /**
- * Which products a composite product counts, and in which order composites follow from one another
+ * Which products a composite product counts, and the order of dependency between composites
  * (docs/explanation/rating.md, "Composite products"). Pure.
  */
 import type { CompositeProduct, CompositeTerms, Product } from '../../core/catalogue.ts';
@@ -25,15 +25,15 @@ export function countsProduct(
   );
 }
 
-/** A composite with what it counts in a stretch of time. */
+/** A composite with the products that it counts in a stretch of time. */
 export interface CountingComposite {
   readonly compositeId: string;
   readonly excludesFreeUsage: boolean;
-  /** Ids of the products that it counts. */
+  /** Ids of the counted products. */
   readonly parts: ReadonlySet<string>;
 }
 
-/** A stretch of time in which no composite changes what it counts. */
+/** A stretch of time in which no composite changes the products that it counts. */
 export interface CountingStretch {
   readonly start: Instant;
   /** Every composite follows those that it counts. */

@@ -1,4 +1,4 @@
-/** The charges of an invoice hour by hour: what composite products are percentages of. */
+/** The charges of an invoice hour by hour: the base of composite products. */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Interval } from '../../core/time.ts';
 import type { ProductSpend } from './spend-collector.ts';
@@ -19,7 +19,7 @@ export interface HourlySpend {
 
 /**
  * One entry for each of `windows`, and for each window with a charge, ascending. `invoices` are the charges of the
- * invoices of the billing period: a product is free on each by itself.
+ * invoices of the billing period; whether a product is free is decided on each separately.
  */
 export function hourlySpend(
   invoices: readonly (readonly ProductSpend[])[],

@@ -1,6 +1,6 @@
 /**
- * The percentage of a composite product over time: the rate after overrides, where the product is entitled.
- * Spans are cut where the rate changes, and where a new version of the product counts something else.
+ * The percentage of a composite product over time: the rate after overrides, while the product is entitled. Spans are
+ * cut when the rate changes, and when a new version of the product counts other products.
  */
 import type {
   CompositeProduct,
@@ -29,7 +29,7 @@ export interface PercentageSpan {
 }
 
 /**
- * The spans of `interval`, ascending. There is none where the composite has no rate or is not entitled. `overrides` are
+ * The spans of `interval`, ascending. There is none while the composite has no rate or is not entitled. `overrides` are
  * `percentageOverrides`.
  */
 export function percentageSpans(
@@ -74,12 +74,12 @@ export function percentageAt(spans: readonly PercentageSpan[], at: Instant): Per
 }
 
 /**
- * The overrides of a contract for its percentages. A percentage takes the unit of what it is a percentage of, so a unit
- * in an override must not cut a span.
+ * The overrides of a contract for its percentages. A percentage has the unit of its base, so a unit in an override must
+ * not cut a span.
  */
 export function percentageOverrides(contract: ContractOverrides): OverrideIndex {
   const withUnit = ({ overwriteRate }: Override) => (overwriteRate?.creditTypeId ?? null) !== null;
-  // Their index is known already.
+  // The index of unchanged overrides exists already.
   if (!contract.overrides.some(withUnit)) return indexOverrides(contract);
   const overrides = contract.overrides.map((one) =>
     one.overwriteRate === null
@@ -89,7 +89,7 @@ export function percentageOverrides(contract: ContractOverrides): OverrideIndex 
   return indexOverrides({ ...contract, overrides });
 }
 
-/** The interval cut where another version counts something else. */
+/** The interval, cut where another version counts other products. */
 function settingsSpans(versions: readonly CompositeVersion[], within: Interval): Interval[] {
   const spans: { interval: Interval; settings: string }[] = [];
   for (const [index, version] of versions.entries()) {

@@ -43,7 +43,7 @@ interface CompositesInput {
 
 /** The charges of composites. */
 export interface RatedComposites {
-  /** The lines of all composites, product by product; inside a product by start, pricing unit and tier. */
+  /** The lines of all composites, product by product; within a product by start, pricing unit and tier. */
   lines(coverage: Coverage): UsageLine[];
   /** The parts that the balances may pay for. */
   claims(buckets: readonly Bucket[]): ClaimedSegment[];

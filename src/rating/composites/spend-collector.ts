@@ -1,12 +1,12 @@
 /**
- * Adds up what each product charges in each hour. Lines may come in any parts, so that an invoice with more lines than
- * memory has room for can be rated in slices.
+ * Sums the charges of each product in each hour. Lines may be added in parts, so that an invoice whose lines do not fit
+ * into memory can be rated in slices.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Interval } from '../../core/time.ts';
 import type { UsageLine } from '../lines/types.ts';
 
-/** A line as far as composites count it: of a usage product, or a charge of a subscription. */
+/** The fields of a line that composites count: a line of a usage product, or a charge of a subscription. */
 export type SpentLine = Pick<UsageLine, 'productId' | 'creditTypeId' | 'total' | 'windows'>;
 
 /** The charges of one product in one pricing unit. */
@@ -14,14 +14,14 @@ export interface ProductSpend {
   readonly productId: string;
   readonly creditTypeId: string;
   readonly total: Decimal;
-  /** In no order; the totals add up to `total`. */
+  /** In no particular order; the totals add up to `total`. */
   readonly windows: readonly { readonly window: Interval; readonly total: Decimal }[];
 }
 
 export interface SpendCollector {
   /** Lines with hourly windows. */
   add(lines: readonly SpentLine[]): void;
-  /** Of the products that `counts` names. */
+  /** The spend of the products that `counts` accepts. */
   spends(counts: (productId: string) => boolean): ProductSpend[];
 }
 

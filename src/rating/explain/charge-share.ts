@@ -1,8 +1,8 @@
 /**
  * Which units of a charge of a subscription each payer pays for. Pure.
  *
- * The lines of the charge are all that it needs: they say what each payer pays a unit in each tier. A payer without a
- * line in a tier pays for nothing in it, so its price there does not matter.
+ * The lines of the charge are sufficient: they state the unit price of each payer in each tier. A payer without a line
+ * in a tier pays for nothing in it, so its price there does not matter.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import type { LinePayer, SubscriptionInvoiceLine } from '../../core/invoice.ts';
@@ -17,16 +17,16 @@ import { firstUnit } from './first-unit.ts';
 type CoveredLine = SubscriptionInvoiceLine & { readonly payer: LinePayer };
 
 interface SharedCharge {
-  /** The lines of the charge, without those that take back what balances pay. */
+  /** The lines of the charge, without applied lines. */
   readonly own: readonly SubscriptionInvoiceLine[];
   /** The recomputed price of a unit of `line`. */
   readonly unitPrice: Decimal;
   readonly payer: ExplainedShare['payer'];
-  /** In burn-down order. */
+  /** Balances in burn-down order. */
   readonly balances: readonly Bucket[];
 }
 
-/** The quantity of `line` in units of the subscription. Null where its lines do not state it (first-unit.ts). */
+/** The quantity of `line` in units of the subscription. Null if its lines do not state it (first-unit.ts). */
 export function chargeShare(
   line: SubscriptionInvoiceLine,
   { own, unitPrice, payer, balances }: SharedCharge,
@@ -58,7 +58,7 @@ export function chargeShare(
   };
 }
 
-/** The prices of one payer. Tiers in which it has no line cost nothing here. */
+/** The prices of one payer. Tiers in which it has no line have price 0 here. */
 function bandsOfLines(lines: readonly SubscriptionInvoiceLine[]): PriceBands {
   const bands: PriceBand[] = [];
   let end: Decimal | null = ZERO;
@@ -81,7 +81,7 @@ function bandOf(level: number, startingAt: Decimal, end: Decimal | null, price: 
   return { level, startingAt, end, size: end?.minus(startingAt) ?? null, price, isTier: true };
 }
 
-/** Each once, in the order of their segments. */
+/** Distinct buckets in the order of their segments. */
 function bucketsOf(
   paid: readonly CoveredLine[],
   balances: readonly Bucket[],

@@ -1,4 +1,4 @@
-/** The terms that the price of a charge of a subscription comes from (docs/explanation/subscriptions.md). Pure. */
+/** The terms that set the price of a charge of a subscription (docs/explanation/subscriptions.md). Pure. */
 import type { SubscriptionInvoiceLine } from '../../core/invoice.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
@@ -17,24 +17,24 @@ import { explainPrice } from './explain-price.ts';
 import type { ExplainedPrice } from './explanation.ts';
 
 export interface ChargeTerms {
-  /** The billing period, by which parts are prorated. */
+  /** The whole billing period, the basis of proration. */
   readonly whole: Interval;
   readonly rounding: Subscription['prorationRounding'];
-  /** Where the quantity changes in the period up to the end of the charge. Null: not known at that time. */
+  /** When the quantity changes in the period up to the end of the charge. Null if unknown. */
   readonly steps: readonly QuantityStep[] | null;
-  /** Whether they are those that the invoice was computed from. */
+  /** Whether the steps are those that the invoice was computed from. */
   readonly areKept: boolean;
-  /** Prices of a whole period, for what the customer pays or `payer` pays for. Null: none. */
+  /** Prices of a whole period, for units paid by the customer or by `payer`. Null: none. */
   pricesFor(payer: PayerTerms | null): WholePrices | null;
 }
 
 export interface WholePrices {
   readonly bands: PriceBands;
-  /** Of the tier of that level. */
+  /** Explains the price of the tier with this level. */
   explain(level: number | null): ExplainedPrice;
 }
 
-/** Null for a charge whose terms are not known. */
+/** Null for a charge whose terms are unknown. */
 export type ChargeTermsOf = (line: SubscriptionInvoiceLine) => ChargeTerms | null;
 
 export interface ChargeTermsInput extends Pick<PricedProducts, 'fiatCreditTypeId' | 'products'> {
@@ -44,7 +44,7 @@ export interface ChargeTermsInput extends Pick<PricedProducts, 'fiatCreditTypeId
   readonly overrides: ContractOverrides;
   /** Whether the subscriptions are as they were when the invoice was computed. */
   readonly hasQuantities: boolean;
-  /** Whether the prices are, too. */
+  /** Whether the prices are as they were, too. */
   readonly areKept: boolean;
 }
 

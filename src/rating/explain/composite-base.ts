@@ -1,6 +1,6 @@
 /**
  * The base of COMPOSITE products: the hours of the lines of an invoice as it would be without balances. Pure. Prices
- * and payers are not looked at (`explain-composite.ts`).
+ * and payers are not considered here (`explain-composite.ts`).
  */
 import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -31,20 +31,20 @@ export interface CompositeBaseInput {
   readonly lines: readonly InvoiceLine[];
   /** How many lines of a consolidated invoice are before those of this invoice. */
   readonly before: number;
-  /** The invoice as it would be without balances, which is what composites count. */
+  /** The invoice as it would be without balances: the base of composites. */
   readonly base: UnpaidInvoice;
 }
 
 interface UnpaidInvoice {
   readonly lines: readonly InvoiceLine[];
-  /** Of all lines. */
+  /** Hours of all lines. */
   readonly hours: readonly LineWindow[];
 }
 
 export interface CompositeBase {
   /** The base of one line of the composite, with the amounts by counted line. */
   explain(composite: CompositeOnCard, line: UsageInvoiceLine): ExplainedBase;
-  /** The same hour by hour, cumulative. */
+  /** The base hour by hour, cumulative. */
   steps(composite: CompositeOnCard, line: UsageInvoiceLine): UsageStep[];
 }
 
@@ -116,7 +116,7 @@ function baseSteps({ product }: CompositeOnCard, line: UsageInvoiceLine, context
     });
 }
 
-/** The part of a line that the composite counts in a stretch of time; null where it counts none of it. */
+/** The part of a line that the composite counts in a stretch of time; null if it counts none of it. */
 function countedAmount(
   compositeId: string,
   line: InvoiceLine,
@@ -153,7 +153,7 @@ function inUnitOf({ creditTypeId }: UsageInvoiceLine, { base }: Context): [numbe
   );
 }
 
-/** Where lines without balances are on the invoice: at the first line of their key in their time. */
+/** The positions on the invoice of the lines without balances: the first line of their key in their time. */
 function positionsOf(base: readonly InvoiceLine[], lines: readonly InvoiceLine[]): number[] {
   const keyOf = (line: InvoiceLine) => {
     if (isSubscriptionLine(line)) return `${line.type} ${line.scheduleItemId}`;

@@ -1,7 +1,4 @@
-/**
- * Explains the charges of subscriptions, a charge alone: its lines say how many units it has and what each payer pays.
- * Pure.
- */
+/** Explains one charge of a subscription: its lines state its units and the payment of each payer. Pure. */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import {
   type InvoiceLine,
@@ -34,7 +31,7 @@ interface ChargeExplainers {
   readonly balances: readonly OfferedBalance[];
 }
 
-/** Null for a charge whose lines do not say where its units begin. */
+/** Null for a charge whose lines do not state where its units begin. */
 export function explainCharge(
   line: SubscriptionInvoiceLine,
   lines: readonly InvoiceLine[],
@@ -77,7 +74,7 @@ export function explainCharge(
   };
 }
 
-/** Of the line. Terms that have changed since an invoice was issued do not give it: then the line alone says it. */
+/** The price of the line. If terms have changed since the invoice was issued, the line itself states the price. */
 function explainedPrice(line: SubscriptionInvoiceLine, terms: ChargeTerms | null, payer: Bucket | null) {
   const onLine = { whole: null, partOf: null, unit: line.unitPrice, bands: null, steps: [] };
   const prices = terms === null || (line.payer !== null && payer === null) ? null : terms.pricesFor(payer);
@@ -110,7 +107,7 @@ function priceByTerms(line: SubscriptionInvoiceLine, terms: ChargeTerms, prices:
   };
 }
 
-/** The units of the line: those of the charge that lie in its tier. */
+/** The units of the line: the units of the charge in its tier. */
 function unitsOf(
   line: SubscriptionInvoiceLine,
   own: readonly SubscriptionInvoiceLine[],

@@ -49,7 +49,7 @@ export interface CompositeExplanationInput extends CompositeBaseInput {
   readonly fiatCreditTypeId: string;
   /** The value of one custom unit in the currency. */
   readonly worths: ReadonlyMap<string, Decimal>;
-  /** The balances that it found, in burn-down order. */
+  /** The balances offered to the invoice, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 
@@ -60,7 +60,7 @@ interface Context extends CompositeExplanationInput {
   readonly paidOf: ReadonlyMap<string, SharedCounter['paid']>;
 }
 
-/** Null for a line that the terms do not give. */
+/** Null for a line that the terms do not produce. */
 export type CompositeExplainer = (line: UsageInvoiceLine) => CompositeExplanation | MinimumExplanation | null;
 
 export function createCompositeExplainer(input: CompositeExplanationInput): CompositeExplainer {
@@ -140,7 +140,7 @@ function explainPercentage(
   };
 }
 
-/** The percentage of a span, or that of a balance where it first pays. */
+/** The percentage of a span, or the payer's percentage at the time of its first payment. */
 function compositePrice(
   { product, rates }: CompositeOnCard,
   line: UsageInvoiceLine,
@@ -171,7 +171,7 @@ function compositePrice(
 interface CompositeCounter {
   readonly segment: CounterSegment;
   readonly bands: PriceBands;
-  /** Null: it costs the same, whoever pays. */
+  /** Null: the price does not depend on the payer. */
   readonly bandsOf: ((terms: LineTerms) => PriceBands) | null;
 }
 
@@ -213,7 +213,7 @@ function explainMinimum(
   const span = percentageSpans(composite, index, fiatCreditTypeId, period).at(-1);
   // Charges of an earlier invoice of the billing period count too, and are not on this one.
   const isWhole = period.countedFrom === period.start;
-  // It may also have charged a minimum that the present rate does not have.
+  // It may also have charged a minimum that the current rate does not have.
   const minimum = span?.rate.minimum ?? (isWhole ? null : ZERO);
   if (minimum === null) return null;
   const own = base.lines

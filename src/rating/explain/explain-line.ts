@@ -30,7 +30,7 @@ export interface LineExplainers {
   readonly usage: UsageExplainer;
   readonly composite: CompositeExplainer;
   readonly charge: ChargeTermsOf;
-  /** The balances that the invoice found, in burn-down order. */
+  /** The balances offered to the invoice, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** How many lines of a consolidated invoice are before those of this invoice. */
   readonly before: number;
@@ -60,7 +60,7 @@ export function explainLine(
   };
 }
 
-/** An applied line follows the one that it takes back. */
+/** An applied line follows the line that it deducts from. */
 function explainApplied(
   line: InvoiceLine,
   lines: readonly InvoiceLine[],

@@ -1,7 +1,7 @@
 /**
  * Which units of a counter each payer pays for. Pure.
  *
- * It is computed counter by counter: what a balance paid of this counter is known from the lines, and says how far it
+ * It is computed counter by counter: the lines state what a balance paid of this counter, which shows how far it
  * reached among the balances that may pay. The other counters of the invoice are not needed.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
@@ -24,7 +24,7 @@ import type { PriceBands } from '../rates/tiers.ts';
 import type { ExplainedPayer, ExplainedPrice, ExplainedShare } from './explanation.ts';
 import { payerSteps, priceStep, shareStep, shareTotalStep } from './formula.ts';
 
-/** A line as far as it says who pays what. */
+/** The fields of a line that identify the payer and the amount. */
 type PayableLine = Pick<UsageInvoiceLine, 'payer' | 'total'> & Partial<GroupedLine>;
 
 type GroupedLine = Pick<UsageInvoiceLine, 'pricingGroupValues' | 'presentationGroupValues'>;
@@ -36,24 +36,24 @@ export function isPaidByBalance<Line extends InvoiceLine>(line: Line): line is P
   return 'payer' in line && line.payer !== null && !isAppliedLine(line);
 }
 
-/** A stretch of time of a counter that is one line for each payer and tier. */
+/** A stretch of time of a counter with one line for each payer and tier. */
 export interface SharedCounter {
   readonly from: Decimal;
   readonly to: Decimal;
-  /** The prices of the customer. */
+  /** The customer's prices. */
   readonly list: PriceBands;
-  /** In this time. */
+  /** Claims in this time. */
   readonly claims: readonly Claim[];
   /** The covered lines of this time. */
   readonly paid: readonly PaidLine<Pick<UsageInvoiceLine, 'interval' | 'total'>>[];
 }
 
-/** The part of the counter that a line charges; `payer` null is the customer, `level` that of the tier. */
+/** The part of the counter that a line charges. `payer` null: the customer. `level`: the tier. */
 export function shareOf(counter: SharedCounter, payer: ExplainedPayer | null, level: number): ExplainedShare {
   return { payer, ...unitsPaidBy(counter, payer?.balance.segmentId ?? null, level) };
 }
 
-/** The same of the balance with this segment; null is the customer. */
+/** The units paid by the balance with this segment; null: by the customer. */
 export function unitsPaidBy(
   { from, to, list, claims, paid }: SharedCounter,
   segmentId: string | null,
@@ -87,7 +87,7 @@ function coveredClaims(claims: readonly Claim[], paid: SharedCounter['paid']): C
   return drawDown(claims, createBalanceBook(booked));
 }
 
-/** The balance of a line with its place in the order. Null where the customer pays, or where it is not known. */
+/** The balance of a line with its place in the order. Null if the customer pays, or if the balance is unknown. */
 export function payerOf(
   line: PayableLine,
   lines: readonly InvoiceLine[],
@@ -110,7 +110,7 @@ export function payerOf(
   };
 }
 
-/** Of a segment that is divided among seats, the share of the line's seat. */
+/** If the segment is divided among seats: the share of the line's seat. */
 function isPaidFrom(
   balance: OfferedBalance,
   line: Pick<PayableLine, 'payer'> & Partial<GroupedLine>,
@@ -125,7 +125,7 @@ export function claimsIn(time: Interval, segments: readonly ClaimedSegment[]): C
   return segments.flatMap(({ claims }) => claims).filter(({ interval }) => contains(time, interval.start));
 }
 
-/** Where the balance first pays for units of the tier: the instant from which its price is. */
+/** When the balance first pays for units of the tier: the instant of its price. */
 export function firstPaidAt(
   { segmentId }: OfferedBalance,
   { claims, paid }: Pick<SharedCounter, 'claims' | 'paid'>,
@@ -136,7 +136,7 @@ export function firstPaidAt(
   )?.claim.interval.start;
 }
 
-/** Whether the card has a commit rate that the balance counts usage at. */
+/** Whether the card has a commit rate that applies to usage paid by the balance. */
 export function usesCommitRate(
   rates: RateBook,
   values: GroupValues,

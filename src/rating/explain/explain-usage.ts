@@ -44,17 +44,17 @@ export interface UsageExplanationInput {
   readonly usageFilters: readonly UsageFilter[];
   readonly overrides: ContractOverrides;
   readonly fiatCreditTypeId: string;
-  /** Of the line keys that are explained; everything else may be missing. */
+  /** Usage of the explained line keys; other usage may be missing. */
   readonly usage: readonly MeteredUsage[];
-  /** How many events match, as series like `usage`. */
+  /** The number of matching events, as series like `usage`. */
   readonly events: readonly MeteredUsage[];
   /** All lines of the invoice. */
   readonly lines: readonly InvoiceLine[];
-  /** The balances that it found, in burn-down order. */
+  /** The balances offered to the invoice, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
 
-/** Null for a line that the terms do not give. */
+/** Null for a line that the terms do not produce. */
 export type UsageExplainer = (line: UsageInvoiceLine) => UsageExplanation | null;
 
 interface Context extends Pick<UsageExplanationInput, 'lines' | 'balances'> {
@@ -93,7 +93,7 @@ export function createUsageExplainer(input: UsageExplanationInput): UsageExplain
     );
     if (segment === undefined || segment.terms === null) return null;
     const eventsOfKey = keyOf(run, line, events);
-    // Where balances pay, a line may be a part of its segment.
+    // If balances pay, a line may be a part of its segment.
     const part = { ...segment, interval: line.interval };
     const explained = explainUsage(part, { run, key, eventsOfKey, countedFrom: period.countedFrom });
     if (explained === null) return null;
@@ -144,7 +144,7 @@ function explainUsage(
   };
 }
 
-/** The value with which a piece of a counter begins: each metric continues from that of the one before. */
+/** The initial value of a piece of a counter: each metric continues from the value of the one before. */
 function valueAtStartOf({ pieces }: LineKey, index: number): Decimal {
   return pieces
     .slice(0, index)
@@ -221,7 +221,7 @@ function sharedCounter(
   };
 }
 
-/** The price at which a balance pays, where it first pays in the time of the line. */
+/** The price at which a balance pays, at the time of its first payment in the line. */
 function payerPrice(
   { line, priced, rates }: PricedLine,
   shared: SharedCounter,

@@ -1,4 +1,4 @@
-/** How an invoice line is computed: everything that a person needs to compute it again by hand. */
+/** How an invoice line is computed: everything a person needs to recompute it by hand. */
 import type { ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
@@ -17,29 +17,29 @@ export interface ExplainedPrice {
   /** The rate that is charged. */
   readonly rate: Rate;
   readonly band: PriceBand;
-  /** Whether a balance counts it at the commit rate of the card, which is then the listed one. */
+  /** Whether a balance pays at the commit rate of the card, which is then the listed rate. */
   readonly isCommitRate: boolean;
 }
 
 /** The balance that pays for a line. */
 export interface ExplainedPayer {
   readonly balance: OfferedBalance;
-  /** In the order of drawdown, from 1. */
+  /** Its place in the order of drawdown, from 1. */
   readonly place: number;
-  /** Of the balances that could pay for something on the invoice. */
+  /** The number of balances that could pay for something on the invoice. */
   readonly placeCount: number;
   readonly before: OfferedBalance | null;
   /** The amount that it pays for other lines of the invoice. */
   readonly takenByOthers: Decimal;
-  /** After the invoice. */
+  /** The amount left after the invoice. */
   readonly left: Decimal;
 }
 
-/** Which units of a counter a line charges, where balances pay for some of them. */
+/** Which units of a counter a line charges, if balances pay for some of them. */
 export interface ExplainedShare {
   /** Null: no balance covers them. */
   readonly payer: ExplainedPayer | null;
-  /** Above `from` up to `to`, ascending. */
+  /** Units above `from` up to `to`, ascending. */
   readonly stretches: readonly { readonly from: Decimal; readonly to: Decimal; readonly amount: Decimal }[];
   readonly quantity: Decimal;
   readonly total: Decimal;
@@ -56,8 +56,8 @@ export interface ExplainedUsage {
   readonly valueAtStart: Decimal;
   readonly valueAtEnd: Decimal;
   /**
-   * Set where the value and the counter continue from another metric, filter, conversion or rounding: since when, and
-   * their values then.
+   * Set if the value and the counter continue from another metric, filter, conversion or rounding: the time of the
+   * change, and their values then.
    */
   readonly continued: { readonly at: Instant; readonly value: Decimal; readonly counter: Decimal } | null;
   /** The counter: the quantity so far in the billing period. */
@@ -67,10 +67,10 @@ export interface ExplainedUsage {
 
 /** A line, or lines of one product, that a composite counts. */
 export interface CountedLine {
-  /** On the invoice, from 0. */
+  /** The position on the invoice, from 0. */
   readonly position: number;
   readonly name: string;
-  /** The part of its total in the time of the composite's line. */
+  /** The part of its total within the time of the composite's line. */
   readonly amount: Decimal;
 }
 
@@ -81,7 +81,7 @@ export interface ExplainedBase {
   readonly includesComposites: boolean;
   readonly excludesFreeUsage: boolean;
   readonly counted: readonly CountedLine[];
-  /** Since the start of the billing period; null where an earlier invoice has a part of it. */
+  /** The base since the start of the billing period; null if an earlier invoice has a part of it. */
   readonly baseAtStart: Decimal | null;
   readonly baseAtEnd: Decimal | null;
 }
@@ -93,11 +93,11 @@ interface Recomputed {
 }
 
 interface Explained {
-  /** Steps as text with the figures. */
+  /** The steps of the calculation as text. */
   readonly formula: readonly string[];
-  /** The result of the figures; null where they are not all known. */
+  /** The result of the figures; null if some are unknown. */
   readonly recomputed: Recomputed | null;
-  /** Set where balances pay for a part of what the line is a part of. */
+  /** Set if balances pay for a part of the counter that contains the line. */
   readonly share: ExplainedShare | null;
 }
 
@@ -132,19 +132,19 @@ interface ScheduledExplanation extends Explained {
 /** A charge of a subscription. */
 export interface ChargeExplanation extends Explained {
   readonly kind: 'subscription';
-  /** Of a whole period; null where its terms are not known any more. */
+  /** The price of a whole period; null if its terms are no longer known. */
   readonly price: ExplainedPrice | null;
-  /** The whole billing period, where the price is that of a part of it. */
+  /** The whole billing period, if the price is for a part of it. */
   readonly partOf: Interval | null;
 }
 
-/** The amount that a balance pays is taken back. */
+/** Deducts the amount that a balance pays. */
 export interface AppliedExplanation extends Explained {
   readonly kind: 'applied';
   readonly covered: CountedLine;
 }
 
-/** `unknown`: what the line comes from is not known any more. */
+/** `unknown`: the source of the line is no longer known. */
 export type LineExplanation =
   | UsageExplanation
   | CompositeExplanation

@@ -1,23 +1,23 @@
-/** Where the units of a charge of a subscription begin in the tiers of those who pay for it. Pure. */
+/** Where the units of a charge of a subscription begin in the tiers of its payers. Pure. */
 import { type Decimal, maximum, minimum, roundDecimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { LineTier, SubscriptionInvoiceLine } from '../../core/invoice.ts';
 
 type Lines = readonly SubscriptionInvoiceLine[];
 
-/** Where the units of a charge begin, and who pays for them. */
+/** Where the units of a charge begin, and their payers. */
 export interface FirstUnit {
-  /** How many units are below those of the charge. */
+  /** The number of units below the first unit of the charge. */
   readonly from: Decimal;
   /** The segments of balances in the order of the units that they pay for. */
   readonly order: readonly string[];
 }
 
 /**
- * Of the charge which `own` are the lines of. `burnDown` are the segments of balances in their order, where that is known.
- * Lines say where their charge begins, but for those that earlier versions issued: for them it is found from the tiers.
- * Where several places give the same amounts, the lowest. Null where no place gives the quantities of the lines, or where
- * balances with different tiers pay in an order that is not known.
+ * The first unit of the charge whose lines are `own`. `burnDown`: the segments of balances in burn-down order, if
+ * known. Lines state where their charge begins, except lines issued by earlier versions: for those it is derived from
+ * the tiers. If several places give the same amounts, the lowest is used. Null if no place gives the quantities of the
+ * lines, or if balances with different tiers pay in an unknown order.
  */
 export function firstUnit(own: Lines, burnDown: readonly string[]): FirstUnit | null {
   const byPayer = groupBy(own, ({ payer }) => payer?.segmentId ?? '');
@@ -58,7 +58,7 @@ interface Place {
   readonly isExact: boolean;
 }
 
-/** Where the units of lines with the same tiers begin. Null without tiers: anywhere. */
+/** Where the units of lines with the same tiers begin. Null without tiers: any place fits. */
 function placeIn(lines: Lines): Place | null {
   const tiers = lines.flatMap(({ tier }) => tier ?? []);
   const [first] = tiers;
@@ -81,12 +81,12 @@ function firstInOrder(payers: readonly Lines[]): Decimal | null {
   }
   const exact = places.find(({ isExact }) => isExact);
   const lowest = exact?.at ?? places.reduce((first, { at }) => maximum(first, at), ZERO);
-  // Quantities of subscriptions are whole as a rule.
+  // Quantities of subscriptions are usually whole.
   const whole = roundDecimal(lowest, 'ROUND_UP', 0);
   return [whole, lowest].find((from) => givesLines(payers, from)) ?? null;
 }
 
-/** Whether each line has the units of its tier, if those of the charge begin at `from`. */
+/** Whether each line has the units of its tier if the charge begins at `from`. */
 function givesLines(payers: readonly Lines[], from: Decimal): boolean {
   let start = from;
   return payers.every((lines) => {

@@ -12,10 +12,10 @@ import type { ExplainedPayer, ExplainedPrice, ExplainedShare, ExplainedUsage } f
 const timeText = (at: Instant) => formatInstant(at).replace('.000Z', 'Z');
 
 const number = (value: Decimal) => value.toFixed();
-/** For the second place of a difference. */
+/** Brackets a negative subtrahend. */
 const bracketed = (value: Decimal) => (value.lt('0') ? `(${number(value)})` : number(value));
 
-/** The value of the metric, and the quantity that it is converted and rounded to. */
+/** The value of the metric, and the quantity after conversion and rounding. */
 export function usageSteps(
   usage: ExplainedUsage,
   { start, end }: { readonly start: Instant; readonly end: Instant },
@@ -66,7 +66,7 @@ export function tierStep(
   return `tier ${level}, ${range}: from ${number(from)} to ${number(to)} in these bounds: ${difference}`;
 }
 
-/** The list price, and what an override makes of it. */
+/** The list price, and the price after an override. */
 export function priceStep({ listed, listPrice, applied, band, isCommitRate }: ExplainedPrice): string {
   const name = isCommitRate ? 'commit rate' : 'list price';
   const list = listed === null || listPrice === null ? 'no list rate' : `${name} ${number(listPrice)}`;
@@ -96,7 +96,7 @@ const CRITERIA: Readonly<Record<NonNullable<OfferedBalance['decidedBy']>, string
   ID: 'the ids decide between equal ones',
 };
 
-/** The place of the balance in the order, and what it had. */
+/** The place of the balance in the order, and its amount before. */
 export function payerSteps(payer: ExplainedPayer, taken: Decimal): string[] {
   const { balance, place, placeCount, before, takenByOthers, left } = payer;
   const { decidedBy } = balance;
@@ -127,7 +127,7 @@ export function quantityStep(steps: readonly QuantityStep[]): string {
   return `quantity of the subscription: ${quantities.join(', ')}; the highest of the period so far: ${number(highest)}`;
 }
 
-/** The part of a price that falls in `part` of the billing period `whole`, and its rounding. */
+/** The prorated price of `part` of the billing period `whole`, and its rounding. */
 export function partStep(
   price: Decimal,
   { part, whole, rounding }: { part: Interval; whole: Interval; rounding: Subscription['prorationRounding'] },
@@ -153,13 +153,13 @@ export function shareTotalStep({ quantity, total }: ExplainedShare, unitPrice: D
   return `total, with the fraction of the balance between two lines: ${sum}`;
 }
 
-/** `position` is that of the covered line, from 0. */
+/** `position` is the position of the covered line, from 0. */
 export function appliedStep(position: number, amount: Decimal, { name }: { readonly name: string }): string {
   const taken = `0 - ${bracketed(amount)} = ${number(ZERO.minus(amount))}`;
   return `takes back line ${position + 1}, ${JSON.stringify(name)}: ${taken}`;
 }
 
-/** `name: 1 + 2 + 3 = 6`, of the first ones where they are many. */
+/** `name: 1 + 2 + 3 = 6`, with only the first summands of a long sum. */
 export function sumStep(name: string, parts: readonly Decimal[], result: Decimal): string {
   const shown = parts.slice(0, SUMMANDS_MAX).map(bracketed);
   const more = parts.length > SUMMANDS_MAX ? [`… (${parts.length - SUMMANDS_MAX} more)`] : [];

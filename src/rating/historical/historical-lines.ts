@@ -1,9 +1,9 @@
 /**
- * Lines of quantities that a client gives for a time in the past (docs/explanation/invoices.md, "Historical invoices").
- * They are priced like usage, with the rates and overrides of their time. Pure.
+ * Lines for quantities that a client states for a time in the past (docs/explanation/invoices.md, "Historical
+ * invoices"). They are priced like usage, with the rates and overrides of their time. Pure.
  *
- * A quantity has one price: where the price changes within its time, nobody knows which part was used before. Tiers are
- * counted over the whole invoice, for each product with its group values.
+ * A quantity has one price: if the price changes within its time, it is unknown which part was used before the change.
+ * Tiers are counted over the whole invoice, for each product with its group values.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -31,7 +31,7 @@ export interface HistoricalUsage {
   readonly parts: readonly HistoricalPart[];
 }
 
-/** Why a part has no line. `at`: where the price changes. */
+/** Why a part has no line. `at`: when the price changes. */
 export interface HistoricalProblem {
   /** The positions of the usage and of its part. */
   readonly usage: number;
@@ -43,7 +43,7 @@ export interface HistoricalProblem {
 export interface HistoricalRating {
   /** In the order of the usage. */
   readonly lines: readonly UsageLine[];
-  /** The first one; the lines are not complete then. */
+  /** The first problem; `lines` is incomplete then. */
   readonly problem: HistoricalProblem | null;
 }
 
@@ -78,14 +78,14 @@ function keyOf({ onCard, pricingGroupValues, presentationGroupValues }: Historic
   return JSON.stringify([onCard.product.id, ...values]);
 }
 
-/** Parts in a row with the same terms. */
+/** Consecutive parts with the same terms. */
 interface Stretch {
   readonly interval: Interval;
   readonly terms: LineTerms;
   readonly parts: readonly HistoricalPart[];
 }
 
-/** The terms are those of the whole usage, cut where they change, so a stretch has no change inside. */
+/** Terms are cut at their changes over the whole usage, so they are constant within a stretch. */
 function stretchesOf(
   usage: HistoricalUsage,
   { overrides, fiatCreditTypeId }: HistoricalPrices,
@@ -122,7 +122,7 @@ function linesOf(usage: HistoricalUsage, { interval, terms, parts }: Stretch, fr
   const totals = new Map<number, BandTotal>();
   let position = from;
   for (const part of parts) {
-    // The last hour: what it was used in is not known.
+    // The last hour: the time of use within the part is unknown.
     const window = { start: part.interval.end - HOUR_MS, end: part.interval.end };
     const next = position.plus(part.quantity);
     for (const { band, quantity, amount } of walkBands(bands, position, next)) {

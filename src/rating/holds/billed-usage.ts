@@ -1,6 +1,6 @@
 /**
- * The charges of usage at the prices of those who pay for it on the invoice: by the drawdown of the invoice, of what drafts
- * have claimed and of the usage since. Pure.
+ * The charges of usage at the prices of its payers on the invoice: by the drawdown of the invoice, of the claims of
+ * drafts and of the usage since. Pure.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { type BookedBucket, createBalanceBook } from '../balances/balance-book.ts';
@@ -22,7 +22,7 @@ export class BilledUsage {
   private readonly drawn: readonly DrawnClaim[];
   private readonly isDrawnAlike: boolean;
 
-  /** `drawn`: all that drafts take of `buckets`. */
+  /** `drawn`: everything that drafts take of `buckets`. */
   constructor(buckets: readonly BookedBucket[], drawn: readonly DrawnClaim[]) {
     this.buckets = buckets;
     this.drawn = drawn;
@@ -30,8 +30,8 @@ export class BilledUsage {
   }
 
   /**
-   * A number that grows by what usage in the slots of `own` adds to the charges of their drafts. `used`: all slots, with the
-   * usage since the drafts. Null: it is not known.
+   * A number that grows by the amount that usage in the slots of `own` adds to the charges of their drafts. `used`: all
+   * slots, with the usage since the drafts. Null if unknown.
    */
   costOf(own: readonly SlotTerms[], used: readonly ChargedSlot[]): Decimal | null {
     if (own.some(({ billing }) => billing.prices === 'unknown')) return null;

@@ -9,20 +9,20 @@ import type { Claim } from '../balances/draw-down.ts';
 import { type PriceBands, walkBands } from '../rates/tiers.ts';
 import type { ClaimPlace } from './claim-place.ts';
 
-/** How values change a counter: they are added up, or the greatest counts. */
+/** How values change a counter: by their sum, or by the greatest. */
 export type Growth = 'sum' | 'maximum';
 
 /** Usage that is charged together: in one billing period of a contract, in one unit, by the same balances. */
 export interface ChargeClass {
   readonly key: string;
-  /** The billing periods of contracts whose spend limits judge it: one of usage, all open ones of an amount. */
+  /** The billing periods of contracts whose spend limits apply: one for usage, all open ones for an amount. */
   readonly periods: readonly string[];
   readonly creditTypeId: string;
-  /** The ids of the segments of prepaid balances that may pay, in burn-down order; none: none applies. */
+  /** The ids of the segments of prepaid balances that may pay, in burn-down order; empty if none applies. */
   readonly segmentIds: readonly string[];
 }
 
-/** The name of a billing period among those of all contracts. */
+/** Identifies a billing period among those of all contracts. */
 export function periodKey(contractId: string, start: Instant): string {
   return `${contractId} ${start}`;
 }
@@ -30,20 +30,20 @@ export function periodKey(contractId: string, start: Instant): string {
 export interface SlotTerms {
   readonly key: string;
   readonly charge: ChargeClass;
-  /** When its invoice draws on balances for it. Null: not known, because it depends on other usage. */
+  /** When its invoice draws on balances for it. Null if unknown, because it depends on other usage. */
   readonly place: ClaimPlace | null;
-  /** One for each price list that may apply, by who pays. */
+  /** One price list for each possible payer. */
   readonly priceLists: readonly PriceBands[];
   readonly growth: Growth;
-  /** The value of the metric now. */
+  /** The current value of the metric. */
   readonly value: Decimal;
   /** From the value to the counter. Monotone. */
   readonly positionOf: (value: Decimal) => Decimal;
-  /** The value of one unit of the prices in the unit of the class; null: the same. */
+  /** The value of one unit of the prices in the unit of the class; null: the units are the same. */
   readonly factor: Decimal | null;
   /**
-   * Null: what is added lies at the end of the counter. Otherwise later usage moves with it, by this amount for each unit
-   * of the counter at most.
+   * Null: added usage lies at the end of the counter. Otherwise later usage moves with it, by at most this amount for
+   * each unit of the counter.
    */
   readonly laterPerUnit: Decimal | null;
   readonly billing: SlotBilling;
@@ -51,9 +51,9 @@ export interface SlotTerms {
 
 /** The price of usage in a slot on the invoice, where that depends on who pays. */
 export interface SlotBilling {
-  /** `alike`: one price, whoever pays. `drawn`: that of each payer. `unknown`: it depends on other usage, too. */
+  /** `alike`: one price for every payer. `drawn`: a price for each payer. `unknown`: it depends on other usage, too. */
   readonly prices: 'alike' | 'drawn' | 'unknown';
-  /** The claim that usage of the slot is a part of. Null: no balance may pay for it directly. */
+  /** The claim that contains usage of the slot. Null: no balance may pay for it directly. */
   readonly claim: Claim | null;
 }
 
@@ -62,7 +62,7 @@ export class ChargedSlot {
   readonly terms: SlotTerms;
   private readonly values = new Map<string, Decimal>();
   private sum = ZERO;
-  /** Of all that is outstanding, in the unit of the class. */
+  /** The cost of all outstanding usage, in the unit of the class. */
   cost: Decimal = ZERO;
 
   constructor(terms: SlotTerms) {
@@ -73,7 +73,7 @@ export class ChargedSlot {
     return this.values.size === 0;
   }
 
-  /** The part of the counter that is outstanding. */
+  /** The outstanding part of the counter. */
   get range(): { readonly from: Decimal; readonly to: Decimal } {
     const { growth, value, positionOf } = this.terms;
     return {
@@ -82,7 +82,7 @@ export class ChargedSlot {
     };
   }
 
-  /** The price of the next unit after everything that is outstanding, as a line would have it, in the unit of the class. */
+  /** The price of the next unit after all outstanding usage, as on a line, in the unit of the class. */
   nextPrice(): Decimal {
     const { priceLists, factor, laterPerUnit } = this.terms;
     const position = this.range.to;
@@ -122,7 +122,7 @@ export class ChargedSlot {
   }
 }
 
-/** The highest cost by any of the price lists. */
+/** The highest cost under any of the price lists. */
 function costOf({ priceLists, factor, laterPerUnit }: SlotTerms, from: Decimal, to: Decimal): Decimal {
   if (to.lte(from)) return ZERO;
   let cost = ZERO;

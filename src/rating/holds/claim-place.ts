@@ -1,7 +1,7 @@
-/** The place of a claim among all that the drafts of customers who share balances make on them. Pure. */
+/** The place of a claim among the claims of all drafts of customers who share balances. Pure. */
 import { type Claim, compareServed } from '../balances/draw-down.ts';
 
-/** A draft, and in it what claims are served by. Without ids: two claims may have the same place. */
+/** A draft, and the order of a claim within it. Without ids: two claims may have the same place. */
 export interface ClaimPlace
   extends Pick<Claim, 'productType' | 'unitPrice' | 'name' | 'groupValues' | 'interval'> {
   /** The position of the draft in the order of drawdown. */

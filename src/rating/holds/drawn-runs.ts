@@ -3,10 +3,10 @@
  * charges of drafts, and outstanding usage between them. Neighbours that the same balances may pay are one run, so that
  * allocation takes one step for each run.
  *
- * More of a charge never leaves more in any balance for those after it. So what is left after everything that is
- * outstanding is the least that any part of it can leave, and one allocation stands for every part that may be settled.
- * Charges without a known place (amounts, and those whose place depends on other usage) may come at any place: each other
- * charge that they can reach has to find its room without them as well as beside them.
+ * A larger charge never leaves more in any balance for the charges after it. So the amount left after everything
+ * outstanding is the minimum over all its parts, and one allocation is valid for every part that may be settled.
+ * Charges without a known place (amounts, and charges whose place depends on other usage) may be at any place: each
+ * other charge that they can reach has to fit with and without them.
  */
 import { connectedGroups } from '../../core/connected-groups.ts';
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
@@ -15,7 +15,7 @@ import type { Claim } from '../balances/draw-down.ts';
 import type { ChargeClass, ChargedSlot, SlotTerms } from './charged-slot.ts';
 import { type ClaimPlace, comparePlaces } from './claim-place.ts';
 
-/** A charge of a draft of which balances pay something. */
+/** A charge of a draft that balances pay at least in part. */
 export interface DrawnClaim {
   readonly place: ClaimPlace;
   readonly claim: Claim;
@@ -24,7 +24,7 @@ export interface DrawnClaim {
   readonly amount: Decimal;
 }
 
-/** Neighbouring charges of one class, or those of a class without a place. */
+/** Neighbouring charges of one class, or charges of a class without a place. */
 export interface Run {
   readonly charge: ChargeClass;
   readonly slots: Set<ChargedSlot>;
@@ -32,38 +32,38 @@ export interface Run {
   /** The sum of `drawn`. */
   readonly base: Decimal;
   readonly drawn: readonly DrawnClaim[];
-  /** Null: they have no place. */
+  /** Null: the charges have no place. */
   span: { readonly first: ClaimPlace; readonly last: ClaimPlace } | null;
 }
 
 export interface Allocation {
-  /** The amounts that find no room. */
+  /** The amounts that balances do not cover. */
   readonly open: ReadonlyMap<Run, Decimal>;
-  /** The room of the run that is asked about, beyond what it has; below 0: it has more. */
+  /** The additional amount that fits for the queried run; below 0: the run exceeds its room. */
   readonly spare: Decimal;
 }
 
-/** `more`: of one run. `asked`: whose spare room is wanted. */
+/** `more`: an additional amount of one run. `asked`: the run whose spare room is wanted. */
 interface Pass {
   readonly more?: { readonly run: Run; readonly amount: Decimal };
   readonly asked?: Run;
 }
 
-/** How often an amount is lowered until it fits: each time by the part that found no room. */
+/** How often an amount is lowered until it fits: each time by the part that did not fit. */
 const TRIALS_MAX = 50;
 
 export class DrawnRuns {
   private readonly buckets: readonly BookedBucket[];
   private readonly bySegment: ReadonlyMap<string, BookedBucket>;
   private readonly byClass = new Map<string, readonly BookedBucket[]>();
-  /** In the order of drawdown. */
+  /** Runs in the order of drawdown. */
   private readonly placed: Run[] = [];
   /** By class. */
   private readonly loose = new Map<string, Run>();
   private readonly runOfSlot = new Map<ChargedSlot, Run>();
   private known: Allocation | null = null;
 
-  /** `drawn` in the order of drawdown; `buckets` with what it takes from them. */
+  /** `drawn`: in the order of drawdown; `buckets` with the amounts that `drawn` takes from them. */
   constructor(buckets: readonly BookedBucket[], drawn: readonly DrawnClaim[]) {
     this.buckets = buckets;
     this.bySegment = new Map(buckets.map((bucket) => [bucket.segmentId, bucket]));
@@ -80,7 +80,7 @@ export class DrawnRuns {
     if (first !== undefined) this.placed.push(newRun(first.charge, own, []));
   }
 
-  /** The run that a slot belongs to, or an amount (null). */
+  /** The run of a slot, or of an amount (null). */
   runFor(charge: ChargeClass, terms: SlotTerms | null): Run {
     const place = terms?.place ?? null;
     const found = place === null ? null : this.placedRun(charge, place);
@@ -102,18 +102,18 @@ export class DrawnRuns {
     this.runOfSlot.delete(slot);
   }
 
-  /** Whatever is outstanding has changed. */
+  /** Drops the allocation after outstanding charges have changed. */
   changed(): void {
     this.known = null;
   }
 
-  /** As of everything that is outstanding. */
+  /** The allocation of all outstanding charges. */
   allocation(): Allocation {
     this.known ??= this.allocate({});
     return this.known;
   }
 
-  /** How much more a run may have, so that nothing loses its room. */
+  /** The amount by which a run may grow without reducing the coverage of others. */
   spareOf(run: Run): Decimal {
     const now = this.allocation();
     let spare = maximum(this.allocate({ asked: run }).spare, ZERO);
@@ -149,7 +149,7 @@ export class DrawnRuns {
     return { open, spare };
   }
 
-  /** Answers the amount that finds nothing. */
+  /** Returns the amount that no balance covers. */
   private takeFrom(book: BalanceBook, charge: ChargeClass, amount: Decimal): Decimal {
     let rest = amount;
     for (const bucket of this.bucketsOf(charge)) {
@@ -170,7 +170,10 @@ export class DrawnRuns {
     return found;
   }
 
-  /** The amounts without a place, of other runs, that may take from what a run takes from, or from what that displaces. */
+  /**
+   * The amounts without a place, of other runs, that may take from the balances of a run, or from those of charges that
+   * it displaces.
+   */
   private looseBeside(wanted: (run: Run) => Decimal): ((run: Run) => Decimal) | null {
     const loose = [...this.loose.values()].map((run) => ({ run, amount: wanted(run) }));
     if (!loose.some(({ amount }) => amount.gt(ZERO))) return null;
@@ -180,7 +183,8 @@ export class DrawnRuns {
       used.map(({ charge }) => charge.segmentIds),
     );
     const groupOf = ({ charge: { segmentIds } }: Run) => groups.get(segmentIds[0] ?? '');
-    // The segments of a run are connected, so the first shows the group; a run that has nothing may have several groups.
+    // The segments of a run are connected, so the first one identifies the group; a run without coverage may have
+    // several groups.
     return (run) => {
       const own = new Set(run.charge.segmentIds.map((id) => groups.get(id)));
       const beside = loose.filter((one) => one.run !== run && own.has(groupOf(one.run)));
@@ -188,7 +192,7 @@ export class DrawnRuns {
     };
   }
 
-  /** Whether nothing after it could lose its room to it. */
+  /** Whether no later run could lose coverage to it. */
   private isLast(run: Run): boolean {
     const others = [...this.loose.values()].filter((one) => one !== run && amountOf(one).gt(ZERO));
     const later = run.span === null ? [] : this.placed.slice(this.placed.indexOf(run) + 1);
@@ -221,7 +225,7 @@ export class DrawnRuns {
     return run;
   }
 
-  /** Null: one of its charges has the same place, so that ids would decide which comes first. */
+  /** Null: one of its charges has the same place, so that ids would decide the order. */
   private splitRun(run: Run, charge: ChargeClass, place: ClaimPlace): Run | null {
     const parts = [-1, 1].map((side) => {
       const drawn = run.drawn.filter((one) => Math.sign(comparePlaces(one.place, place)) === side);
@@ -256,7 +260,7 @@ function amountOf({ base, slots, amounts }: Run): Decimal {
   return amount;
 }
 
-/** By how much one of the runs has less room than before. */
+/** The largest loss of coverage of any run. */
 export function mostMissing(before: Allocation, after: Allocation): Decimal {
   let most = ZERO;
   for (const [run, amount] of after.open) most = maximum(most, amount.minus(before.open.get(run) ?? ZERO));
@@ -273,7 +277,7 @@ function newRun(charge: ChargeClass, drawn: readonly DrawnClaim[], others: reado
   };
 }
 
-/** The index of the first for which it is so, and for all after it. */
+/** The index of the first item for which `isSo` holds; it must hold for all later ones too. */
 function firstFrom<Item>(items: readonly Item[], isSo: (item: Item) => boolean): number {
   let from = 0;
   let to = items.length;

@@ -1,8 +1,8 @@
 /**
  * The amounts left of the balances and spend limits of customers who share them, as of an evaluation, and the amounts
- * that are outstanding since: holds, and usage that the evaluation has not counted. Pure, and never optimistic:
- * outstanding amounts are allocated to balances in the order in which invoices draw on them, and a hold is granted only if
- * nothing loses its room.
+ * outstanding since: holds, and usage that the evaluation has not counted. Pure, and never optimistic: outstanding
+ * amounts are allocated to balances in the order in which invoices draw on them, and a hold is granted only if all
+ * other outstanding amounts stay covered.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
@@ -15,15 +15,15 @@ import { type Allocation, type DrawnClaim, DrawnRuns, mostMissing, type Run } fr
 export interface LimitLeft {
   /** `periodKey` of the billing period. */
   readonly period: string;
-  /** When the period ends, and the next one begins with the whole limit. */
+  /** The end of the period, when the whole limit is available again. */
   readonly resetsAt: Instant;
   readonly creditTypeId: string;
   readonly limit: Decimal;
-  /** The spend that the evaluation has found. */
+  /** The spend at the evaluation. */
   readonly spent: Decimal;
 }
 
-/** The part that an event or an amount takes: a value in a slot, or an amount of a class. */
+/** The part of an event or an amount: a value in a slot, or an amount of a class. */
 export type HoldPart =
   | { readonly slot: SlotTerms; readonly value: Decimal }
   | { readonly charge: ChargeClass; readonly amount: Decimal };
@@ -37,17 +37,19 @@ export interface Decision {
   readonly remaining: Decimal | null;
 }
 
-/** The quantity or amount of the same kind that may be held, without holding it. */
+/** The quantity or amount of the same kind that may be held, without reserving it. */
 export interface Standing extends Decision {
-  /** Of the next unit; null of an amount. */
+  /** The price of the next unit; null for an amount. */
   readonly unitPrice: Decimal | null;
-  /** The cost of the holds of the same balances, or of the same limit. */
+  /** The cost of the holds on the same balances, or on the same limit. */
   readonly held: Decimal;
-  /** The spend limit that judges the parts: the one with the least left. Null: balances do, or there is none. */
+  /**
+   * The spend limit that applies to the parts: the one with the least left. Null: balances apply, or there is no limit.
+   */
   readonly limit: LimitLeft | null;
 }
 
-/** The outstanding parts of a class, and of these the holds, and the usage. */
+/** The outstanding parts of a class, split into holds and usage. */
 interface ClassState {
   readonly charge: ChargeClass;
   readonly all: Outstanding;
@@ -67,7 +69,7 @@ export class HoldBook {
   private readonly classes = new Map<string, ClassState>();
   private readonly entries = new Map<string, readonly HoldPart[]>();
 
-  /** `drawn`: what drafts take of `buckets`, in the order of drawdown. */
+  /** `drawn`: the claims of drafts on `buckets`, in the order of drawdown. */
   constructor(
     buckets: readonly BookedBucket[],
     limits: readonly LimitLeft[],
@@ -78,7 +80,7 @@ export class HoldBook {
     this.limits = limits;
   }
 
-  /** Adds what is certain: usage, or a hold that was granted. */
+  /** Adds confirmed charges: usage, or a hold that was granted. */
   add(id: string, parts: readonly HoldPart[], kind: 'usage' | 'hold' = 'usage'): void {
     this.remove(id);
     this.entries.set(id, parts);
@@ -92,10 +94,10 @@ export class HoldBook {
     this.runs.changed();
   }
 
-  /** A slot that is outstanding in any way, or an amount. */
+  /** Adds an outstanding slot, or an amount, to its run. */
   private addToRun(id: string, part: HoldPart, slot: ChargedSlot | null): void {
     const charge = chargeOf(part);
-    // Charges that no balance may pay have no room in any.
+    // Charges that no balance may pay take no room.
     if (charge.segmentIds.length === 0) return;
     if (slot !== null) this.runs.addSlot(slot);
     else if (!('slot' in part)) {
@@ -122,9 +124,9 @@ export class HoldBook {
     this.runs.changed();
   }
 
-  /** Adds it if there is room for it. */
+  /** Adds the parts if there is room for them. */
   reserve(id: string, parts: readonly HoldPart[]): Decision {
-    // Their places first: runs are compared with themselves.
+    // Places are set first, because they define the runs that are compared.
     this.runsOf(parts);
     const before = this.runs.allocation();
     const costs = new Map(chargesOf(parts).map(({ key }) => [key, this.amountOf(key)]));
@@ -136,8 +138,8 @@ export class HoldBook {
   }
 
   /**
-   * Adds usage, and answers what it makes the invoice larger: at the prices of who pays for it there, after all usage and
-   * without holds, which are on no invoice. Null: that is not known.
+   * Adds usage, and returns the amount by which the invoice grows: at the payers' prices, after all usage and without
+   * holds, which are on no invoice. Null if unknown.
    */
   use(id: string, parts: readonly HoldPart[]): Decimal | null {
     const before = this.billedCostOf(parts);
@@ -173,7 +175,7 @@ export class HoldBook {
     return runs;
   }
 
-  /** The answer that `reserve` would give, and how much may be held. Adds nothing. */
+  /** The decision that `reserve` would return, and the amount that may be held. Adds nothing. */
   standing(id: string, parts: readonly HoldPart[]): Standing {
     const unitPrice = this.nextPrice(parts);
     const remaining = this.remaining(parts);
@@ -195,7 +197,7 @@ export class HoldBook {
     return price;
   }
 
-  /** The classes that take from the same balances or limits. */
+  /** The classes that draw on the same balances or limits. */
   private sharing(parts: readonly HoldPart[]): ClassState[] {
     const touched = chargesOf(parts);
     return [...this.classes.values()].filter(({ charge }) =>
@@ -229,7 +231,7 @@ export class HoldBook {
     return state === undefined ? ZERO : amountOf(state.all);
   }
 
-  /** Usage may have exceeded balances and limits before: only more of it is refused, so what costs nothing never is. */
+  /** Usage may have exceeded balances and limits already: only additional cost is refused, so free usage never is. */
   private refusalOf(
     parts: readonly HoldPart[],
     before: Allocation,
@@ -244,7 +246,7 @@ export class HoldBook {
     return isOver ? 'spend_limit' : null;
   }
 
-  /** Of the limits that apply to what no balance pays for; null: there is none. */
+  /** The amount left of the limits for charges that no balance pays for; null: there is no limit. */
   private leftToSpend(charge: ChargeClass): Decimal | null {
     const left = this.limitsLeft(charge).map((one) => one.left);
     return left.length === 0 ? null : left.reduce(minimum);
@@ -259,7 +261,7 @@ export class HoldBook {
       }));
   }
 
-  /** The amounts that no balance pays for, and those that balances have no room for. */
+  /** The amounts that no balance may pay for, and those that exceed balances. */
   private spentSince(limit: LimitLeft): Decimal {
     let spent = ZERO;
     for (const [key, { charge }] of this.classes) {

@@ -39,7 +39,7 @@ import type { ClaimPlace } from './claim-place.ts';
 import { claimPlace } from './claim-place.ts';
 import type { HoldPart } from './hold-book.ts';
 
-/** The usage that a metric counts of an event. */
+/** The usage that a metric counts for an event. */
 export interface CountedUsage {
   readonly growth: Growth;
   readonly value: Decimal;
@@ -49,28 +49,28 @@ export interface CountedUsage {
 /** Null: the metric does not count the event. */
 export type MatchNeed = (need: UsageNeed) => CountedUsage | 'not_priceable' | null;
 
-/** A draft as an evaluation has found it. */
+/** A draft as of an evaluation. */
 export interface HeldDraft {
   readonly contractId: string;
-  /** Its position among the drafts that are drawn down. */
+  /** Its position in the order in which drafts are drawn down. */
   readonly order: number;
   readonly period: BilledPeriod;
   readonly input: Omit<InvoiceTermsInput, 'products'>;
   readonly needs: readonly UsageNeed[];
-  /** Of these groups of usage. */
+  /** The products for these groups of usage. */
   productsFor(values: readonly GroupValues[]): readonly ProductOnCard[];
-  /** On the card; a composite charges for what others cost. */
+  /** A product on the card. Composites depend on the charges of other products. */
   findProduct(id: string): ProductOnCard | 'composite' | null;
-  /** Null: too much for memory. */
+  /** Null: the usage does not fit into memory. */
   readonly usage: UsageIndex | null;
   readonly failedMetrics: ReadonlySet<string>;
-  /** Those that may pay for something on it, in burn-down order. */
+  /** The balances that may pay for something on the draft, in burn-down order. */
   readonly buckets: readonly Bucket[];
-  /** The currency of the card for one custom unit. */
+  /** The value of one custom unit in the currency of the card. */
   readonly conversions: ReadonlyMap<string, Decimal>;
 }
 
-/** Why a product charges nothing. */
+/** Why a product has no charge. */
 type Uncharged = 'not_entitled' | 'unpriced' | 'not_priceable';
 
 export interface PricedEvent {
@@ -79,9 +79,9 @@ export interface PricedEvent {
 }
 
 export interface EventPricer {
-  /** As of the evaluation. `at`: the timestamp of the event. */
+  /** Prices as of the evaluation. `at`: the timestamp of the event. */
   price(at: Instant, match: MatchNeed): PricedEvent;
-  /** So much usage of one product alone. Null: the draft knows no such product. */
+  /** Prices usage of a single product. Null: the draft has no such product. */
   priceProduct(productId: string, at: Instant, match: MatchNeed): PricedEvent | null;
 }
 
@@ -97,7 +97,7 @@ export function createEventPricer(draft: HeldDraft): EventPricer {
   };
   const runs = new Map<string, readonly CounterRun[]>();
   const slots = new Map<string, SlotTerms | Uncharged>();
-  // A composite charges for what others cost.
+  // Composites depend on the charges of other products.
   const isPriceable = draft.usage !== null && input.composites.length === 0;
   const runsOf = (product: Product) => {
     const known = runs.get(product.id) ?? counterRuns(product, period, input.usageFilters);
@@ -188,7 +188,7 @@ function keyOf({ groupKeys }: UsageNeed, values: GroupValues): string {
   return groupValuesKey(pickGroupValues(values, sortedKeys(groupKeys)));
 }
 
-/** The usage of one group alone, of all needs of the run; without any where it is new. */
+/** The usage of one group, for all needs of the run; empty for a new group. */
 function usageOfGroup(
   draft: HeldDraft,
   run: CounterRun,
@@ -204,7 +204,7 @@ function usageOfGroup(
   );
 }
 
-/** Whether a product of a managed card does not bill this group, which is another's. */
+/** Whether another product of a managed card bills this group. */
 function isOthers(draft: HeldDraft, { one: { product, rates }, run, groupKey, usage }: SlotPlace): boolean {
   const own = { product, rates, runs: [run] };
   const index = usageOfGroup(draft, run, groupKey, usage.groupValues);
@@ -232,7 +232,7 @@ function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): S
   if (billed === undefined) return unchargedAt(charged, one, context, at);
   const later = laterPerUnit(charged, position, usage);
   if (later === 'not_priceable') return later;
-  // Rounding of quantities does not simply move.
+  // Rounding of quantities makes the shift of later usage unpredictable.
   if (later !== null && versionAt(one.product, at).quantityRounding !== null) return 'not_priceable';
   const claim = claimAt(charged, one, context, at);
   const payers = claim?.claimants.filter(({ bucket }) => isPrepaid(bucket)) ?? [];
@@ -260,7 +260,7 @@ function slotAt(draft: HeldDraft, context: ChargingContext, place: SlotPlace): S
   };
 }
 
-/** Whether the price of usage on the invoice depends on who pays for it, and whether that is known. */
+/** Whether the price of usage on the invoice depends on its payer, and whether the payer is known. */
 function billingPrices(
   { segment, bands }: ChargedKey['billed'][number],
   claim: Claim | null,
@@ -278,7 +278,7 @@ function billingPrices(
 ): SlotBilling['prices'] {
   const lists = [bands, ...(claim?.claimants ?? []).map((one) => one.bands)];
   const isFlat = lists.every(({ length }) => length === 1);
-  // Usage before other usage moves that to other tiers.
+  // Earlier usage moves later usage to other tiers.
   if (later !== null && !(isFlat && later.eq(ZERO))) return 'unknown';
   if (isConverted || lists.every((one) => sameBands(one, bands))) return 'alike';
   const isAtEnd = claim?.interval.end === segment.interval.end;
@@ -295,7 +295,7 @@ function unchargedAt(
   return segment === undefined || segment.entitled ? 'unpriced' : 'not_entitled';
 }
 
-/** The change of price per unit of later usage, which moves when usage is added before it; null: there is none. */
+/** The price change per unit of later usage, which moves when usage is inserted before it; null: there is none. */
 function laterPerUnit(
   { billed }: ChargedKey,
   place: number,
@@ -305,7 +305,7 @@ function laterPerUnit(
   if (later.length === 0) return null;
   const here = billed[place]?.segment.piece;
   const isPlain = growth === 'sum' && later.every(({ segment }) => segment.piece === here);
-  // A maximum, and rounding of quantities, do not simply move.
+  // A maximum, and rounding of quantities, make the shift unpredictable.
   if (!isPlain) return 'not_priceable';
   return later.reduce((total, { bands }) => total.plus(highestPrice(bands).minus(lowestPrice(bands))), ZERO);
 }
@@ -324,7 +324,7 @@ function claimAt(
   return null;
 }
 
-/** Null where the first unit of the claim depends on what is used before. */
+/** Null if the first unit of the claim depends on earlier usage. */
 function placeOf(
   { order, period }: HeldDraft,
   { segment, bands }: ChargedKey['billed'][number],
@@ -351,7 +351,7 @@ function distinctBands(payers: readonly Claimant[]): PriceBands[] {
   return distinct;
 }
 
-/** Null where the payers have different units. */
+/** Null if the payers have different units. */
 function chargeOf(
   draft: HeldDraft,
   listUnit: string,
@@ -368,7 +368,7 @@ function chargeOf(
   return { key: own.key, class: own, factor: worth ?? null };
 }
 
-/** The class of what a draft charges in one unit, by the same balances. */
+/** The class of the draft's charges in one unit, by the same balances. */
 export function draftCharge(
   { contractId, period }: Pick<HeldDraft, 'contractId' | 'period'>,
   creditTypeId: string,
@@ -378,7 +378,7 @@ export function draftCharge(
   return { key, periods: [periodKey(contractId, period.start)], creditTypeId, segmentIds };
 }
 
-/** Who may pay for the conversion of a custom unit. */
+/** The balances that may pay for the conversion of a custom unit. */
 function convertedPayers({ buckets, period, input }: HeldDraft): Bucket[] {
   return buckets.filter(
     (bucket) =>

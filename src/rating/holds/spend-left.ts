@@ -1,5 +1,5 @@
 /**
- * The spend of a draft that counts for the spend limit of its contract (docs/explanation/holds.md, "Spend limits").
+ * The spend of a draft that counts towards the spend limit of its contract (docs/explanation/holds.md, "Spend limits").
  * Pure.
  */
 import { sum } from '../../core/decimal.ts';
@@ -10,7 +10,7 @@ import type { RatedLine } from '../lines/types.ts';
 import { periodKey } from './charged-slot.ts';
 import type { LimitLeft } from './hold-book.ts';
 
-/** As of a draft of the contract. Null: it has no limit. */
+/** The limit as of a draft of the contract. Null: the contract has none. */
 export function spendLeft(
   { id, spendLimit }: Pick<Contract, 'id' | 'spendLimit'>,
   period: Interval,

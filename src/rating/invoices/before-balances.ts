@@ -1,5 +1,5 @@
 /**
- * The lines of an invoice as they are before commits and credits: what its usage and its terms charge, whoever pays
+ * The lines of an invoice before commits and credits apply: the charges of its usage and its terms
  * (docs/explanation/spend-breakdowns.md). Pure.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -8,13 +8,13 @@ import { type InvoiceLine, isAppliedLine, isConversionLine, type LineWindow } fr
 
 export interface LinesBeforeBalances {
   readonly lines: readonly InvoiceLine[];
-  /** Positions are those among `lines`. */
+  /** Positions refer to `lines`. */
   readonly hours: readonly LineWindow[];
 }
 
 /**
- * Leaves out the lines that take back what balances pay for. A conversion is of all lines in its unit, also of those that
- * balances in the unit pay for, and is one line, whoever pays a part of it.
+ * Leaves out the applied lines. A conversion covers all lines in its unit, also those that balances in the unit pay
+ * for, and is one line for all payers.
  */
 export function beforeBalances(
   lines: readonly InvoiceLine[],
@@ -23,7 +23,7 @@ export function beforeBalances(
   return resultAtOnce(beforeBalancesInSteps(lines, hours));
 }
 
-/** The same. Yields after each step of its work. */
+/** `beforeBalances` in steps: yields after each step of its work. */
 export function* beforeBalancesInSteps(
   lines: readonly InvoiceLine[],
   hours: readonly LineWindow[],
@@ -64,7 +64,7 @@ function wholeConversion(line: Conversion, lines: readonly InvoiceLine[]): Conve
   return { ...line, payer: null, quantity, total: quantity.times(line.unitPrice) };
 }
 
-/** A conversion moves in the hours in which lines of its unit do. */
+/** A conversion changes in the hours in which lines of its unit do. */
 function conversionHours(
   line: InvoiceLine,
   position: number,

@@ -25,11 +25,11 @@ export interface BreakdownLine<Line extends InvoiceLine = InvoiceLine> {
 
 export interface BreakdownWindow<Line extends InvoiceLine = InvoiceLine> {
   readonly window: Interval;
-  /** In invoice order; only lines with a quantity in this window. */
+  /** Lines with a quantity in this window, in invoice order. */
   readonly lines: readonly BreakdownLine<Line>[];
 }
 
-/** Start, all full UTC hours or days between, and end: the first and last window may be shorter. */
+/** The start, all full UTC hours or days between, and the end: the first and last window may be shorter. */
 export function windowBoundaries(period: Interval, size: WindowSize): Instant[] {
   const step = WINDOW_MS[size];
   const boundaries = [period.start];
@@ -39,7 +39,7 @@ export function windowBoundaries(period: Interval, size: WindowSize): Instant[] 
   return boundaries;
 }
 
-/** The windows between these boundaries that start at or after an instant, one after another. */
+/** The windows between these boundaries that start at or after an instant, in ascending order. */
 export function* windowsFrom(period: Interval, size: WindowSize, from: Instant): Generator<Interval, void> {
   const step = WINDOW_MS[size];
   let start = from <= period.start ? period.start : Math.ceil(from / step) * step;
@@ -52,7 +52,7 @@ export function* windowsFrom(period: Interval, size: WindowSize, from: Instant):
   }
 }
 
-/** Those that start at or before an instant, the last one first. */
+/** The windows that start at or before an instant, in descending order. */
 export function* windowsDownFrom(
   period: Interval,
   size: WindowSize,
@@ -74,7 +74,7 @@ export function lineWindows(lines: readonly RatedLine[]): LineWindow[] {
   return [...lineWindowsOf(lines)];
 }
 
-/** The same, one after another. */
+/** `lineWindows` as a generator. */
 export function* lineWindowsOf(lines: readonly RatedLine[]): Generator<LineWindow, void, undefined> {
   for (const [position, line] of lines.entries()) {
     for (const amount of line.windows) yield { position, ...amount };
@@ -82,8 +82,8 @@ export function* lineWindowsOf(lines: readonly RatedLine[]): Generator<LineWindo
 }
 
 /**
- * The breakdown of an invoice: every window of the period in order, including empty ones, each with the lines
- * that changed in it. `windows` are recorded windows of the same size, or finer ones that fit into it.
+ * The breakdown of an invoice: every window of the period in order, including empty ones, each with the lines that
+ * changed in it. `windows` are recorded windows of the same or a finer size.
  */
 export function breakdownWindows<Line extends InvoiceLine>(
   lines: readonly Line[],
@@ -94,7 +94,7 @@ export function breakdownWindows<Line extends InvoiceLine>(
   return resultAtOnce(breakdownWindowsInSteps(lines, windows, size, period));
 }
 
-/** The same. Yields after each step of its work. */
+/** `breakdownWindows` in steps: yields after each step of its work. */
 export function* breakdownWindowsInSteps<Line extends InvoiceLine>(
   lines: readonly Line[],
   windows: readonly LineWindow[],
@@ -140,7 +140,7 @@ export function totalsByCreditType(lines: Iterable<SummedLine>): Map<string, Dec
   return totals;
 }
 
-/** The exact sum of the lines in one pricing unit; 0 where there are none. */
+/** The exact sum of the lines in one pricing unit; 0 if there are none. */
 export function invoiceTotal(lines: Iterable<SummedLine>, creditTypeId: string): Decimal {
   return totalsByCreditType(lines).get(creditTypeId) ?? ZERO;
 }

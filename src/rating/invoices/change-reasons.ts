@@ -1,11 +1,12 @@
 /**
  * Why an invoice differs from the one before it: price, volume, mix and terms, which add up to the difference exactly.
  *
- * Of each product with usage on both invoices:
+ * A product with usage on both invoices has three reasons:
  * - volume: the cost of the change of its quantity at its former average price;
- * - price: how much more its present quantities cost than at the former average price of each group;
+ * - price: the additional cost of its current quantities compared to the former average price of each group;
  * - mix: the rest, from groups that moved against each other or are new.
- * A product on one of the two is volume as a whole. Terms are all other lines: subscriptions, charges, commits, credits.
+ *
+ * A product on only one of them counts as volume. Terms are all other lines: subscriptions, charges, commits, credits.
  */
 import { type Decimal, roundDecimal, sum, ZERO } from '../../core/decimal.ts';
 import type { Invoice } from '../../core/invoice.ts';
@@ -19,7 +20,7 @@ export interface ChangeReasons {
 
 type Compared = Pick<Invoice, 'total' | 'creditTypeId' | 'lines'>;
 
-/** Averages have this many places; the mix has the rest of rounding them. */
+/** Averages have this many places; the rounding difference is part of the mix. */
 const PLACES = 12;
 
 interface Used {
@@ -27,7 +28,7 @@ interface Used {
   readonly total: Decimal;
 }
 
-/** By product, then by group. */
+/** Usage by product, then by group. */
 type Usage = Map<string, Map<string, Used>>;
 
 /** Yields after each line. */
@@ -49,7 +50,7 @@ function* usageOf({ lines, creditTypeId }: Compared): Generator<void, Usage, und
   const products: Usage = new Map();
   for (const line of lines) {
     yield;
-    // Other units are converted to the currency by a line, which is one of the terms.
+    // A conversion line bills other units in the currency, and belongs to terms.
     if ((line.type !== 'usage' && line.type !== 'minimum') || line.creditTypeId !== creditTypeId) continue;
     const groups = products.get(line.productId) ?? new Map<string, Used>();
     products.set(line.productId, groups);

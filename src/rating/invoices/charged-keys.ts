@@ -29,12 +29,12 @@ import {
 } from '../usage/segments.ts';
 import { type Claimants, claimedSegments, lineKeyText } from '../usage/usage-claims.ts';
 
-/** The input that the keys of an invoice share. */
+/** The input that is shared by all keys of an invoice. */
 export interface ChargingContext {
   readonly fiatCreditTypeId: string;
   readonly billed: Interval;
   readonly overrides: OverrideIndex;
-  /** Null: none may pay. */
+  /** Null: no balance may pay. */
   readonly claimants: Claimants | null;
 }
 
@@ -46,7 +46,7 @@ interface BilledSegment {
   readonly movement: Movement;
 }
 
-/** A line key with what it is charged for. */
+/** A line key with its charged segments. */
 export interface ChargedKey {
   /** See `lineKeyText`. */
   readonly text: string;
@@ -78,7 +78,7 @@ export function chargedKey(
   return { text: lineKeyText({ productId: product.id, ...key }), priced, billed, unpriced };
 }
 
-/** Usage that no product of the card has a price for. */
+/** Usage for which no product of the card has a price. */
 export function unownedUsage(
   product: Product,
   key: LineKey,
@@ -93,7 +93,7 @@ export function unownedUsage(
   });
 }
 
-/** `stretches`: what is covered of the key. */
+/** `stretches`: the covered stretches of the key. */
 export function linesOfKey(
   { priced, billed }: ChargedKey,
   stretches: readonly PaidStretch[],
@@ -112,14 +112,14 @@ export function linesOfKey(
   return used === undefined ? [] : [zeroLineOf(priced, used)];
 }
 
-/** How many lines a key has of which nothing is covered. */
+/** The number of lines of a key without coverage. */
 export function lineCountOf({ billed }: ChargedKey): number {
   let count = 0;
   for (const { movement, bands } of billed) count += bandCount(movement, bands);
   return count > 0 ? count : Number(billed.some(({ movement }) => hasUsage(movement)));
 }
 
-/** Of keys that were charged before drawdown: the lines of those of which something is covered. */
+/** The lines of covered keys, among keys that were charged before drawdown. */
 export function coveredLines(
   key: ChargedKey,
   coverage: Coverage,

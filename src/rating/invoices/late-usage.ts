@@ -1,9 +1,9 @@
 /**
- * Late usage of an issued invoice: the difference between a recomputation from today's events, under the
- * invoice's terms, and the issued lines (docs/explanation/invoices.md, "Late usage").
+ * Late usage of an issued invoice: the difference between a recomputation from the current events, under the invoice's
+ * terms, and the issued lines (docs/explanation/invoices.md, "Late usage").
  *
- * Compares whole line keys. A late event moves the counter and so changes later tiers and segments too, which
- * makes differences of single lines meaningless.
+ * Compares whole line keys. A late event moves the counter and so changes later tiers and segments too, so differences
+ * of single lines are meaningless.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import {
@@ -26,7 +26,7 @@ export interface LateUsage {
   readonly productName: string;
   readonly pricingGroupValues: Readonly<Record<string, string>>;
   readonly presentationGroupValues: Readonly<Record<string, string>>;
-  /** Negative where late events lower the usage. */
+  /** Negative if late events lower the usage. */
   readonly quantity: Decimal;
   /** The price if it had been on time, before commits and credits; null without a rate. */
   readonly price: { readonly creditTypeId: string; readonly total: Decimal } | null;
@@ -58,14 +58,14 @@ function* usagesOf({ lines, warnings }: InvoiceUsage): Generator<LateUsage, void
   for (const warning of warnings) yield { ...warning, price: null };
 }
 
-/** A minimum changes what a composite costs, and is no quantity. */
+/** The minimum of a composite changes its price and is no quantity. */
 function usageOf(line: UsageInvoiceLine): LateUsage {
   const { name, creditTypeId, total } = line;
   const quantity = line.type === 'minimum' ? ZERO : line.quantity;
   return { ...line, productName: name, quantity, price: { creditTypeId, total } };
 }
 
-/** Keeps the first name, which is the recomputed line's if there is one. */
+/** Keeps the first name, which is the recomputed line's if it exists. */
 function add(late: Map<string, LateUsage>, usage: LateUsage): void {
   const key = keyOf(usage);
   const { productId, productName, pricingGroupValues, presentationGroupValues, quantity, price } = usage;

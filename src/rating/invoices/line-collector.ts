@@ -1,15 +1,15 @@
 /**
- * Joins rated line keys to the lines of an invoice. The keys may come in any parts and order: the result is the same
- * as if they had come at once.
+ * Joins rated line keys to the lines of an invoice. The keys may arrive in any parts and order; the result is the same
+ * as for all keys at once.
  *
- * Owns: the order of the lines inside a product, and the maximum number of lines. Products whose lines do not fit
- * are counted and left out, the largest first, so that the memory for lines is bounded.
+ * Owns: the order of the lines inside a product, and the maximum number of lines. Products whose lines do not fit are
+ * counted and left out, the largest first, so that the memory for lines is bounded.
  */
 import type { Interval } from '../../core/time.ts';
 import type { RatedKeys, UsageLine, UsageRating } from '../lines/types.ts';
 import { compareGroupValues, type GroupValues } from '../quantities/group-values.ts';
 
-/** A product whose lines are not on the invoice, because they are too many. */
+/** A product whose lines are not on the invoice because there are too many. */
 export interface UnlistedProduct {
   readonly productId: string;
   readonly productName: string;
@@ -22,7 +22,7 @@ export interface CollectedLines extends UsageRating {
 }
 
 export interface LineCollector {
-  /** Every part names all products of the invoice, in its order. */
+  /** Each part contains all products of the invoice, in its order. */
   add(part: readonly RatedKeys[]): void;
   result(): CollectedLines;
 }
@@ -32,12 +32,12 @@ interface Collected {
   readonly lines: UsageLine[];
   readonly warnings: UsageRating['warnings'][number][];
   zeroLine: UsageLine | null;
-  /** Of lines and warnings, whether or not they are kept. */
+  /** The number of lines and warnings, including those left out. */
   count: number;
   hasLaterLines: boolean;
 }
 
-/** `linesMax`: of lines and entries of unpriced usage together. */
+/** `linesMax`: the maximum of lines and entries of unpriced usage together. */
 export function createLineCollector(linesMax: number): LineCollector {
   const products = new Map<string, Collected>();
   const collect = ({ product, lines, warnings, zeroLine, laterLineCount = 0 }: RatedKeys) => {
@@ -48,7 +48,7 @@ export function createLineCollector(linesMax: number): LineCollector {
     own.hasLaterLines ||= laterLineCount > 0;
     if (own.count > linesMax) drop(own);
     else {
-      // Not by spreading: a part may have more lines than a call may have arguments.
+      // A spread would fail: a part may have more lines than a call may have arguments.
       for (const line of lines) own.lines.push(line);
       for (const warning of warnings) own.warnings.push(warning);
     }
@@ -105,7 +105,7 @@ interface Keyed {
   readonly presentationGroupValues: GroupValues;
 }
 
-/** By start, then by group values. Stable: the tiers of one key, which come together, keep their order. */
+/** Orders by start, then by group values. Stable: consecutive tiers of one key keep their order. */
 export function inLineOrder<Entry extends Keyed>(entries: readonly Entry[]): Entry[] {
   return entries.toSorted(
     (a, b) =>
@@ -115,7 +115,7 @@ export function inLineOrder<Entry extends Keyed>(entries: readonly Entry[]): Ent
   );
 }
 
-/** Entries of one start have the same names. */
+/** Entries with the same start have the same names. */
 function compareValues(a: GroupValues, b: GroupValues): number {
   return compareGroupValues(a, b, Object.keys(a).sort());
 }

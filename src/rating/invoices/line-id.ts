@@ -10,8 +10,9 @@ import {
 import { lineIdParts } from './rate-usage.ts';
 
 /**
- * The id of a line: derived from its invoice and from what the line stands for, so that every recomputation, the issued
- * invoice and all windows of the breakdown have the same one. On a consolidated invoice it stands for a line of another.
+ * The id of a line: derived from its invoice and from the subject of the line, so that every recomputation, the issued
+ * invoice and all windows of the breakdown have the same id. On a consolidated invoice the subject is a line of another
+ * invoice.
  */
 export function lineId(invoiceId: string, line: InvoiceLine): string {
   const { origin } = line;

@@ -1,21 +1,21 @@
-/** The invoices of a contract in a month, each beside the invoice of the month before that it is compared with. */
+/** The invoices of a contract in a month, each with the invoice of the previous month that it is compared with. */
 import { groupBy } from '../../core/group-by.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { type ChangeReasons, changeReasons } from './change-reasons.ts';
 
 /**
- * Whether the amount of an invoice is in the sums of its month: that of a voided one is not, nor that of a consolidated
- * one, which repeats other invoices of the month.
+ * Whether the amount of an invoice counts towards its month. Voided invoices do not, nor do consolidated ones, which
+ * repeat other invoices of the month.
  */
 type MonthPart = 'counted' | 'void' | 'repeated';
 
 export interface MonthRow<Shown extends Invoice> {
   readonly invoice: Shown;
   readonly part: MonthPart;
-  /** The invoice of the month before that stands beside it; null: there is none. */
+  /** The matching invoice of the previous month; null: there is none. */
   readonly former: Shown | null;
   readonly reasons: ChangeReasons | null;
-  /** Whether the contract had fewer invoices in the month before, all of which stand beside other rows. */
+  /** Whether the contract had fewer invoices in the previous month, all of which are matched to other rows. */
   readonly isFurther: boolean;
 }
 
@@ -25,7 +25,7 @@ export function monthPart({ status, type }: Pick<Invoice, 'status' | 'type'>): M
 }
 
 /**
- * A row for each invoice of one contract. `former` has those of the month before that count. Usage invoices in one
+ * A row for each invoice of one contract. `former`: the counted invoices of the previous month. Usage invoices in one
  * currency are compared in the order of their periods: the first one of each month, and so on. Yields after each line.
  */
 export function* monthRows<Shown extends Invoice>(

@@ -28,28 +28,29 @@ export interface InvoiceTermsInput extends Omit<DrawnUsageInput, 'usage'> {
 
 export interface InvoiceRatingInput extends InvoiceTermsInput {
   readonly usage: readonly MeteredUsage[];
-  /** Default: none. They are counted, and have no lines here. */
+  /** Charges that composites count and that have no lines here. Default: none. */
   readonly charges?: CountedCharges;
 }
 
 /**
  * Rates the usage of one invoice part by part, and then its composite products.
  *
- * Composites are computed from hours, so with composites on the card usage is rated by the hour, whatever windows
- * `boundaries` ask for. The lines do not depend on that.
+ * Composites are computed from hours, so with composites on the card usage is rated by the hour, independent of the
+ * windows in `boundaries`. The lines do not depend on that.
  */
 export interface InvoiceRater {
-  /** The lines of some line keys, product by product; see `rateKeys`. All must be taken. */
+  /** The lines of some line keys, product by product; see `rateKeys`. The caller must consume all of them. */
   rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): Iterable<ClaimingKeys>;
-  /** Again the lines of those keys of which balances cover something; for usage that was not kept. */
+  /** Recomputes the lines of covered keys, for usage that was not kept. */
   rateCovered(
     coverage: Coverage,
     usage: readonly MeteredUsage[],
     groupedBy?: readonly string[] | null,
   ): Iterable<ClaimingKeys>;
   /**
-   * The composites, when all usage is rated; their lines have hourly windows. They count what the products on the
-   * invoice cost before balances, whose usage lines are `lines` in invoice order, and the charges of subscriptions on it.
+   * The composites, after all usage is rated; their lines have hourly windows. Their base is the cost of the products
+   * on the invoice before balances, whose usage lines are `lines` in invoice order, and the charges of subscriptions on
+   * it.
    */
   composites(
     lines: readonly UsageLine[],
@@ -60,11 +61,11 @@ export interface InvoiceRater {
 
 /** Charges of subscriptions as composites count them. */
 export interface CountedCharges {
-  /** As they are before balances pay, each in the last hour of its invoice. */
+  /** Charges before balances pay, each in the last hour of its invoice. */
   readonly billed: readonly SpentLine[];
-  /** Of the counted time before the invoice, which is on another one. */
+  /** Charges in the counted time before the invoice, which are on another invoice. */
   readonly earlier: readonly SpentLine[];
-  /** The products of all of them. */
+  /** The products of all these charges. */
   readonly products: readonly Product[];
 }
 
@@ -116,9 +117,9 @@ function withCharges(spend: BilledSpend, charges: readonly SpentLine[]): BilledS
   return { ...spend, spends: [...spend.spends, ...collector.spends(() => true)] };
 }
 
-/** An invoice and what it takes from balances. */
+/** An invoice with the amounts that it takes from balances. */
 export interface DrawnInvoice extends UsageRating {
-  /** Which of them are covered. */
+  /** The coverage of its lines. */
   readonly coverage: Coverage;
   readonly covered: readonly CoveredClaim[];
 }
@@ -143,7 +144,7 @@ export function rateInvoice(input: InvoiceRatingInput, book: BalanceBook = NO_BA
   return { lines: inProductOrder(lines, input), warnings, coverage, covered };
 }
 
-/** The lines with those of covered line keys exchanged, product by product. */
+/** Replaces the lines of covered line keys, product by product. */
 export function withCovered(
   lines: readonly UsageLine[],
   covered: readonly UsageLine[],
@@ -156,14 +157,14 @@ export function withCovered(
   return [...productIds].flatMap((id) => inLineOrder(byProduct.get(id) ?? []));
 }
 
-/** The lines with those of other line keys of these products, product by product. */
+/** Adds the lines of further line keys of these products, product by product. */
 export function withLater(lines: readonly UsageLine[], later: readonly UsageLine[]): UsageLine[] {
   if (later.length === 0) return [...lines];
   const byProduct = groupBy([...lines, ...later], ({ productId }) => productId);
   return [...byProduct.values()].flatMap(inLineOrder);
 }
 
-/** Rates by the hour and adds up what the products charge in `interval`. */
+/** Rates by the hour and sums the charges of the products in `interval`. */
 function spentIn(input: InvoiceTermsInput, interval: Interval) {
   const boundaries = windowBoundaries(interval, 'hour');
   const collector: SpendCollector = createSpendCollector();
@@ -181,7 +182,7 @@ function spentIn(input: InvoiceTermsInput, interval: Interval) {
   };
 }
 
-/** The line with its hourly windows joined to those between the boundaries. */
+/** The line with its hourly windows merged to those between the boundaries. */
 export function inWindows(line: UsageLine, boundaries: readonly Instant[]): UsageLine {
   const windows: WindowAmount[] = [];
   let next = 1;

@@ -36,13 +36,13 @@ import { sortProducts } from './product-order.ts';
 export interface DrawnUsageInput extends UsageRatingInput {
   /** The balances that may pay, in burn-down order; default: none. */
   readonly buckets?: readonly Bucket[];
-  /** The outcome of a drawdown; default: nobody pays for the customer. */
+  /** The outcome of a drawdown; default: no balance pays. */
   readonly coverage?: Coverage;
-  /** Rates only line keys of which something is covered. */
+  /** Rates only covered line keys. */
   readonly isCoveredOnly?: boolean;
   /**
-   * Leaves out the lines of keys that balances may pay for, but counts them: the caller makes them after drawdown
-   * (`linesOfKey`). Without composites only, which count what lines cost before it.
+   * Leaves out the lines of keys that balances may pay for, but counts them: the caller computes them after drawdown
+   * (`linesOfKey`). Allowed only without composites, which count costs before drawdown.
    */
   readonly isAfterDrawdown?: boolean;
 }
@@ -50,7 +50,7 @@ export interface DrawnUsageInput extends UsageRatingInput {
 /** Rated line keys with what the given balances may pay for. */
 export interface ClaimingKeys extends RatedKeys {
   readonly claims: readonly ClaimedSegment[];
-  /** The keys that claims are of. */
+  /** The keys with claims. */
   readonly claiming: readonly ChargedKey[];
 }
 
@@ -78,12 +78,12 @@ export function rateUsage(input: UsageRatingInput): UsageRating {
 }
 
 /**
- * Rates the line keys of the given usage, product by product in invoice order. Line keys do not depend on each
- * other, so the keys of an invoice may be rated in any parts; a line collector joins them. With `groupedBy`, only
- * runs with exactly these group keys are rated, and only their usage need be given.
+ * Rates the line keys of the given usage, product by product in invoice order. Line keys do not depend on each other,
+ * so the keys of an invoice may be rated in any parts; a line collector joins them. With `groupedBy`, only runs with
+ * exactly these group keys are rated, and only their usage is required.
  *
- * `billed` is the time that has lines: the period, or the part of the counters' time before it, whose lines are
- * on another invoice.
+ * `billed` is the time that has lines: the period, or the part of the counters' time before it, whose lines are on
+ * another invoice.
  */
 export function rateKeys(
   input: DrawnUsageInput,
@@ -93,7 +93,7 @@ export function rateKeys(
   return [...rateKeysByProduct(input, groupedBy, billed)];
 }
 
-/** `rateKeys`, product by product, some line keys at a time: each part is rated when it is asked for. */
+/** `rateKeys`, product by product, some line keys at a time: each part is rated on demand. */
 export function* rateKeysByProduct(
   input: DrawnUsageInput,
   groupedBy: readonly string[] | null = null,
@@ -146,7 +146,7 @@ export function lineIdParts(line: UsageInvoiceLine): string[] {
     groupValuesKey(line.pricingGroupValues),
     groupValuesKey(line.presentationGroupValues),
     String(line.tier?.level ?? 0),
-    // A composite has one line for each pricing unit of what it counts.
+    // A composite has one line for each pricing unit of its base.
     ...(line.productType === 'COMPOSITE' ? [line.creditTypeId] : []),
     ...(line.payer === null ? [] : [line.payer.segmentId]),
   ];
@@ -191,7 +191,7 @@ function* rateProduct(
   let zeroLine: UsageLine | null = null;
   for (const run of runs) {
     const keys = lineKeys(run, usage, groups.billed(one, run));
-    // To find and sort many keys takes about as long as to rate a part of them.
+    // Finding and sorting many keys takes about as long as rating a part of them.
     if (keys.count > KEYS_PER_PART) yield { ...newPart(), zeroLine: null };
     for (const key of keys) {
       if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;

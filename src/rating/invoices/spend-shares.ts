@@ -1,8 +1,8 @@
 /**
  * Distributes the charges of invoice lines over the events of their usage (docs/explanation/spend-breakdowns.md). Pure.
  *
- * Each hour of a line is distributed on its own, in proportion to what events contribute to the metric in this hour. The
- * shares of an hour add up to it, to the last digit.
+ * Each hour of a line is distributed separately, in proportion to the contribution of events to the metric in that
+ * hour. The shares of an hour add up to it, to the last digit.
  */
 import { type Decimal, divideTo20Places, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -16,7 +16,7 @@ import {
 import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import type { Interval } from '../../core/time.ts';
 
-/** Values of properties in turn, null for events without the property. Null as a whole: no events are known. */
+/** Values of properties in order, null for events without the property. Null as a whole: the events are unknown. */
 export type ShareValues = readonly (string | null)[] | null;
 
 export interface Weight {
@@ -103,7 +103,7 @@ function* distributed(
     yield;
   }
   if (sum.eq(ZERO)) return [{ ...hour, shares: null }];
-  // The largest one takes what division leaves over.
+  // The largest share receives the remainder of the division.
   const [first, ...others] = yield* sortedInSteps(yield* withKeys(weights), bySize);
   assert(first !== undefined, 'a sum has a part');
   let { quantity, total } = hour;
@@ -137,7 +137,7 @@ function* withKeys(weights: readonly Weight[]): Generator<void, Sortable[], unde
   return sortable;
 }
 
-/** The largest first, of equal ones in the order of their values. */
+/** The largest first; equal ones in the order of their values. */
 function bySize(a: Sortable, b: Sortable): number {
   return b.size.cmp(a.size) || (a.key < b.key ? -1 : 1);
 }

@@ -37,14 +37,14 @@ export interface CompositeOnCard {
 export interface UsageRatingInput {
   readonly period: BilledPeriod;
   /**
-   * Where the reported windows begin and end: ascending, from `period.start` to `period.end`
-   * (`windowBoundaries` makes hours and days). They decide `windows` of a line and nothing else.
+   * The boundaries of the reported windows: ascending, from `period.start` to `period.end` (`windowBoundaries` creates
+   * hours and days). They decide `windows` of a line and nothing else.
    */
   readonly boundaries: readonly Instant[];
   readonly products: readonly ProductOnCard[];
   /** Everything that `usageNeeds` lists. A missing entry is a bug of the caller and throws. */
   readonly usage: readonly MeteredUsage[];
-  /** Which usage belongs to the contract, by start; the one in force is the last that has started. */
+  /** Which usage belongs to the contract, by start; the last filter that has started is in force. */
   readonly usageFilters: readonly UsageFilter[];
   /** The contract's overrides; `NO_OVERRIDES` for none. */
   readonly overrides: ContractOverrides;
@@ -88,7 +88,7 @@ export interface RatedSubscriptionLine extends SubscriptionInvoiceLine, Distribu
 export type RatedLine = UsageLine | RatedScheduledLine | RatedSubscriptionLine | RatedConversionLine;
 
 export interface UsageRating {
-  /** In the order in which an invoice shows them. */
+  /** Lines in the order of the invoice. */
   readonly lines: readonly UsageLine[];
   readonly warnings: readonly UnpricedUsage[];
 }

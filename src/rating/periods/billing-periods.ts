@@ -48,7 +48,7 @@ export function wholePeriod(period: Interval): BilledPeriod {
   return { ...period, countedFrom: period.start };
 }
 
-/** The boundary that is `count` periods after `at`'s own, the contract's start and end left aside. */
+/** The boundary `count` periods after the one of `at`, ignoring the contract's start and end. */
 export function boundaryAfter(terms: PeriodTerms, at: Instant, count: number): Instant {
   const { frequency } = terms.schedule;
   const anchor = anchorOf(terms);

@@ -13,20 +13,20 @@ import { statementAnchor } from './statement-anchor.ts';
 export interface GrantPeriod {
   /** The part in which the term is in force. */
   readonly inForce: Interval;
-  /** The full period that it is part of. */
+  /** The full period that contains it. */
   readonly whole: Interval;
 }
 
 export interface WantedPeriods {
-  /** Those that have begun by this instant, and the next one. */
+  /** Periods that have begun by this instant, and the next one. */
   readonly at: Instant;
-  /** Only those that start later; null: from the first. */
+  /** Only periods that start later; null: from the first. */
   readonly after: Instant | null;
 }
 
 /**
- * Ascending and without gaps. The first period starts with the term, the last ends with the term or the contract.
- * There is none where a period that starts after `at` is not after `after`: the next one is known then.
+ * Ascending and without gaps. The first period starts with the term, the last ends with the term or the contract. Empty
+ * if a period starts after `at` but not after `after`: the next period is known then.
  */
 export function grantPeriods(
   term: RecurringCommit,
@@ -54,7 +54,7 @@ const LATEST_END = Date.UTC(3000, 0, 1);
 
 const SHORTEST_PERIOD_DAYS = { DAILY: 1, WEEKLY: 7, MONTHLY: 28, QUARTERLY: 90, ANNUAL: 365 } as const;
 
-/** The end of `count` full periods, of which `whole` is the first; the year 3000 at most. */
+/** The end of `count` full periods that begin with `whole`; the year 3000 at most. */
 export function endOfPeriods(
   term: RecurringCommit,
   contract: Contract,
@@ -62,14 +62,14 @@ export function endOfPeriods(
   count: number,
 ): Instant {
   const days = SHORTEST_PERIOD_DAYS[term.recurrenceFrequency ?? contract.statementSchedule.frequency];
-  // So many periods reach beyond the latest end; more would leave the calendar.
+  // This many periods reach beyond the latest end; more would exceed the calendar.
   const bounded = Math.min(count, Math.ceil((LATEST_END - whole.start) / (days * DAY_MS)));
   return Math.min(wholePeriods(term, contract).endOf(whole, bounded), LATEST_END);
 }
 
 const LONGEST_PERIOD_DAYS = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, QUARTERLY: 92, ANNUAL: 366 } as const;
 
-/** From the start of a period to the end of the access that it grants, at most, in milliseconds. */
+/** The maximum time from the start of a period to the end of the access that it grants, in milliseconds. */
 export function accessMsMax(term: RecurringCommit, contract: Contract): number {
   const days = LONGEST_PERIOD_DAYS[term.recurrenceFrequency ?? contract.statementSchedule.frequency];
   return term.commitDurationPeriods * days * DAY_MS;
@@ -94,7 +94,7 @@ function wholePeriods(term: RecurringCommit, contract: Contract): WholePeriods {
   }
   const anchor = recurrenceFrequency === null ? statementAnchor(contract) : startingAt;
   const frequency = recurrenceFrequency ?? contract.statementSchedule.frequency;
-  // Without the contract's bounds, which would cut its first and last period.
+  // Ignores the contract's bounds, which would cut its first and last period.
   const terms: PeriodTerms = {
     schedule: { frequency, day: 'CUSTOM_DATE', anchor },
     contract: { start: Number.NEGATIVE_INFINITY, end: null },

@@ -18,8 +18,8 @@ export function statementAnchor(contract: Contract): Instant {
 }
 
 /**
- * The boundary from which weeks are counted, for which not every boundary is as good as the other: with FIRST_OF_MONTH
- * the boundary on the day of the start, or else the first one after it.
+ * The boundary from which weeks are counted; weeks depend on the choice of boundary. With FIRST_OF_MONTH it is the
+ * boundary on the day of the start, or else the first one after it.
  */
 export function firstBillingDate(contract: Contract): Instant {
   const { statementSchedule: schedule, startingAt } = contract;

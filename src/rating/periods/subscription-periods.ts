@@ -43,7 +43,7 @@ export function subscriptionPeriods(
 export interface SubscriptionPeriod {
   /** The part in which the subscription is active: the first and the last one may be partial. */
   readonly interval: Interval;
-  /** All of it, by which parts are prorated. */
+  /** The whole period, the basis of proration. */
   readonly whole: Interval;
 }
 
@@ -74,8 +74,8 @@ function subscriptionPeriodTerms(contract: Contract, subscription: Subscription)
 }
 
 /**
- * The anchor is the subscription's own, otherwise the contract's; of weeks, its first billing date. If the frequency is
- * longer than that of the contract's usage invoices, it is the subscription's start: its periods are all full.
+ * The anchor is the subscription's own, otherwise the contract's; for weeks, its first billing date. If the frequency
+ * is longer than that of the contract's usage invoices, it is the subscription's start: its periods are all full.
  */
 export function subscriptionAnchor(
   contract: Contract,

@@ -13,7 +13,7 @@ export function groupValuesKey(values: GroupValues): string {
   const names = Object.keys(values);
   const [only] = names;
   if (only === undefined) return '[]';
-  // The usual case, without a sort and two lists for each line of an invoice.
+  // Fast path for one name, without a sort and two lists for each line of an invoice.
   if (names.length === 1) return JSON.stringify([only, values[only]]);
   return JSON.stringify(names.sort().flatMap((name) => [name, values[name]]));
 }
@@ -32,7 +32,7 @@ export function pickGroupValues(values: GroupValues, names: readonly string[]): 
 
 const NO_GROUP_VALUES: GroupValues = Object.freeze({});
 
-/** Whether these are its names, in this order. */
+/** Whether the record has exactly these names, in this order. */
 function hasExactly(values: GroupValues, names: readonly string[]): boolean {
   let count = 0;
   for (const name of Object.keys(values)) {

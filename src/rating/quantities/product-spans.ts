@@ -20,7 +20,7 @@ export interface SettingsSpan {
   readonly need: UsageNeed;
 }
 
-/** A run with the same pricing and presentation keys. Counters start at 0 with it and are not reset inside. */
+/** A run with the same pricing and presentation keys. Counters start at 0 at its start and are not reset within it. */
 export interface CounterRun {
   readonly interval: Interval;
   readonly pricingGroupKey: readonly string[];
@@ -97,8 +97,8 @@ function settingsSpans(
 }
 
 /**
- * Sets the evaluation instants of needs that are not hourly: the starts and ends of their spans, and the start
- * of billing. At the start of the counters every value is 0.
+ * Sets the evaluation instants of needs that are not hourly: the starts and ends of their spans, and the start of
+ * billing. At the start of the counters every value is 0.
  */
 function withInstants(
   spans: readonly SettingsSpan[],
@@ -137,7 +137,7 @@ function cutBySettings(product: Product, within: Interval, filters: readonly Usa
   return spans;
 }
 
-/** The interval cut where another filter takes effect. Before the first filter there is none. */
+/** The interval, cut where another filter takes effect. There is no span before the first filter. */
 function filterSpans(
   interval: Interval,
   filters: readonly UsageFilter[],

@@ -5,7 +5,7 @@
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 
-/** A stretch of time in which a seat is assigned; its end is infinite while none is known. */
+/** A stretch of time in which a seat is assigned; its end is infinite while unknown. */
 export interface SeatAssignment {
   readonly seatId: string;
   readonly interval: Interval;

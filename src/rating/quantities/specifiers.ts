@@ -3,7 +3,7 @@ import { ownValue } from '../../core/own-value.ts';
 import type { UsageSpecifier } from '../../core/terms/applicability.ts';
 import type { GroupValues } from './group-values.ts';
 
-/** A charge, as far as specifiers name it. */
+/** The attributes of a charge that specifiers can name. */
 export interface SpecifiedSubject {
   readonly productId: string;
   readonly productTags: readonly string[];
@@ -23,7 +23,7 @@ export function meetsSpecifier(specifier: UsageSpecifier, subject: SpecifiedSubj
   );
 }
 
-/** Whether a specifier leaves out a product with these tags. */
+/** Whether a specifier excludes a product with these tags. */
 export function isExcluded(exclude: UsageSpecifier['exclude'], tags: readonly string[]): boolean {
   return exclude.some(({ productTags }) => carriesAll(tags, productTags));
 }

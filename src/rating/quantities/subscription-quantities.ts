@@ -1,6 +1,6 @@
 /**
  * The quantity of a subscription over time, computed from its changes (docs/explanation/contracts.md, "Subscriptions").
- * Changes apply in the order of their starts; those with one start in the order of submission.
+ * Changes apply in the order of their starts; changes with the same start apply in the order of submission.
  */
 import { Decimal, ZERO } from '../../core/decimal.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../../core/terms/subscriptions.ts';
@@ -27,7 +27,7 @@ export function quantitySegments(subscription: Subscription): QuantitySegment[] 
   }));
 }
 
-/** Where the quantity changes, ascending, from the subscription's start on. */
+/** When the quantity changes, ascending, from the subscription's start on. */
 export function quantitySteps(subscription: Subscription): QuantityStep[] {
   const steps: QuantityStep[] = [];
   eachState(subscription, ({ start: at }, state) => {
@@ -69,15 +69,15 @@ interface State {
   quantity: Decimal;
   readonly seatIds: Set<string>;
   unassigned: number;
-  /** From the first change of seats on the quantity is the number of seats. */
+  /** From the first change of seats on, the quantity is the number of seats. */
   hasSeats: boolean;
 }
 
 type Visit = (interval: OpenInterval, state: Readonly<State>, hasOtherSeats: boolean) => void;
 
 /**
- * Visits the times between two changes, ascending, each with the state in it and whether other seats are assigned than
- * before. Takes no longer than there are changes, however many seats a subscription has.
+ * Visits the times between two changes, ascending, each with its state and whether the assigned seats changed. Takes
+ * time in proportion to the changes, however many seats a subscription has.
  */
 function eachState(subscription: Subscription, visit: Visit): void {
   const { startingAt, endingBefore } = subscription;
@@ -98,12 +98,12 @@ function eachState(subscription: Subscription, visit: Visit): void {
 
 type Change = QuantityChange | SeatChange;
 
-/** In the order in which they apply. */
+/** Changes in the order in which they apply. */
 function changesOf({ quantityChanges, seatChanges }: Subscription): Change[] {
   return [...quantityChanges, ...seatChanges].sort((a, b) => a.startingAt - b.startingAt);
 }
 
-/** Whether other seats are assigned afterwards. */
+/** Returns whether the assigned seats changed. */
 function applyAll(changes: readonly Change[], state: State): boolean {
   const before = new Map<string, boolean>();
   for (const change of changes) {

@@ -1,4 +1,4 @@
-/** Which usage rating needs from metering, and what it gets. */
+/** The usage that rating needs from metering, and the result. */
 import type { Instant } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 

@@ -38,7 +38,7 @@ export function assignmentsInForce<One extends Assignment>(
   return inForce;
 }
 
-/** The one of `inForce` that holds at `at`, or null. */
+/** The assignment among `inForce` that is in force at `at`, or null. */
 export function assignmentAt<One extends Assignment>(inForce: readonly One[], at: Instant): One | null {
   const holds = (one: One) => contains({ start: startOf(one), end: one.endingBefore }, at);
   return inForce.findLast(holds) ?? null;
@@ -53,7 +53,7 @@ export function effectiveAssignments<One extends CardAssignment>(assignments: re
   return inForce.filter(({ withdrawnAt }) => withdrawnAt === null);
 }
 
-/** The card that the alias means at `at`, or null. `assignments` are all those of one alias. */
+/** The card that the alias refers to at `at`, or null. `assignments` are all those of one alias. */
 export function cardBehindAlias(assignments: readonly CardAssignment[], at: Instant): string | null {
   return assignmentAt(effectiveAssignments(assignments), at)?.rateCardId ?? null;
 }

@@ -1,4 +1,4 @@
-/** Which of the overrides that concern a price sets it. Pure. */
+/** The override that sets a price, among those that apply to it. Pure. */
 import type { Rate } from '../../core/catalogue.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import type { Override } from '../../core/terms/overrides.ts';
@@ -13,7 +13,7 @@ export interface AppliedOverride {
   readonly multiplier: Decimal | null;
 }
 
-/** The overrides that set the price in one of its tiers, each once, from the lowest tier upwards. */
+/** The overrides that set the price in at least one of its tiers, without duplicates, from the lowest tier upwards. */
 export function appliedOverrides(
   decision: OverrideDecision,
   { listed, rate }: Pick<LineTerms, 'listed' | 'rate'>,
@@ -32,7 +32,7 @@ export function bandsOfRate(rate: Rate): PriceBands {
     : priceBands(rate);
 }
 
-/** The one that decides the price of the units just above a quantity. */
+/** The override that decides the price of the units just above a quantity. */
 export function appliedOverride(
   { prices }: OverrideDecision,
   listRate: Rate | null,

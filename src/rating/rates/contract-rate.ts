@@ -9,7 +9,7 @@ import { sameRate } from './rate-schedule.ts';
 
 export interface PricedSegment {
   readonly terms: LineTerms;
-  /** True where an override decides the price, even if it changes nothing. */
+  /** True if an override decides the price, even if it changes nothing. */
   readonly isOverridden: boolean;
   /** The overrides that set the price at the instant, each in some range of quantities. */
   readonly overrides: readonly Override[];
@@ -24,8 +24,7 @@ export interface ListedSegment {
 }
 
 /**
- * The terms of usage that no commit pays for, at an instant in the segment; null where it has no price or is not
- * entitled.
+ * The terms of usage that no commit pays for, at an instant in the segment; null if it has no price or is not entitled.
  */
 export function pricedSegment(
   contract: OverrideIndex,
@@ -45,7 +44,7 @@ export function pricedSegment(
   };
 }
 
-/** The part of `within` around `at` in which `holdsAt` is true. It can change only where the overrides do. */
+/** The part of `within` around `at` in which `holdsAt` is true. It can change only when the overrides do. */
 function stretchAround(
   at: Instant,
   within: OpenInterval,

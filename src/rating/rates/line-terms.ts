@@ -1,6 +1,6 @@
 /**
- * The terms of a line key over time: the rate after overrides, and whether the usage is entitled. Spans are
- * cut only where one of the two changes.
+ * The terms of a line key over time: the rate after overrides, and whether the usage is entitled. Spans are cut only
+ * when one of the two changes.
  */
 import type { BillingFrequency, Product, ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -40,17 +40,18 @@ export interface PricedKey {
   readonly billingFrequency: BillingFrequency | null;
 }
 
-/** A commit or credit, as far as it decides the price of what it pays for. */
+/** The attributes of a commit or credit that decide the price of usage it pays for. */
 export interface PayerTerms extends Omit<PayingBalance, 'usesCommitRate'> {
   readonly rateType: 'LIST_RATE' | 'COMMIT_RATE';
 }
 
-/** The overrides of a key over time. The tags of its product decide which, so they may change with its version. */
+/** The overrides of a key over time. They depend on the tags of its product, so they may change with its version. */
 export type KeyOverrides = SubjectOverrides;
 
 /**
- * The terms over `interval`, ascending and without gaps. Adjacent spans differ. With `payer`: of usage that it pays
- * for. At commit rates that is the card's commit rate, where it has one, under overrides of commit rates only.
+ * The terms over `interval`, ascending and without gaps. Adjacent spans differ. `payer`: the balance that pays for the
+ * usage. For a payer at commit rates, these are the card's commit rate, if it has one, under overrides of commit rates
+ * only.
  */
 export function termsSpans(
   book: RateBook,
@@ -79,7 +80,7 @@ export function termsSpans(
   return spans;
 }
 
-/** Adds a span, or extends the last one where the terms stay the same. */
+/** Adds a span, or extends the last one if the terms stay the same. */
 function addSpan(spans: TermsSpan[], current: TermsSpan): void {
   const previous = spans.at(-1);
   if (previous === undefined || !sameSpans(previous, current)) {
@@ -90,7 +91,7 @@ function addSpan(spans: TermsSpan[], current: TermsSpan): void {
   spans[spans.length - 1] = { ...previous, interval };
 }
 
-/** The overrides for list rates and for commit rates, each looked up when it is needed. */
+/** The overrides for list rates and for commit rates, each looked up on demand. */
 function payerOverrides(
   contract: OverrideIndex,
   key: PricedKey,
@@ -170,7 +171,7 @@ export function termsAt(
   };
 }
 
-/** The terms of a subscription at an instant, for what the customer pays or what `payer` pays for. */
+/** The terms of a subscription at an instant, for units paid by the customer or by `payer`. */
 export function subscriptionTermsAt(
   book: RateBook,
   contract: OverrideIndex,
@@ -187,7 +188,7 @@ export function subscriptionTermsAt(
   return termsAt(overrides, key, at, rateAt(book, {}, at, key.billingFrequency));
 }
 
-/** Whether it has a price at an instant, or an override says that it is not entitled. */
+/** Whether it has a price at an instant, or an override states that it is not entitled. */
 export function isSubscriptionDecidedAt(
   book: RateBook,
   contract: OverrideIndex,

@@ -1,9 +1,9 @@
 /**
- * Selects the overrides that decide a price, by target and by time, without looking at the others
+ * Selects the overrides that decide a price, by target and by time, without scanning the others
  * (docs/explanation/rating.md, "Overrides"). Rating and the rate schedule of a contract use the same index.
  *
- * Building it takes n log n steps for n overrides; a decision takes a binary search in each group of overrides with
- * the same target.
+ * Building it takes n log n steps for n overrides; a decision takes a binary search in each group of overrides with the
+ * same target.
  */
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -35,7 +35,7 @@ export interface OverrideIndex {
   readonly isEmpty: boolean;
   /** Whether the price of usage may depend on the commit or credit that pays for it. */
   readonly hasCommitSpecific: boolean;
-  /** The overrides that concern the subject at some time. */
+  /** The overrides that apply to the subject at some time. */
   of(subject: PricedSubject): SubjectOverrides;
 }
 
@@ -50,7 +50,7 @@ export interface SubjectOverrides {
 
 const UNDECIDED: OverrideDecision = { prices: [], entitled: null };
 
-/** Of a subject that no override ever concerns. */
+/** For a subject without overrides. */
 export const NO_SUBJECT_OVERRIDES: SubjectOverrides = {
   decisionAt: () => UNDECIDED,
   nextChange: () => null,
@@ -61,7 +61,7 @@ const indexesOf = perObject(
   (_overrides: readonly Override[]) => new Map<MultiplierPrioritization, OverrideIndex>(),
 );
 
-/** Overrides that cannot change are indexed once for as long as they are used. */
+/** Immutable overrides are indexed once and cached. */
 export function indexOverrides(contract: ContractOverrides): OverrideIndex {
   const index = keptIndex(contract) ?? resultAtOnce(newIndex(contract));
   keepIndex(contract, index);
@@ -69,8 +69,8 @@ export function indexOverrides(contract: ContractOverrides): OverrideIndex {
 }
 
 /**
- * Indexes overrides that cannot change in parts, between which the process answers other requests; `indexOverrides`
- * finds that index then. Others are left to `indexOverrides`.
+ * Indexes immutable overrides in parts, between which the process serves other requests; `indexOverrides` then finds
+ * that index. Other overrides are left to `indexOverrides`.
  */
 export async function prepareIndex(contract: ContractOverrides): Promise<void> {
   if (Object.isFrozen(contract.overrides) && keptIndex(contract) === undefined) {
@@ -86,13 +86,13 @@ function keepIndex({ overrides, prioritization }: ContractOverrides, index: Over
   if (Object.isFrozen(overrides)) indexesOf(overrides).set(prioritization, index);
 }
 
-/** In parts, the lanes of groups with more members are built before they are looked at: a subject may meet several. */
+/** When indexing in parts, the lanes of groups with more members are built ahead: a subject may meet several. */
 const GROUP_MEMBERS = 20;
 
 /** Yields until it has its result. */
 type Steps<Result> = Generator<void, Result, undefined>;
 
-/** Builds the lanes of groups of more than `membersMax`; those of others are built when they are first looked at. */
+/** Builds the lanes of groups of more than `membersMax`; lanes of other groups are built on first use. */
 function* newIndex(
   { overrides, prioritization }: ContractOverrides,
   membersMax = Number.POSITIVE_INFINITY,
@@ -187,7 +187,7 @@ function* multiplierLane(
   return yield* laneOf(bestFirst, (a, b) => compare(a, b) === 0);
 }
 
-/** The better one first: under EXPLICIT that of the lower priority value, then the smaller multiplier. */
+/** The better override first: under EXPLICIT the lower priority value, then the smaller multiplier. */
 function compareMultipliers(a: Override, b: Override, prioritization: MultiplierPrioritization): number {
   assert(a.multiplier !== null && b.multiplier !== null, 'a MULTIPLIER has a multiplier');
   const byPriority = prioritization === 'EXPLICIT' ? priorityOf(a).cmp(priorityOf(b)) : 0;
@@ -249,7 +249,9 @@ function decidingAt(
   return { overwrite, multipliers: prioritized([...plain, ...tiered], prioritization) };
 }
 
-/** An override of several targets may be found more than once. Under EXPLICIT only the lowest priority value. */
+/**
+ * An override with several targets may be found more than once. Under EXPLICIT only the lowest priority value remains.
+ */
 function prioritized(found: readonly Override[], prioritization: MultiplierPrioritization): Override[] {
   const multipliers = [...new Set(found)];
   if (prioritization === 'LOWEST_MULTIPLIER' || multipliers.length < 2) return multipliers;
@@ -265,7 +267,7 @@ function lastAdded(winners: readonly (PlacedOverride | null)[]): Override | null
   return last?.override ?? null;
 }
 
-/** The smallest of the instants, times `sign`; null where there is none. */
+/** The smallest of the instants, times `sign`; null if all are null. */
 function smallest(instants: readonly (Instant | null)[], sign: 1 | -1): Instant | null {
   let found: Instant | null = null;
   for (const at of instants) if (at !== null && (found === null || (at - found) * sign < 0)) found = at;

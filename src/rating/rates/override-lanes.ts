@@ -20,8 +20,8 @@ export interface Lane {
 }
 
 /**
- * The lane of overrides in order of precedence, the best first. Adjacent winners that are `same` are merged. Takes
- * n log n steps for n overrides, and yields now and then.
+ * The lane of overrides in order of precedence, the best first. Adjacent winners that are `same` are merged. Takes n
+ * log n steps for n overrides, and yields now and then.
  */
 export function* laneOf(
   ranked: readonly PlacedOverride[],
@@ -37,7 +37,7 @@ export function* laneOf(
   return merged(instants, cells, same);
 }
 
-/** Where overrides begin and end, ascending. */
+/** The starts and ends of overrides, ascending. */
 export function changeInstants(placed: readonly PlacedOverride[]): Instant[] {
   const instants = placed.flatMap(({ override: { startingAt, endingBefore } }) =>
     endingBefore === null ? [startingAt] : [startingAt, endingBefore],

@@ -1,6 +1,6 @@
 /**
- * Which overrides concern a price, whatever the time. The targets of an override are conditions of which one must
- * hold; overrides with equal conditions share one group, and groups are found by what their condition names.
+ * Which overrides apply to a price, at any time. An override applies if one of its targets does; overrides with equal
+ * conditions share one group, and groups are indexed by the values in their condition.
  */
 import type { BillingFrequency } from '../../core/catalogue.ts';
 import type { Override, OverrideSpecifier } from '../../core/terms/overrides.ts';
@@ -14,7 +14,7 @@ export interface PayingBalance {
   readonly id: string;
   /** The recurring commit or credit that created it. */
   readonly recurringId: string | null;
-  /** True where the balance counts usage at its commit rate and the product has one. */
+  /** True if the balance pays at commit rates and the product has one. */
   readonly usesCommitRate: boolean;
 }
 
@@ -41,14 +41,14 @@ export interface TargetGroup {
   readonly members: readonly PlacedOverride[];
 }
 
-/** Finds the groups whose condition a subject meets. An override of several targets may be in several groups. */
+/** Finds the groups whose condition a subject meets. An override with several targets may be in several groups. */
 export interface TargetIndex<Group extends TargetGroup> {
   readonly byFeature: ReadonlyMap<string, readonly Group[]>;
-  /** Their condition names nothing. */
+  /** Groups whose condition is empty. */
   readonly unconditional: readonly Group[];
 }
 
-/** The groups of the overrides, which are in the order of addition. Yields after each override. */
+/** The groups of `overrides`, which are in the order of addition. Yields after each override. */
 export function* targetGroups(overrides: readonly Override[]): Generator<void, TargetGroup[], undefined> {
   const groups = new Map<string, TargetGroup & { readonly members: PlacedOverride[] }>();
   for (const [position, override] of overrides.entries()) {
@@ -66,7 +66,7 @@ export function* targetGroups(overrides: readonly Override[]): Generator<void, T
 }
 
 /**
- * Files each group under the rarest feature of its condition, so that a lookup meets few others. Yields after each
+ * Files each group under the rarest feature of its condition, so that a lookup tests few others. Yields after each
  * group.
  */
 export function* targetIndex<Group extends TargetGroup>(
@@ -105,7 +105,7 @@ export function groupsOf<Group extends TargetGroup>(
   );
 }
 
-/** Of an override that concerns everything. */
+/** The condition of an override for everything. */
 export const NO_CONDITION: OverrideSpecifier = {
   productId: null,
   productTags: [],
@@ -118,7 +118,7 @@ export const NO_CONDITION: OverrideSpecifier = {
   anyCommitOrCreditIds: [],
 };
 
-/** An override without a target concerns everything. */
+/** An override without a target applies to everything. */
 function conditionsOf({
   productId,
   applicableProductTags,
@@ -133,7 +133,7 @@ function conditionsOf({
 
 /**
  * One text per condition. Built by hand, because a contract may have thousands; every text in it is preceded by its
- * length, so that no two conditions give the same one.
+ * length, so that different conditions have different keys.
  */
 function conditionKey(condition: TargetCondition): string {
   let key = `${condition.productId} ${condition.billingFrequency}`;
@@ -158,7 +158,7 @@ function conditionKey(condition: TargetCondition): string {
   return key;
 }
 
-/** The values that a condition names, and those of a subject. */
+/** The values that a condition names, and the values of a subject. */
 function featuresOf(
   named: Pick<
     TargetCondition,

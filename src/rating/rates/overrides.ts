@@ -10,7 +10,7 @@ import { assert } from '../../core/errors.ts';
 import type { MultiplierPrioritization, Override, OverrideTier } from '../../core/terms/overrides.ts';
 
 export interface ContractOverrides {
-  /** In the order in which they were added: the later one wins a tie. */
+  /** In the order of addition: the later one wins a tie. */
   readonly overrides: readonly Override[];
   readonly prioritization: MultiplierPrioritization;
 }

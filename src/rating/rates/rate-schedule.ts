@@ -87,7 +87,7 @@ export function rateAt(
 
 /**
  * Cuts `interval` wherever the terms for these pricing group values change. Adjacent spans with the same rate,
- * entitlement and pricing unit are merged, even if they come from two entries; `isSame` may tell more apart.
+ * entitlement and pricing unit are merged, even if they belong to two entries; `isSame` may be stricter.
  */
 export function rateSpans(
   book: RateBook,
@@ -125,7 +125,7 @@ interface Cell<Entry> {
   readonly entry: Entry | null;
 }
 
-/** In order of addition, without those that a later one with the same start replaces. */
+/** Entries in order of addition, without those replaced by a later one with the same start. */
 function withoutReplaced<Entry extends RateEntry>(entries: readonly Entry[]): Entry[] {
   const added = entries.toSorted((a, b) => a.sequence - b.sequence);
   const later = new Map<Instant, 'bounded' | 'open'>();
@@ -155,7 +155,7 @@ function paint<Entry extends RateEntry>(cells: Cell<Entry>[], entry: Entry): voi
   }
 }
 
-/** The index of the cell that starts at `at`; cuts the one that `at` lies in. */
+/** The index of the cell that starts at `at`; splits the cell that contains `at`. */
 function cellAt<Entry extends RateEntry>(cells: Cell<Entry>[], at: Instant): number {
   const found = firstIndex(cells.length, (index) => (cells[index]?.start ?? at) >= at);
   if (cells[found]?.start !== at) {
@@ -175,14 +175,14 @@ function segmentsOf(book: RateBook, identity: Identity): readonly EffectiveRate[
   return book.byIdentity.get(identityKey(identity)) ?? [];
 }
 
-/** Of one product. */
+/** The identity within one product. */
 type Identity = Pick<RateIdentity, 'pricingGroupValues' | 'billingFrequency'>;
 
 function identityKey({ pricingGroupValues, billingFrequency }: Identity): string {
   return `${billingFrequency ?? ''}${groupValuesKey(pricingGroupValues)}`;
 }
 
-/** Also of usage that is paid by a balance at commit rates. */
+/** Compares commit rates as well, for usage that a balance pays at commit rates. */
 export function sameCommitTerms(a: RateEntry | null, b: RateEntry | null): boolean {
   if (!sameTerms(a, b)) return false;
   const [one, other] = [a?.commitRate ?? null, b?.commitRate ?? null];

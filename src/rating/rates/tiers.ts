@@ -103,7 +103,7 @@ export function walkBands(bands: PriceBands, from: Decimal, to: Decimal): BandSl
   return slices;
 }
 
-/** `walkBands` without a list, for the very many hours of lines. */
+/** `walkBands` without a list, because lines have very many hours. */
 export function eachBandSlice(
   bands: PriceBands,
   from: Decimal,
@@ -148,7 +148,7 @@ export function sameBands(a: PriceBands, b: PriceBands): boolean {
   );
 }
 
-/** As a line shows it; null for a rate without tiers. */
+/** The tier as shown on a line; null for a rate without tiers. */
 export function tierOf({ isTier, level, startingAt, size }: PriceBand): LineTier | null {
   return isTier ? { level, startingAt, size } : null;
 }

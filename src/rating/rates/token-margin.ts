@@ -1,5 +1,6 @@
 /**
- * The provider's cost of tokens beside the amount billed for them (docs/explanation/token-billing.md, "Margin"). Pure.
+ * The provider's cost of tokens compared to the amount billed for them (docs/explanation/token-billing.md, "Margin").
+ * Pure.
  */
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
@@ -8,7 +9,7 @@ import { TOKENS_PER_UNIT } from './managed-price.ts';
 
 /** Tokens of one kind that were billed in one hour. */
 export interface BilledTokens {
-  /** Start of the hour, whose price counts. */
+  /** Start of the hour, whose price applies. */
   readonly at: Instant;
   readonly kind: TokenKind;
   /** In million tokens, as on the invoice. */
@@ -25,7 +26,7 @@ export interface TokenMargin {
 
 const CENTS_PER_USD = decimal('100');
 
-/** Sums what was billed for one model. `prices` are those of the model, by `validFrom`. */
+/** Sums the tokens billed for one model. `prices` are those of the model, by `validFrom`. */
 export function tokenMargin(parts: readonly BilledTokens[], prices: PricedModel['prices']): TokenMargin {
   let [tokens, revenueCents, costCents]: [Decimal, Decimal, Decimal | null] = [ZERO, ZERO, ZERO];
   for (const { at, kind, quantity, revenueCents: revenue } of parts) {

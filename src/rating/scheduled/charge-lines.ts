@@ -1,8 +1,8 @@
 /**
- * The lines of charges of subscriptions, and what balances may pay of them (docs/explanation/subscriptions.md,
+ * The lines of charges of subscriptions, and the parts that balances may pay (docs/explanation/subscriptions.md,
  * "Lines"). Pure.
  *
- * A charge is a counter from the units below it to those with it, which moves in one window of its invoice.
+ * A charge is a counter that moves from the units below it to the units including it, in one window of its invoice.
  */
 import { ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -26,11 +26,11 @@ export interface PricedCharge {
   readonly item: ScheduledItem;
   readonly charge: SubscriptionCharge;
   readonly price: SubscriptionPrice;
-  /** Shown on the lines. */
+  /** The name on the lines. */
   readonly name: string;
 }
 
-/** Of the items those of subscriptions, in their order. */
+/** The items of subscriptions, in their order. */
 export function pricedCharges(
   items: readonly ScheduledItem[],
   prices: SubscriptionPrices | null,
@@ -46,7 +46,7 @@ export function pricedCharges(
   });
 }
 
-/** The parts that balances may pay. Those that are open when a charge is payable may pay all of it. */
+/** The parts that balances may pay. Balances that are open when a charge is payable may pay all of it. */
 export function chargeClaims(
   charges: readonly PricedCharge[],
   prices: SubscriptionPrices | null,
@@ -104,7 +104,7 @@ function keyOf({ id }: ScheduledItem): string {
   return `subscription ${id}`;
 }
 
-/** Each charge with all of its lines in `window`: what balances pay with the lines that take it back, and the rest. */
+/** Each charge with all of its lines in `window`: the covered parts with their applied lines, and the rest. */
 export function chargeLines(
   charges: readonly PricedCharge[],
   prices: SubscriptionPrices | null,

@@ -3,7 +3,7 @@
  * its professional services, the purchases of its prepaid commits and the true-ups of its postpaid ones
  * (docs/explanation/invoices.md, "Scheduled invoices"). The charges of its subscriptions are added to them.
  *
- * The amount of a true-up depends on usage. Its item has the whole commitment as amount, until the shortfall is known.
+ * The amount of a true-up depends on usage. Its item has the whole commitment as amount until the shortfall is known.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -29,39 +29,39 @@ interface ScheduledSource {
 
 /** An amount that is due on a date. */
 export interface ScheduledItem {
-  /** Of the item of the schedule. An item is on one invoice at most. */
+  /** The id of the item in its schedule. An item is on one invoice at most. */
   readonly id: string;
   readonly source: ScheduledSource;
   readonly at: Instant;
   readonly creditTypeId: string;
   readonly productId: string;
-  /** The name that the source was given; null: the name of the product. */
+  /** The name of the source; null: the name of the product. */
   readonly name: string | null;
   readonly quantity: Decimal;
   readonly unitPrice: Decimal;
   readonly total: Decimal;
   /**
-   * The commit, if its balance is withheld until this amount is paid. Its invoice has nothing else on it, because it
-   * is voided if the payment fails.
+   * The commit whose balance is withheld until this amount is paid. Its invoice has no other items, because it is
+   * voided if the payment fails.
    */
   readonly gatedCommitId: string | null;
-  /** The postpaid commit whose shortfall this is. Its invoice waits for usage, so it has nothing else on it. */
+  /** The postpaid commit with this shortfall. Its invoice waits for usage, so it has no other items. */
   readonly trueUpCommitId: string | null;
-  /** Of the invoice that was requested for it, which has the items of that request and nothing else. */
+  /** The invoice that was requested for the item, which has only the items of that request. */
   readonly requestedInvoiceId: string | null;
   /** Whether it joins a usage invoice although the contract has its charges on separate invoices. */
   readonly onUsageInvoice: boolean;
-  /** Free text of the client. */
+  /** Free text from the client. */
   readonly metadata: string | null;
-  /** Of a subscription. Balances may pay for it, and it joins usage invoices by its own terms alone. */
+  /** The charge of a subscription. Balances may pay for it, and it joins usage invoices by its own terms alone. */
   readonly charge: SubscriptionCharge | null;
 }
 
 type ScheduledTerms = Pick<ContractTerms, 'scheduledCharges' | 'professionalServices' | 'commits'>;
 
 /**
- * By date; on one date charges, discounts, professional services and commits, each in the order of their addition.
- * Nothing of archived ones.
+ * Items by date; on one date charges, discounts, professional services and commits, each in the order of their
+ * addition. Archived terms have no items.
  */
 export function scheduledItems(terms: ScheduledTerms): ScheduledItem[] {
   const active = terms.scheduledCharges.filter(({ archivedAt }) => archivedAt === null);
@@ -94,7 +94,7 @@ function reducing(item: ScheduledItem): ScheduledItem {
   return { ...item, unitPrice: ZERO.minus(item.unitPrice), total: ZERO.minus(item.total) };
 }
 
-/** There may be thousands: a spread of `PLAIN` into each takes ten times as long. */
+/** There may be thousands of items: a spread of `PLAIN` into each takes ten times as long. */
 function itemsOfService({ id, productId, items }: ProfessionalService): ScheduledItem[] {
   const source = { kind: 'professional_service', id } as const;
   return items.map((item) => ({
@@ -151,7 +151,7 @@ function itemsOf(
 
 /**
  * The charges of a subscription, without commits and credits. `creditTypeId` is the currency of its invoice. A charge
- * without a price is none.
+ * without a price has no item.
  */
 export function subscriptionItem(
   { id, name }: Subscription,
@@ -175,7 +175,7 @@ export function subscriptionItem(
   };
 }
 
-/** The items that are invoiced together: one date, one currency, nothing that needs an own invoice. In their order. */
+/** The items that are invoiced together: same date, same currency, and no separate invoice required. In their order. */
 export interface ScheduledGroup {
   readonly at: Instant;
   readonly creditTypeId: string;

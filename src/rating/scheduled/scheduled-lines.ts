@@ -16,7 +16,10 @@ const LINE_TYPES: Readonly<Record<PlainSource, ScheduledInvoiceLine['type']>> = 
   true_up: 'true_up',
 };
 
-/** `product` is that of the item, with its name of the date. The tags are those of the date too; invoices show the present ones. */
+/**
+ * `product`: the product of the item, with its name at the date. The tags are those at the date too; invoices show the
+ * current ones.
+ */
 export function scheduledLine(
   { id, source, at, name, quantity, unitPrice, total, creditTypeId, metadata }: ScheduledItem,
   product: Product,

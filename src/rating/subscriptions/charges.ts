@@ -1,9 +1,9 @@
 /**
  * The charges of a subscription (docs/explanation/subscriptions.md, "Charges"). Drafts, issued invoices, previews and
- * the history of quantities all have them from here. Pure.
+ * the history of quantities all use this computation. Pure.
  *
- * Issued charges are part of the input: the charges are what is still owed, so that a change in the past never
- * bills anything twice.
+ * Issued charges are part of the input: the result is the amount still owed, so that a change in the past never bills
+ * anything twice.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';
@@ -21,26 +21,26 @@ import { highestQuantity, type OpenQuantity, openQuantities, quantityAt } from '
 import type { PricedSubscription, SubscriptionPrice, SubscriptionPrices } from './prices.ts';
 import { proratedBands } from './proration.ts';
 
-/** A quantity for a billing period, or for what is left of it after an increase. */
+/** A quantity for a billing period, or for the rest of it after an increase. */
 export interface SubscriptionCharge extends PricedSubscription {
-  /** The same on every computation. A charge is on one invoice at most. */
+  /** Stable across computations. A charge is on one invoice at most. */
   readonly id: string;
   readonly subscriptionId: string;
-  /** The billing period as far as the subscription has it. */
+  /** The billing period, cut to the time of the subscription. */
   readonly period: SubscriptionPeriod;
-  /** The quantity that it charges for. */
+  /** The interval of the charged quantity. */
   readonly interval: Interval;
-  /** When it is due. */
+  /** The due date. */
   readonly at: Instant;
-  /** It charges for the units above this number. They matter where an override has tiers. */
+  /** The charge covers the units above this number, which matters if an override has tiers. */
   readonly level: Decimal;
   readonly quantity: Decimal;
-  /** Whether its price is that of a part of a period. */
+  /** Whether its price is prorated. */
   readonly isProrated: boolean;
   readonly rounding: Subscription['prorationRounding'];
   /** Whether it joins the usage invoice that ends on its day. */
   readonly joinsUsageInvoice: boolean;
-  /** Balances that are open then may pay for it. */
+  /** Balances that are open at this instant may pay for it. */
   readonly payableAt: Instant;
 }
 
@@ -48,15 +48,15 @@ export interface ChargesInput {
   readonly contract: Contract;
   readonly subscription: Subscription;
   readonly prices: SubscriptionPrices;
-  /** Of the subscription. */
+  /** The billed charges of the subscription. */
   readonly billed: readonly BilledCharge[];
-  /** Charges that were due before are not billed; null: all are. */
+  /** Charges due before this instant are not billed; null: all are. */
   readonly billedFrom: Instant | null;
   readonly now: Instant;
 }
 
 /**
- * The charges owed up to the end of the present billing period, by period and start. A period without a price, or that
+ * The charges owed up to the end of the current billing period, by period and start. A period without a price, or that
  * is not entitled, has no charges.
  */
 export function openCharges(input: ChargesInput): SubscriptionCharge[] {
@@ -68,7 +68,7 @@ export function openCharges(input: ChargesInput): SubscriptionCharge[] {
   return periods.flatMap((period) => chargesOfPeriod(input, period, steps)).filter(({ at }) => at <= horizon);
 }
 
-/** When a period begins or ends next, and so charges may be due; null: never. */
+/** When a period begins or ends next, so that charges may be due; null: never. */
 export function nextChargeDate(contract: Contract, subscription: Subscription, now: Instant): Instant | null {
   const { current, next } = subscriptionPeriods(contract, subscription, now);
   return current?.end ?? next?.start ?? null;
@@ -98,7 +98,7 @@ function chargesOfPeriod(
   );
 }
 
-/** Numbers the charges of one start, after those that are billed. */
+/** Numbers the charges with the same start, after those that are billed. */
 function withIds(
   open: readonly OpenQuantity[],
   { id: subscriptionId }: Subscription,
@@ -150,7 +150,7 @@ function chargeOf(
   };
 }
 
-/** The price of the charge: that of the start of its period. Null: it has none for this payer. */
+/** The price of the charge: the price at the start of its period. Null: it has none for this payer. */
 export function chargePrice(
   charge: SubscriptionCharge,
   prices: SubscriptionPrices,

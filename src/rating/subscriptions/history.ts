@@ -9,10 +9,10 @@ import { oneBand, type PriceBands, sameBands, walkBands } from '../rates/tiers.t
 import { quantityAt } from './open-quantities.ts';
 import type { SubscriptionPrices } from './prices.ts';
 
-/** Units with one price; several rows only where an override has tiers. */
+/** Units with one price; several rows only if an override has tiers. */
 interface PricedQuantity {
   readonly quantity: Decimal;
-  /** Of a whole billing period. */
+  /** The price for a whole billing period. */
   readonly unitPrice: Decimal;
   readonly total: Decimal;
 }
@@ -23,8 +23,8 @@ export interface QuantityHistoryEntry {
 }
 
 /**
- * An entry for each change of the quantity or of the price, ascending, up to `now`. The price of a billing period is that
- * of its start; it is 0 where the subscription is not entitled or has no price.
+ * An entry for each change of the quantity or of the price, ascending, up to `now`. The price of a billing period is
+ * the price at its start; it is 0 if the subscription is not entitled or has no price.
  */
 export function quantityHistory(
   contract: Contract,

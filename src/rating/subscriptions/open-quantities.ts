@@ -2,16 +2,15 @@
  * The quantities of a subscription in one billing period that are not billed yet (docs/explanation/subscriptions.md,
  * "Quantities"). Pure.
  *
- * In a period only the highest quantity so far counts: a decrease gives nothing back, and an increase owes what goes
- * above that. Each billed charge covers a quantity for some time. The owed quantity that is not covered is cut into
- * charges, one for each increase, so that whatever was changed in a time that is billed already, the difference alone
- * is charged.
+ * Only the highest quantity so far counts in a period: a decrease gives nothing back, and an increase owes the units
+ * above that maximum. Each billed charge covers a quantity for some time. The owed quantity that is not covered is cut
+ * into charges, one for each increase, so that any change in a time that is billed already charges only the difference.
  */
 import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import type { QuantityStep } from '../quantities/subscription-quantities.ts';
 
-/** A quantity for some time, above `level` units that others cover. */
+/** A quantity for some time, above `level` units that are already covered. */
 export interface OpenQuantity {
   readonly interval: Interval;
   readonly level: Decimal;
@@ -25,17 +24,17 @@ interface CoveredQuantity {
 
 export interface PeriodQuantities {
   readonly period: Interval;
-  /** Of the subscription, ascending. */
+  /** The steps of the subscription, ascending. */
   readonly steps: readonly QuantityStep[];
   /** The billed charges of the period. */
   readonly covered: readonly CoveredQuantity[];
-  /** Units that are not to be billed in the period. */
+  /** Units that are not billed in the period. */
   readonly exempt: Decimal;
-  /** Without proration a unit is paid for all of the period, whenever it was added. */
+  /** Without proration a unit is charged for the whole period, whenever it was added. */
   readonly isProrated: boolean;
 }
 
-/** By start; of one start the longer one first. */
+/** Ordered by start; with the same start the longer one first. */
 export function openQuantities(input: PeriodQuantities): OpenQuantity[] {
   const { period } = input;
   const stack = createStack();
@@ -50,7 +49,7 @@ export function openQuantities(input: PeriodQuantities): OpenQuantity[] {
     .sort((a, b) => a.interval.start - b.interval.start || b.interval.end - a.interval.end);
 }
 
-/** The quantity from the last step at or before `at`, found by halving: a subscription may have thousands. */
+/** The quantity from the last step at or before `at`, found by binary search: a subscription may have thousands. */
 export function quantityAt(steps: readonly QuantityStep[], at: Instant): Decimal {
   let [known, later] = [-1, steps.length];
   while (later - known > 1) {
@@ -67,7 +66,7 @@ export function highestQuantity(steps: readonly QuantityStep[], { start, end }: 
   return inside.reduce(maximum, quantityAt(steps, start));
 }
 
-/** The period, cut wherever the quantity or what is covered changes. */
+/** The period, cut wherever the quantity or the coverage changes. */
 function cellsOf({ period, steps, covered }: PeriodQuantities): Interval[] {
   const changes = [
     ...steps.map(({ at }) => at),
@@ -84,7 +83,7 @@ function coveredAt({ covered, isProrated }: PeriodQuantities, at: Instant): Deci
   return sum(inForce.map(({ quantity }) => quantity));
 }
 
-/** Units that are owed at present, each with the time since when. The last to come are the first to go. */
+/** Units that are currently owed, each with its start. The last added are the first removed. */
 function createStack() {
   let open: { readonly start: Instant; readonly level: Decimal; readonly quantity: Decimal }[] = [];
   const closed: OpenQuantity[] = [];
@@ -105,7 +104,7 @@ function createStack() {
     }
   };
   return {
-    /** `top` is the number of all units, `owed` that of those which nobody has paid for. */
+    /** `top` is the number of all units, `owed` the number of unpaid units. */
     raiseTo(owed: Decimal, top: Decimal, at: Instant): void {
       const more = owed.minus(height());
       if (more.gt(ZERO)) open.push({ start: at, level: top.minus(more), quantity: more });

@@ -25,20 +25,20 @@ export type PricedSubscription = Pick<Subscription, 'productId' | 'billingFreque
 export interface SubscriptionPrices {
   /** The currency of the card. */
   readonly fiatCreditTypeId: string;
-  /** By custom pricing unit. */
+  /** Conversions by custom pricing unit. */
   readonly conversions: ReadonlyMap<string, UnitConversion>;
   productOf(subscription: Pick<Subscription, 'productId'>): Product;
   nameAt(subscription: Pick<Subscription, 'productId'>, at: Instant): string;
-  /** Whether it has a rate then, or the contract says that it is not to be charged. */
+  /** Whether it has a rate at the instant, or the contract states that it is not charged. */
   isRated(subscription: PricedSubscription, at: Instant): boolean;
-  /** Of one unit for a whole period; null where it has no price, or is not entitled. */
+  /** The price of one unit for a whole period; null if it has no price, or is not entitled. */
   priceAt(subscription: PricedSubscription, at: Instant, payer?: PayerTerms | null): SubscriptionPrice | null;
 }
 
 export interface PricedProducts {
   readonly fiatCreditTypeId: string;
   readonly conversions: ReadonlyMap<string, UnitConversion>;
-  /** With every rate that was ever added for them. */
+  /** The products with all rates ever added for them. */
   readonly products: readonly { readonly product: Product; readonly rateEntries: readonly RateEntry[] }[];
 }
 

@@ -6,8 +6,8 @@ import type { Instant, Interval } from '../../core/time.ts';
 import type { PriceBand, PriceBands } from '../rates/tiers.ts';
 
 /**
- * The price of a part of a period. It is the difference of the prices up to its ends, so that parts without gaps add up
- * to the price of the period, although each quotient has 20 places.
+ * The price of a part of a period. It is the difference of the prices up to its ends, so that adjacent parts add up to
+ * the price of the period, although each quotient has 20 places.
  */
 export function proratedPrice(price: Decimal, part: Interval, whole: Interval): Decimal {
   const length = new Decimal(String(whole.end - whole.start));

@@ -1,4 +1,4 @@
-/** The amount of an issued charge of a subscription before balances paid for it (docs/explanation/rating.md). Pure. */
+/** The amount of an issued charge of a subscription before drawdown (docs/explanation/rating.md). Pure. */
 import { type Decimal, sum } from '../../core/decimal.ts';
 import type { SubscriptionInvoiceLine } from '../../core/invoice.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';

@@ -1,6 +1,6 @@
 /**
- * Billing periods of subscriptions at whose start there is no rate, so that nothing is charged for them
- * (docs/explanation/subscriptions.md, "Charges"). Nobody decided so, as opposed to those that are not entitled. Pure.
+ * Billing periods of subscriptions without a rate at their start, so that nothing is charged for them
+ * (docs/explanation/subscriptions.md, "Charges"). Unlike missing entitlement, a missing rate is no decision. Pure.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Contract } from '../../core/terms/contract.ts';
@@ -16,11 +16,11 @@ export interface UnpricedPeriod {
   readonly productId: string;
   readonly productName: string;
   readonly interval: Interval;
-  /** The highest of the period; above 0. */
+  /** The highest quantity of the period; above 0. */
   readonly quantity: Decimal;
 }
 
-/** Up to the period after that of `now`, by start. */
+/** Periods up to the one after `now`, by start. */
 export function unpricedPeriods(
   contract: Contract,
   subscription: Subscription,

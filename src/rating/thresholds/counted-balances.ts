@@ -1,11 +1,11 @@
-/** Which balances a prepaid balance threshold looks at (docs/explanation/thresholds.md, "The balance"). Pure. */
+/** Which balances a prepaid balance threshold counts (docs/explanation/thresholds.md, "The balance"). Pure. */
 import type { CustomFields } from '../../core/custom-fields.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';
 
 type Specifiers = PrepaidBalanceThreshold['balanceSpecifiers'];
 
-/** Whether charges of the contract can draw on it, in the unit of the threshold, and it is prepaid. */
+/** Whether it is prepaid and charges of the contract can draw on it, in the unit of the threshold. */
 export function isPrepaidFor(
   { type, contractId, applicableContractIds, accessSchedule }: Commit,
   contract: { readonly id: string },
@@ -16,7 +16,7 @@ export function isPrepaidFor(
   return applicableContractIds.length === 0 || applicableContractIds.includes(contract.id);
 }
 
-/** Whether an entry of an `exclude` list takes the balance out: it meets all filters of the entry for its kind. */
+/** Whether an entry of an `exclude` list excludes the balance: it meets all filters of the entry for its kind. */
 export function isExcluded(type: Commit['type'], fields: CustomFields, specifiers: Specifiers): boolean {
   const entity = type === 'CREDIT' ? 'ContractCredit' : 'Commit';
   return specifiers.some(({ exclude }) =>

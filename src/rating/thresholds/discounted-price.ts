@@ -5,14 +5,14 @@ import type { ThresholdDiscount } from '../../core/terms/thresholds.ts';
 export interface Price {
   /** The invoiced price. */
   readonly total: Decimal;
-  /** The part of it that has the discounted price. */
+  /** The part of it at the discounted price. */
   readonly discounted: Decimal;
 }
 
 /**
- * The price of a commit whose full price is `full`. The discount holds until the tracker of the cap has counted the
- * cap's amount; the rest is charged in full. `room` is what may still be paid at the discounted price, null without a
- * cap. The quotient is kept to 20 decimal places.
+ * The price of a commit whose full price is `full`. The discount applies until the tracker has counted the cap's
+ * amount; the rest is charged in full. `room`: the amount that may still be paid at the discounted price, null without
+ * a cap. The quotient is rounded to 20 decimal places.
  */
 export function discountedPrice(
   full: Decimal,

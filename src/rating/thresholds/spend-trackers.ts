@@ -10,15 +10,15 @@ import { contains, type Instant, type Interval } from '../../core/time.ts';
 export interface Purchase {
   readonly at: Instant;
   readonly source: (typeof SPEND_SOURCES)[number];
-  /** In the unit of the tracker. */
+  /** The amount in the unit of the tracker. */
   readonly amount: Decimal;
-  /** The part of it that has a discounted price. */
+  /** The part of it at a discounted price. */
   readonly discounted: Decimal;
 }
 
 type Specifiers = SpendTracker['specifiers'];
 
-/** The purchases dated in the period, as far as one of the specifiers counts them. Nothing counts twice. */
+/** The purchases dated in the period that one of the specifiers counts. Nothing counts twice. */
 export function countedSpend(
   specifiers: Specifiers,
   purchases: readonly Purchase[],

@@ -7,17 +7,17 @@ import type { PrepaidBalanceThreshold, SpendThreshold } from '../../core/terms/t
 import type { Instant } from '../../core/time.ts';
 import type { Price } from './discounted-price.ts';
 
-/** 2100-01-01: the access of a commit must end, and a contract need not. */
+/** 2100-01-01: the access of a commit must end, while a contract need not. */
 const ACCESS_WITHOUT_END = Date.UTC(2100, 0, 1);
 
 export interface ThresholdCommitInput {
-  /** Of the commit, its access segment and its invoice item. */
+  /** Ids of the commit, its access segment and its invoice item. */
   readonly ids: { readonly commit: string; readonly segment: string; readonly item: string };
   readonly contract: Pick<Contract, 'id' | 'customerId' | 'endingBefore'>;
-  /** The commit is unrestricted where it names no products. */
+  /** The commit is unrestricted if it names no products. */
   readonly commit: SpendThreshold['commit'] &
     Partial<Pick<PrepaidBalanceThreshold['commit'], 'applicability'>>;
-  /** Where the threshold names none. */
+  /** Used if the threshold names none. */
   readonly productName: string;
   readonly unit: { readonly access: string; readonly invoice: string };
   readonly startingAt: Instant;
@@ -25,15 +25,15 @@ export interface ThresholdCommitInput {
 }
 
 /**
- * The default, or the priority of the balances that are drawn down last. The amount of a spend threshold is what no other
- * balance pays for, so its commit must not pay for what they can pay for: of equal priority, it is drawn down after
- * them.
+ * The default priority, or that of the balances that are drawn down last. The amount of a spend threshold is the amount
+ * that no other balance pays for, so its commit must not pay for charges that others can pay: with equal priority, it
+ * is drawn down after them.
  */
 export function priorityBehind(commits: readonly Pick<Commit, 'priority'>[]): Decimal {
   return commits.reduce((last, { priority }) => maximum(last, priority), decimal(DEFAULT_PRIORITY));
 }
 
-/** Inexhaustible: to find out what drafts would draw from it. Nothing is withheld. */
+/** An inexhaustible commit, to find the amount that drafts would draw from it. Nothing is withheld. */
 export function candidateCommit(input: ThresholdCommitInput): Commit {
   const price = { total: MORE_THAN_ANY_INVOICE, discounted: ZERO };
   return commitOf(input, MORE_THAN_ANY_INVOICE, price);

@@ -15,9 +15,9 @@ import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../l
 import { oneBand, type PriceBands } from '../rates/tiers.ts';
 import { movementOf, type PaidAmount, paidAmounts } from './segments.ts';
 
-/** A custom pricing unit as the rate card converts it. */
+/** A custom pricing unit with its conversion by the rate card. */
 export interface UnitConversion {
-  /** Of the unit. */
+  /** The name of the unit. */
   readonly name: string;
   /** Amount of the card's currency, in its own denomination, for one custom unit. */
   readonly fiatPerCustomCredit: Decimal;
@@ -29,11 +29,11 @@ interface ConversionInput {
   /** The lines of the invoice in custom units and in the currency. */
   readonly lines: readonly ConvertedLine[];
   readonly fiatCreditTypeId: string;
-  /** By custom unit. */
+  /** Conversions by custom unit. */
   readonly conversions: ReadonlyMap<string, UnitConversion>;
   readonly period: Interval;
   readonly boundaries: readonly Instant[];
-  /** Which balances may pay, in burn-down order; default: none. */
+  /** The balances that may pay, in burn-down order; default: none. */
   readonly buckets?: readonly Bucket[];
   readonly book?: BalanceBook;
 }
@@ -46,11 +46,11 @@ export interface Conversions {
 }
 
 /**
- * One line per custom unit with usage, in the order in which the units appear on the invoice. They are the last
- * lines of the invoice. A unit with zero lines only has none. Throws if the card has no conversion of a unit,
- * which is a bug: rates and overrides in such a unit are refused.
+ * One line per custom unit with usage, in the order in which the units appear on the invoice. They are the last lines
+ * of the invoice. A unit with only zero lines has none. Throws if the card has no conversion of a unit, which is a bug:
+ * rates and overrides in such a unit are refused.
  *
- * A balance in the currency pays for a conversion if it is limited to nothing and open at some time of the period.
+ * A balance in the currency pays for a conversion if it has no restrictions and is open at some time of the period.
  */
 export function conversionLines(input: ConversionInput): Conversions {
   const {
@@ -82,7 +82,7 @@ export function conversionLines(input: ConversionInput): Conversions {
       claim: conversionClaim(unit, conversion, quantity, { bands, payers, period }),
     };
   });
-  // The order of drawdown is not that of the lines.
+  // The order of drawdown differs from that of the lines.
   const covered = drawDown(
     units.map(({ claim }) => claim),
     book,
@@ -142,8 +142,8 @@ function conversionLine(
 }
 
 /**
- * The units over time, as a counter. The customer's part always has a line, even one of 0: hours may need it where days
- * do not, and lines are the same for both.
+ * The units over time, as a counter. The customer's part always has a line, even with amount 0: hours may need it when
+ * days do not, and lines are the same for both.
  */
 function paidConversion(
   windows: readonly UnitWindow[],

@@ -5,8 +5,8 @@ import type { BillableMetric } from '../../core/metric.ts';
 type GroupedVersion = Pick<ProductVersion, 'pricingGroupKey' | 'presentationGroupKey'>;
 
 /**
- * The names that one group key of the metric should contain and none does; null if the filter can be answered. SQL
- * metrics can be filtered by any property.
+ * The property names that must be in one group key of the metric and are in none; null if the metric supports the
+ * filter. SQL metrics can be filtered by any property.
  */
 export function missingFilterKey(
   metric: BillableMetric | undefined,

@@ -30,7 +30,7 @@ export interface CounterPiece {
 export interface LineKey {
   readonly pricingGroupValues: GroupValues;
   readonly presentationGroupValues: GroupValues;
-  /** The one key of a product without group keys: it shows on an invoice even when nothing was used. */
+  /** The one key of a product without group keys: it shows on an invoice even without usage. */
   readonly keyless: boolean;
   /** Ascending, without gaps, over the whole run. */
   readonly pieces: readonly CounterPiece[];
@@ -57,15 +57,15 @@ export function indexUsage(usage: readonly MeteredUsage[], { countedFrom, end }:
   return index;
 }
 
-/** The line keys of a run, of which each is created when it is asked for. */
+/** The line keys of a run, each created on demand. */
 export interface LineKeys extends Iterable<LineKey> {
   readonly count: number;
 }
 
 /**
- * The line keys of a run: every group with a series, and the one key of a product without group keys
- * even where there is no usage. Sorted by pricing values, then presentation values. `only`: of these groups
- * (`groupValuesKey` of all values of a series); null: of all.
+ * The line keys of a run: every group with a series, and the one key of a product without group keys even without
+ * usage. Sorted by pricing values, then presentation values. `only`: restricts to these groups (`groupValuesKey` of all
+ * values of a series); null: all.
  */
 export function lineKeys(
   run: CounterRun,
@@ -142,7 +142,7 @@ function shifted(
   };
 }
 
-/** The series of a need. Throws where they are not given, which is a bug. */
+/** The series of a need. Throws if it is not given, which is a bug. */
 export function seriesOf(
   { need }: Pick<SettingsSpan, 'need'>,
   usage: UsageIndex,

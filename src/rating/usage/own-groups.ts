@@ -3,7 +3,7 @@
  * product bills what"). The products of one kind of tokens share a metric, so each of them meets the usage of all
  * models.
  *
- * Owns: whose usage is whose, and who reports usage that is nobody's. Does not own: prices. Pure.
+ * Owns: which product bills which usage, and which product warns of usage that none bills. Does not own: prices. Pure.
  */
 import type { Product } from '../../core/catalogue.ts';
 import type { Override } from '../../core/terms/overrides.ts';
@@ -25,11 +25,11 @@ export interface ProductRuns {
 export interface GroupsOfProducts {
   /** The groups that the product bills; null: all. */
   billed(one: ProductRuns, run: CounterRun): readonly string[] | null;
-  /** The groups that no product has a price for, of which this one warns for all that share the metric. */
+  /** The groups that no product has a price for and that this product reports for all that share the metric. */
   reported(one: ProductRuns, run: CounterRun): readonly string[];
 }
 
-/** Whether the product is billed only for values that it has a price for: as of `at`, as one of a managed card. */
+/** Whether the product, as one of a managed card, bills only values that it has a price for, as of `at`. */
 function billsOwnValuesOnly(
   { product, rates }: Pick<ProductRuns, 'product' | 'rates'>,
   at: Instant,
@@ -37,7 +37,7 @@ function billsOwnValuesOnly(
   return versionAt(product, at).tags.includes(MANAGED_TAG) && !pricesAllValues(rates);
 }
 
-/** The pricing values that overrides give a product a price for, by product; named by `groupValuesKey`. */
+/** The pricing values for which overrides give a product a price, by product; named by `groupValuesKey`. */
 export function overwrittenValues(overrides: readonly Override[]): ReadonlyMap<string, ReadonlySet<string>> {
   const byProduct = new Map<string, Set<string>>();
   for (const { type, specifiers } of overrides) {
@@ -52,8 +52,8 @@ export function overwrittenValues(overrides: readonly Override[]): ReadonlyMap<s
 }
 
 /**
- * `products` in the order of the invoice; of those that share a metric, the first one reports. `at`: an instant in the
- * last version that matters.
+ * `products` in the order of the invoice; the first one that uses a metric reports its unbilled groups. `at`: an
+ * instant in the last relevant version.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one pass over products in the order of the invoice, because the first reports.
 export function groupsOfProducts(
@@ -91,7 +91,7 @@ export function groupsOfProducts(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The groups of the run that a rate or an override gives the product a price for at some time. */
+/** The groups of the run that have a price for the product by a rate or an override at some time. */
 function pricedGroups(
   { rates }: ProductRuns,
   run: CounterRun,
@@ -99,7 +99,7 @@ function pricedGroups(
   overwritten: ReadonlySet<string>,
 ): string[] {
   if (pricesAllValues(rates)) return allGroups(run, usage);
-  // Without presentation values a group is named like the rate's own values: a few look-ups, whatever was used.
+  // Without presentation values a group has the name of the rate's own values: a few look-ups, however much was used.
   if (run.presentationGroupKey.length === 0) {
     return [...new Set([...rates.byIdentity.keys(), ...overwritten])].filter((key) =>
       run.spans.some((span) => seriesOf(span, usage).has(key)),

@@ -1,4 +1,4 @@
-/** Makes the lines of a segment: what its payers cover, each followed by the line that takes it back, and the rest. */
+/** Creates the lines of a segment: the part of each payer, followed by its applied line, and the rest. */
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { appliedLine } from '../balances/applied-lines.ts';
 import type { Bucket } from '../balances/buckets.ts';

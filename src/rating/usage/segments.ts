@@ -108,8 +108,8 @@ export function hasUsage({ firstStep, afterLastStep }: Movement): boolean {
 }
 
 /**
- * One amount per band that the counter crossed, in ascending level. A band that it entered and left again is
- * included with quantity 0, because its windows need a line. The bands do not depend on the reported windows.
+ * One amount per band that the counter crossed, in ascending level. A band that it entered and left again is included
+ * with quantity 0, because its windows need a line. The bands do not depend on the reported windows.
  */
 export function bandAmounts(
   segment: CounterSegment,
@@ -120,12 +120,12 @@ export function bandAmounts(
   return amountsOf(segment, movement, PRICED, bands, boundaries);
 }
 
-/** How many these are. */
+/** The number of bands in the result of `bandAmounts`. */
 export function bandCount({ low, high }: Movement, bands: PriceBands): number {
   return low.eq(high) ? 0 : bandsBetween(bands, low, high).length;
 }
 
-/** The same after drawdown: by level, and inside a level by payer, the customer last. */
+/** The amounts after drawdown: by level, and inside a level by payer, the customer last. */
 export function paidAmounts(
   segment: CounterSegment,
   movement: Movement,
@@ -136,7 +136,7 @@ export function paidAmounts(
   return joinedByLine(amounts).sort(byLevelAndPayer);
 }
 
-/** How the bands of a list are found, in ascending order, and walked. */
+/** Finds the bands of a list in ascending order, and walks them. */
 interface Stretches<Band, List> {
   between(bands: List, low: Decimal, high: Decimal): readonly Band[];
   walk(bands: List, from: Decimal, to: Decimal, visit: BandVisitor<Band>): void;
@@ -177,7 +177,7 @@ function amountsOf<Band, List>(
   });
 }
 
-/** One amount for each line: the stretches of one payer in one band, which need not touch. */
+/** One amount for each line: the stretches of one payer in one band, which need not be adjacent. */
 function joinedByLine(amounts: readonly Amount<PaidBand>[]): PaidAmount[] {
   const [first, second] = amounts;
   const isJoined = amounts.length > 2 || (second !== undefined && isOneLine(first, second));
@@ -224,7 +224,7 @@ function joinedWindows(amounts: readonly WindowAmount[]): WindowAmount[] {
   return [...byStart.values()].sort((a, b) => a.window.start - b.window.start);
 }
 
-/** Stable: payers stay in the order in which they pay. */
+/** Stable: payers keep the order in which they pay. */
 function byLevelAndPayer(a: PaidAmount, b: PaidAmount): number {
   return a.band.level - b.band.level || rankOf(a) - rankOf(b);
 }
@@ -238,7 +238,7 @@ export function zeroAmount(movement: Movement, bands: PriceBands): BandAmount {
   return { band: bandAt(bands, movement.to), quantity: ZERO, total: ZERO, windows: [] };
 }
 
-/** The window of all steps, in which the amount is that of the whole segment; null where they are in several. */
+/** The window of all steps, whose amount is that of the whole segment; null if they are in several windows. */
 function onlyWindow(
   { series: { steps } }: CounterPiece,
   { firstStep, afterLastStep }: Movement,

@@ -13,11 +13,11 @@ import type { LineTerms, PricedKey, TermsSpan } from '../rates/line-terms.ts';
 import { bandAt, bandsBetween, type PriceBands, sameBands } from '../rates/tiers.ts';
 import { type CounterSegment, type Movement, movementOf } from './segments.ts';
 
-/** Who may pay for the charges of one invoice. */
+/** The balances that may pay for the charges of one invoice. */
 export interface Claimants {
-  /** In burn-down order. */
+  /** Balances in burn-down order. */
   readonly buckets: readonly Bucket[];
-  /** Whether the overrides of the contract depend on who pays. */
+  /** Whether prices depend on the payer, by overrides of the contract. */
   readonly hasCommitSpecificPrices: boolean;
 }
 
@@ -31,17 +31,17 @@ export interface ChargedSegment {
 
 /** A counter with its prices. */
 export interface ClaimingCounter {
-  /** Names the counter among those of the invoice. */
+  /** Identifies the counter among those of the invoice. */
   readonly key: string;
   readonly priced: PricedKey;
   /** Ascending. */
   readonly segments: readonly ChargedSegment[];
-  /** The terms over an interval of what a bucket pays for. Null: it costs the same, whoever pays. */
+  /** The terms, in an interval, of usage that a bucket pays for. Null: the price does not depend on the payer. */
   readonly termsFor: ((bucket: Bucket, interval: Interval) => readonly TermsSpan[]) | null;
   readonly bandsOf: (terms: LineTerms) => PriceBands;
 }
 
-/** The same on every computation, and for every line of the key. */
+/** Stable across computations, and the same for every line of the key. */
 export function lineKeyText({
   productId,
   pricingGroupValues,
@@ -136,13 +136,13 @@ function claimsOf(
   });
 }
 
-/** A balance that is open in a segment. `terms` are those of what it pays for; null: those of the customer. */
+/** A balance that is open in a segment. `terms`: the terms of usage it pays for; null: the customer's. */
 interface OpenBucket {
   readonly bucket: Bucket;
   readonly terms: readonly TermsSpan[] | null;
 }
 
-/** Where other balances may pay, or at other prices. */
+/** When the set of possible payers or their prices change. */
 function changesOf({ versions }: Product, open: readonly OpenBucket[]): Instant[] {
   const changes: Instant[] = [];
   for (const { bucket, terms } of open) {
@@ -154,7 +154,7 @@ function changesOf({ versions }: Product, open: readonly OpenBucket[]): Instant[
   return changes;
 }
 
-/** None where the balance is closed, in another unit, or not for this. */
+/** Null if the balance is closed, has another unit, or may not pay for this usage. */
 function claimantAt(
   at: Instant,
   { priced, bandsOf }: ClaimingCounter,
@@ -171,7 +171,7 @@ function claimantAt(
   return own.terms.creditTypeId === bucket.creditTypeId ? [{ bucket, bands: bandsOf(own.terms) }] : [];
 }
 
-/** Of the first unit above `from`. */
+/** The price of the first unit above `from`. */
 function firstPrice(bands: PriceBands, from: Decimal, to: Decimal): Decimal {
   if (bands.length === 1) return bands[0].price;
   const [first] = from.lt(to) ? bandsBetween(bands, from, to) : [bandAt(bands, from)];
@@ -189,7 +189,7 @@ function sameClaimants(a: readonly Claimant[], b: readonly Claimant[]): boolean 
   );
 }
 
-/** Neighbours that are the same, together. */
+/** Merges equal neighbours. */
 function joinedWhere<Part>(
   parts: readonly Part[],
   isSame: (a: Part, b: Part) => boolean,
