@@ -7,7 +7,7 @@ export const auditLog = pgTable(
   'audit_log',
   {
     id: uuid('id').primaryKey(),
-    /** In real time, at the end of the transaction: the order of the list. */
+    /** Real time at the end of the transaction: the order of the list. */
     recordedAt: microsecond('recorded_at').notNull().default(sql`clock_timestamp()`),
     /** By the clock of the service. */
     at: instant('at').notNull(),
@@ -18,7 +18,7 @@ export const auditLog = pgTable(
     userAgent: text('user_agent'),
     action: text('action').notNull(),
     resourceType: text('resource_type').notNull(),
-    /** Null where the operation is about none, or about many. */
+    /** Null if the operation has no resource, or many. */
     resourceId: text('resource_id'),
     status: text('status', { enum: ['success', 'failure'] }).notNull(),
     description: text('description').notNull(),

@@ -23,7 +23,7 @@ export interface AuditEntry {
   readonly description: string;
 }
 
-/** A place in the order of the log. */
+/** A position in the order of the log. */
 export interface AuditPosition {
   /** Epoch microseconds as text. */
   readonly recordedAt: string;
@@ -31,13 +31,13 @@ export interface AuditPosition {
 }
 
 export interface AuditFilter {
-  /** Of `at`, half-open; null: no bound. */
+  /** The range of `at`, half-open; null: no bound. */
   readonly from: Instant | null;
   readonly to: Instant | null;
   readonly resource: { readonly type: string; readonly id: string } | null;
 }
 
-/** Adds a row. Call it last in a transaction, so that the order of the log is that of the commits, nearly. */
+/** Adds a row. Call it last in a transaction, so that the order of the log is close to the order of commits. */
 export async function insertAuditEntry(db: Database | Transaction, entry: AuditEntry): Promise<void> {
   await addEntry(db, entry);
 }
@@ -48,11 +48,11 @@ const addEntry = rowInsertion(auditLog, [
 ]);
 
 /**
- * A page of the log in the order of recording, without the rows of the last moment.
+ * A page of the log in the order of recording, without the most recent rows.
  *
- * A row gets its place shortly before it is committed, so a later place may be seen before it. A reader that continues
- * after its last row would miss it. So rows are shown only when every transaction that is running has begun after
- * them: then nothing can be added before them any more.
+ * A row gets its place shortly before it is committed, so a later place may be visible before it, and a reader that
+ * continues after its last row would miss it. So rows are shown only once every running transaction began after them:
+ * then no row can be added before them.
  */
 export async function listAuditEntries(
   db: Database,
@@ -90,8 +90,8 @@ function behindPosition({ recordedAt, id }: AuditPosition, order: 'asc' | 'desc'
 }
 
 /**
- * The beginning of the oldest transaction of this service that is running, at most a second ago. Read before the rows:
- * a transaction that commits in between is then either visible or after it.
+ * The start of the oldest running transaction of this service, at most a second ago. Read before the rows: a
+ * transaction that commits in between is then either visible or after it.
  */
 async function settledUntil(db: Database): Promise<string> {
   const [row] = await db.execute<{ until: string }>(sql`
@@ -103,7 +103,7 @@ async function settledUntil(db: Database): Promise<string> {
   return row.until;
 }
 
-/** The place of a page that has nothing before it. */
+/** The position of a page that has nothing before it. */
 export function endOfLog(order: 'asc' | 'desc'): AuditPosition {
   const id = '00000000-0000-0000-0000-000000000000';
   const far = microsecondsFromPostgres('2999-01-01 00:00:00+00');

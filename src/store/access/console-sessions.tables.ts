@@ -3,8 +3,8 @@ import { instant } from '../base/columns.ts';
 import { tokens } from './tokens.tables.ts';
 
 /**
- * Sessions of the console, and the links that begin one. Of their texts only the SHA-256 is kept, in lower-case hex. A
- * session can do what its token can, and ends with it.
+ * Sessions of the console, and the links that begin one. Only the SHA-256 of their texts is stored, in lower-case hex.
+ * A session has the permissions of its token, and ends with it.
  */
 export const consoleSessions = pgTable(
   'console_sessions',
@@ -14,7 +14,7 @@ export const consoleSessions = pgTable(
       .notNull()
       .references(() => tokens.id),
     sha256: text('sha256').notNull(),
-    /** A link becomes a session when it is opened, and then opens nothing any more. */
+    /** A link becomes a session when it is opened, and cannot be opened again. */
     kind: text('kind', { enum: ['link', 'session'] }).notNull(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),

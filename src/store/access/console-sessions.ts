@@ -44,7 +44,10 @@ export async function findConsoleSession(
   return rows[0] ?? null;
 }
 
-/** Makes a link a session with another text; of several requests at once, one does. Returns whether this one did. */
+/**
+ * Turns a link into a session with another text. If several requests do so concurrently, one succeeds. Returns whether
+ * this one did.
+ */
 export async function openConsoleLink(
   tx: Transaction,
   linkSha256: string,

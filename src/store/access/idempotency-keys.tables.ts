@@ -13,7 +13,7 @@ export const idempotencyKeys = pgTable(
     /** SHA-256 of path, query and body. */
     requestHash: text('request_hash').notNull(),
     claimedBy: uuid('claimed_by').notNull(),
-    /** In real time: a running request moves it ahead. */
+    /** In real time. A running request extends it. */
     claimedUntil: instant('claimed_until').notNull(),
     /** By the clock of the service. */
     createdAt: instant('created_at').notNull(),

@@ -1,4 +1,4 @@
-/** Idempotency keys: who has claimed one, and the answers that are stored. */
+/** Idempotency keys: claims on them, and the stored answers. */
 import { and, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { formatInstant, type Instant } from '../../core/time.ts';
@@ -24,12 +24,12 @@ export interface StoredKey {
   readonly answer: StoredAnswer | null;
 }
 
-/** How long a claim holds in real time unless it is renewed. */
+/** How long a claim lasts in real time unless it is renewed. */
 const CLAIM = sql`clock_timestamp() + interval '60 seconds'`;
 
 /**
- * Claims a key that is free: unknown, older than `expiredAt`, or left by a process that has died. Returns
- * whether it was.
+ * Claims a free key: unknown, older than `expiredAt`, or claimed by a process that has died. Returns whether it was
+ * free.
  */
 export async function claimKey(
   db: Database,
@@ -59,7 +59,7 @@ export async function claimKey(
 
 const storedHeaders = z.record(z.string(), z.string());
 
-/** Null where it is free by now. */
+/** Null if the key is free by now. */
 export async function findKey(db: Database, of: KeyOfOperation): Promise<StoredKey | null> {
   const [row] = await db.select().from(idempotencyKeys).where(isKey(of));
   if (row === undefined) return null;
@@ -68,12 +68,12 @@ export async function findKey(db: Database, of: KeyOfOperation): Promise<StoredK
   return { requestHash, answer };
 }
 
-/** Keeps a claim while its request is running. */
+/** Renews a claim while its request is running. */
 export async function renewClaim(db: Database, of: KeyOfOperation, claimedBy: string): Promise<void> {
   await db.update(idempotencyKeys).set({ claimedUntil: CLAIM }).where(isClaim(of, claimedBy));
 }
 
-/** Stores the answer. Returns false, and stores nothing, if somebody else has the key by now. */
+/** Stores the answer. Returns false, and stores nothing, if another claim holds the key by now. */
 export async function storeAnswer(
   db: Database | Transaction,
   of: KeyOfOperation,
@@ -88,12 +88,12 @@ export async function storeAnswer(
   return rows.length > 0;
 }
 
-/** Frees a key whose request has failed without an answer to store. */
+/** Frees a key whose request failed without an answer to store. */
 export async function releaseClaim(db: Database, of: KeyOfOperation, claimedBy: string): Promise<void> {
   await db.delete(idempotencyKeys).where(isClaim(of, claimedBy));
 }
 
-/** Deletes answers that are not replayed any more, at most `limit`. */
+/** Deletes answers that are no longer replayed, at most `limit`. */
 export async function deleteExpiredKeys(db: Database, expiredAt: Instant, limit: number): Promise<void> {
   const expired = db
     .select({ of: sql`(${idempotencyKeys.operation}, ${idempotencyKeys.key})` })

@@ -12,14 +12,14 @@ import { auditLog } from './audit-log.tables.ts';
 
 type SystemActorKind = 'job' | 'evaluation' | 'command' | 'start';
 
-/** Who has changed something, such as the job `number_invoices`. */
+/** The actor of a change, such as the job `number_invoices`. */
 export interface SystemActor {
   readonly kind: SystemActorKind;
   readonly name: string;
 }
 
 export interface SystemChange {
-  /** As the actions of requests: a verb and what it is done to. */
+  /** In the form of request actions: a verb and its object. */
   readonly action: string;
   readonly resourceType: string;
   readonly resourceId: string;

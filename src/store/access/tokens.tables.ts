@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
-/** API tokens. Only the SHA-256 of a token is kept, in lower-case hex: a stolen table opens nothing. */
+/** API tokens. Only the SHA-256 of a token is stored, in lower-case hex: a stolen table grants no access. */
 export const tokens = pgTable(
   'tokens',
   {

@@ -10,7 +10,7 @@ import { behind, keysetPage } from '../base/keyset.ts';
 
 import { tokens } from './tokens.tables.ts';
 
-/** `api_token` is the one that the configuration names: it lives as long as it is configured. */
+/** `api_token`: the token set in the configuration. It is valid as long as it is configured. */
 type TokenOrigin = 'issued' | 'api_token';
 
 export interface Token {
@@ -28,7 +28,7 @@ export interface Token {
   readonly lastUsedAt: Instant | null;
 }
 
-/** The channel on which processes tell each other which tokens have changed, by their SHA-256. */
+/** The channel on which processes announce changed tokens, by their SHA-256. */
 export const TOKENS_CHANNEL = 'tallyhouse_tokens';
 
 /** The token, even if expired or revoked: the caller, who knows the time, checks that. */
@@ -37,7 +37,7 @@ export async function findTokenBySha256(db: Database | Transaction, sha256: stri
   return row ?? null;
 }
 
-/** Each request begins with it. */
+/** Runs at the start of each request. */
 const tokenWithSha256 = builtOnce<Token[]>((db) =>
   db
     .select()
@@ -71,7 +71,7 @@ export async function listTokens(db: Database | Transaction, page: PageRequest):
   return keysetPage(rows, page.limit);
 }
 
-/** Stores a token. One that is already there stays as it is; returns whether it was stored. */
+/** Stores a token. An existing token stays as it is; returns whether it was stored. */
 export async function createToken(db: Database | Transaction, token: Token): Promise<boolean> {
   const rows = await db
     .insert(tokens)
@@ -82,8 +82,8 @@ export async function createToken(db: Database | Transaction, token: Token): Pro
 }
 
 /**
- * Stores the configured token; one with this text that was revoked when it was not configured works again. Returns its
- * id, or null where it works already.
+ * Stores the configured token. If a token with this text was revoked when it left the configuration, it is valid again.
+ * Returns its id, or null if it is valid already.
  */
 export async function keepConfiguredToken(tx: Transaction, token: Token): Promise<string | null> {
   const [row] = await tx
@@ -105,7 +105,7 @@ export async function revokeStoredToken(tx: Transaction, { id, sha256 }: Token, 
   await announce(tx, sha256);
 }
 
-/** Revokes the tokens that the configuration named before, but not the one with `keptSha256`. Returns their ids. */
+/** Revokes the tokens that the configuration had before, except the one with `keptSha256`. Returns their ids. */
 export async function revokeFormerConfiguredTokens(
   tx: Transaction,
   keptSha256: string | null,
@@ -126,7 +126,7 @@ async function announce(tx: Transaction, sha256: string): Promise<void> {
   await tx.execute(sql`select pg_notify(${TOKENS_CHANNEL}, ${sha256})`);
 }
 
-/** Notes when tokens were used; an earlier instant than the stored one changes nothing. */
+/** Records when tokens were used; an earlier instant than the stored one changes nothing. */
 export async function noteUses(db: Database, uses: ReadonlyMap<string, Instant>): Promise<void> {
   const rows = [...uses].map(([id, at]) => ({ id, at: formatInstant(at) }));
   await db.execute(sql`
@@ -135,7 +135,7 @@ export async function noteUses(db: Database, uses: ReadonlyMap<string, Instant>)
     where ${tokens.id} = used.id`);
 }
 
-/** Of all tokens that this service has created, revoked ones too. */
+/** Counts all tokens that this service has created, revoked ones included. */
 export async function countIssuedTokens(db: Database | Transaction): Promise<number> {
   const rows = await db.select({ tokens: count() }).from(tokens).where(eq(tokens.origin, 'issued'));
   return rows[0]?.tokens ?? 0;

@@ -19,13 +19,13 @@ export interface StoredAlertState {
 
 /** A state as it is stored. */
 interface ReadAlertState extends StoredAlertState {
-  /** The transaction that has written it: another one after each write, also of the same values. */
+  /** The transaction that has written it: it changes with each write, even of the same values. */
   readonly writtenBy: string;
 }
 
 /**
- * Serializes changes of the states of these customers until the transaction ends. In the order of the ids, so that two
- * transactions cannot wait for each other.
+ * Serializes changes of the states of these customers until the transaction ends. Locks in the order of ids, so that
+ * two transactions cannot deadlock.
  */
 export async function lockAlertStates(tx: Transaction, customerIds: readonly string[]): Promise<void> {
   for (const id of [...new Set(customerIds)].sort()) {
@@ -33,7 +33,7 @@ export async function lockAlertStates(tx: Transaction, customerIds: readonly str
   }
 }
 
-/** Those of these alerts and customers. */
+/** The states of these alerts and customers. */
 export async function loadAlertStates(
   db: Database | Transaction,
   alertIds: readonly string[],

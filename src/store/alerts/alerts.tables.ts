@@ -11,10 +11,10 @@ export const alerts = pgTable(
     id: uuid('id').primaryKey(),
     name: text('name').notNull(),
     type: text('type', { enum: ALERT_TYPES }).notNull(),
-    /** An archived alert keeps it unless it has released it. */
+    /** An archived alert keeps its key unless it has released it. */
     uniquenessKey: text('uniqueness_key'),
     threshold: exact('threshold').notNull(),
-    /** The unit of the compared amounts; null where no amounts are compared. */
+    /** The unit of the compared amounts; null if no amounts are compared. */
     creditTypeId: uuid('credit_type_id'),
     /** Null: all customers. */
     customerId: uuid('customer_id').references(() => customers.id),
@@ -34,8 +34,8 @@ export const alerts = pgTable(
 );
 
 /**
- * The states of alerts. The row with an empty target is there from the first evaluation of the customer on, and stands
- * for all alarms of it; of alarms about one thing those that are not ok have a row.
+ * The states of alerts. The row with an empty target exists from the first evaluation of the customer on, and
+ * represents all its alarms. An alarm with a target has a row only if it is not ok.
  */
 export const alertStates = pgTable(
   'alert_states',
@@ -51,7 +51,7 @@ export const alertStates = pgTable(
     state: text('state', { enum: ALERT_STATES }).notNull(),
     /** Whether the alarm was reported, so that its end is reported too. */
     isTold: boolean('is_told').notNull(),
-    /** The start of the period that it was evaluated for; null where there are no periods. */
+    /** The start of the period that it was evaluated for; null if there are no periods. */
     since: instant('since'),
     updatedAt: instant('updated_at').notNull(),
   },

@@ -1,4 +1,4 @@
-/** Alerts: what is watched. Their states are in `alert-states.ts`. */
+/** Alert definitions. Their states are in `alert-states.ts`. */
 import { and, asc, count, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { Alert } from '../../core/alerts.ts';
 import { isUuid } from '../../core/ids.ts';
@@ -18,7 +18,7 @@ export async function lockAlertCreation(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.alertCreation})`);
 }
 
-/** Those that are not archived: of the customer, or of all customers where null. */
+/** The active alerts of the customer, or those of all customers if null. */
 export async function activeAlertsOf(
   db: Database | Transaction,
   customerId: string | null,
@@ -30,7 +30,7 @@ export async function activeAlertsOf(
   return rows.map(fromRow);
 }
 
-/** How many are not archived: of the customer, or of all customers where null. */
+/** The number of active alerts of the customer, or of those for all customers if null. */
 export async function countActiveAlerts(tx: Transaction, customerId: string | null): Promise<number> {
   const rows = await tx
     .select({ alerts: count() })
@@ -107,7 +107,7 @@ export async function listAlertsOf(
   return keysetPage(rows.map(fromRow), page.limit);
 }
 
-/** Those that are not archived: of all customers, and of these ones. */
+/** The active alerts for all customers, and for these ones. */
 export async function activeAlertsFor(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -125,7 +125,7 @@ export async function activeAlertsFor(
   return rows.map(fromRow);
 }
 
-/** Of these customers, or of all where null, those that an alert is evaluated for: none that is archived. */
+/** Those of these customers, or of all if null, that an active alert is evaluated for. */
 export async function customersWithAlerts(
   db: Database,
   customerIds: readonly string[] | null,
@@ -153,7 +153,7 @@ export async function customersWithAlerts(
   return rows.map(({ id }) => id);
 }
 
-/** Of these customers, those that are not archived, with the time of their creation. */
+/** The creation times of those customers that are not archived. */
 export async function creationTimes(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -165,7 +165,7 @@ export async function creationTimes(
   return new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
 }
 
-/** Like `noteCustomerChanges`, of all customers that are not archived. */
+/** Like `noteCustomerChanges`, for all customers that are not archived. */
 export async function noteChangesOfAll(tx: Transaction): Promise<void> {
   await tx.execute(sql`
     insert into ${customerChanges} (customer_id) select id from ${customers} where archived_at is null`);

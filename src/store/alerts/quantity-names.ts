@@ -1,4 +1,4 @@
-/** The properties of events that prices depend on, for those who estimate what events cost before they are rated. */
+/** The properties of events that prices depend on, for estimating the cost of events before they are rated. */
 import { inArray, type SQL, sql } from 'drizzle-orm';
 import { alertTypesTaking } from '../../core/alerts.ts';
 import { QUANTITY_NAMES_MAX, type QuantityNames } from '../../core/event-quantities.ts';
@@ -9,7 +9,7 @@ import { billableMetrics } from '../metrics/billable-metrics.tables.ts';
 import { productVersions } from '../products/products.tables.ts';
 import { alerts } from './alerts.tables.ts';
 
-/** An archived metric still counts for the products and the alerts that have it. */
+/** An archived metric still counts for the products and alerts that use it. */
 const IS_COUNTED = sql`(
   archived_at is null
   or exists (select from ${productVersions} where billable_metric_id = ${billableMetrics.id})
@@ -24,14 +24,14 @@ const OF_METRICS = sql`
   where ${IS_COUNTED} and (filter->'in_values' <> 'null' or filter->'not_in_values' <> 'null')`;
 
 /**
- * The names that decide which usage a contract bills, and at which price. Values that balances and overrides name
- * beside these are not looked for: there may be a million of them, and these names are read every few seconds.
+ * The property names that decide which usage a contract bills, and at which price. Values named by balances and
+ * overrides are not included: there may be a million of them, and these names are read every few seconds.
  */
 const OF_TERMS = sql`
   select unnest(pricing_group_key) as name from ${productVersions}
   union select group_key from ${contractUsageFilters}`;
 
-/** Which part of the usage an alert looks at. */
+/** The property names by which alerts select usage. */
 const OF_ALERTS = sql`
   select entry->>'key' as name from ${alerts}, jsonb_array_elements(filters->'groupValues') as entry
   where archived_at is null and ${inArray(alerts.type, alertTypesTaking('groupValues'))} and filters->'groupValues' <> '[]'
@@ -39,8 +39,8 @@ const OF_ALERTS = sql`
   where archived_at is null and ${inArray(alerts.type, alertTypesTaking('seatFilter'))}`;
 
 /**
- * The properties that metrics add up, and those by which metrics, terms and alerts distinguish usage, without those of
- * SQL metrics. Of more than `QUANTITY_NAMES_MAX` names the first.
+ * The properties that metrics aggregate, and those by which metrics, terms and alerts distinguish usage, without those
+ * of SQL metrics. At most `QUANTITY_NAMES_MAX` names.
  */
 export async function loadQuantityNames(db: Database): Promise<QuantityNames> {
   const names = async (found: SQL) => {

@@ -13,10 +13,10 @@ export interface BalanceListFilter {
   readonly customerId: string;
   readonly types: readonly CommitType[];
   readonly id: string | null;
-  /** Whether those of the customer's contracts are listed too. */
+  /** Whether commits and credits of the customer's contracts are listed too. */
   readonly includeOfContracts: boolean;
   readonly includeArchived: boolean;
-  /** Each only if some access covers it, lies after its start, or begins before it. */
+  /** Each commit only if some access covers it, lies after its start, or begins before it. */
   readonly coveringDate: Instant | null;
   readonly startingAt: Instant | null;
   readonly effectiveBefore: Instant | null;
@@ -24,7 +24,7 @@ export interface BalanceListFilter {
   readonly sortsByPriority: boolean;
 }
 
-/** A place in the list; `priority` only where it is ordered by it. */
+/** A place in the list; `priority` only if the list is ordered by it. */
 export interface CommitPosition extends KeysetPosition {
   readonly priority?: string | undefined;
 }
@@ -44,7 +44,7 @@ function behindPosition(after: CommitPosition | null): SQL | undefined {
   return or(sql`${commits.priority} > ${priority}::numeric`, behindEqual);
 }
 
-/** A page of a customer's commits and credits. Access ends with the contract at the latest. */
+/** A page of a customer's commits and credits. Access ends no later than the contract. */
 export async function listCommits(
   db: Database | Transaction,
   filter: BalanceListFilter,

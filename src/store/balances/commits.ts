@@ -79,11 +79,11 @@ export async function updateCommit(tx: Transaction, commit: Commit): Promise<voi
 export interface CommitFilter {
   readonly ids?: readonly string[];
   readonly contractIds?: readonly string[];
-  /** Of these contracts, or of their customer and invoiced on them. */
+  /** Commits of these contracts, or of their customers and invoiced on them. */
   readonly invoicedOn?: readonly string[];
-  /** Of the customers themselves and of their contracts. */
+  /** Commits of the customers themselves and of their contracts. */
   readonly customerIds?: readonly string[];
-  /** The amounts that have rolled over from these. */
+  /** Commits that rolled over from these. */
   readonly rolledOverFrom?: readonly string[];
   readonly includeArchived: boolean;
 }
@@ -112,7 +112,7 @@ export async function loadCommits(db: Database | Transaction, filter: CommitFilt
   return withSchedules(db, rows);
 }
 
-/** Those of the customers and of their contracts that have access at some time in the interval. */
+/** The commits and credits of the customers and of their contracts that have access at some time in the interval. */
 export async function loadUsableCommits(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -154,7 +154,7 @@ export async function withSchedules(
   return rows.map((row) => fromRow(row, segments.get(row.id) ?? [], items.get(row.id) ?? []));
 }
 
-/** Which of these ids are commits or credits that an override of the contract may name. */
+/** The subset of these ids that are commits or credits which an override of the contract may name. */
 export async function commitIdsForContract(
   db: Database | Transaction,
   contract: { readonly id: string; readonly customerId: string },

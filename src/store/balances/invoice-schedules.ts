@@ -36,7 +36,7 @@ export async function insertInvoiceItems(
   for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceScheduleItems).values(chunk);
 }
 
-/** Makes `items` the items of one owner: those it has are changed, those it lacks added, the others removed. */
+/** Replaces the items of one owner by `items`: existing ones are updated, missing ones added, others removed. */
 export async function replaceInvoiceItems(
   tx: Transaction,
   owner: ScheduleOwner,

@@ -8,7 +8,7 @@ import { commits } from './commits.tables.ts';
  * final.
  */
 export const paymentOutcomes = pgTable('payment_outcomes', {
-  /** The commit that waited for the payment; also the id of the workflow that it waited in. */
+  /** The commit that waited for the payment; also the id of the workflow. */
   commitId: uuid('commit_id')
     .primaryKey()
     .references(() => commits.id),

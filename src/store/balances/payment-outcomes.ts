@@ -13,8 +13,8 @@ export interface PaymentOutcomeRow {
 }
 
 /**
- * Stores the outcome. Returns false, and stores nothing, where one is known already; of two transactions
- * with one commit the second waits for the first and then gets false.
+ * Stores the outcome. Returns false, and stores nothing, if one is known already. If two transactions store an outcome
+ * of one commit, the second waits for the first and then gets false.
  */
 export async function insertPaymentOutcome(tx: Transaction, row: PaymentOutcomeRow): Promise<boolean> {
   const rows = await tx

@@ -4,8 +4,9 @@ import { COMMIT_TYPES } from '../../core/terms/commits.ts';
 import { exact, instant } from '../base/columns.ts';
 
 /**
- * The remaining amounts of commits and credits, for clients that read it here (docs/reference/sql.md, "How balances get
- * there"). A copy: the service reads nothing back from it. Without foreign keys, so that it locks no row of a commit.
+ * The remaining amounts of commits and credits, for clients that read them with SQL (docs/reference/sql.md, "How
+ * balances get there"). A copy: the service reads nothing back from it. Without foreign keys, so that it locks no row
+ * of a commit.
  */
 export const publishedBalances = pgTable(
   'published_balances',
@@ -20,7 +21,7 @@ export const publishedBalances = pgTable(
   (table) => [primaryKey({ columns: [table.customerId, table.commitId] })],
 );
 
-/** How far balances are published, one row. Absent where nobody reads them. */
+/** The progress of publishing balances, one row. Absent if nobody reads them. */
 export const balancePublication = pgTable(
   'balance_publication',
   {
@@ -30,7 +31,7 @@ export const balancePublication = pgTable(
      * yet.
      */
     asOf: instant('as_of'),
-    /** The next `asOf`, when the pass under way ends. Null: none is under way. */
+    /** The next `asOf`, when the current pass ends. Null: no pass is running. */
     passAsOf: instant('pass_as_of'),
     /** The last commit that the pass has published; both null: none yet. */
     afterCustomerId: uuid('after_customer_id'),

@@ -1,4 +1,4 @@
-/** Balances for clients that read them in PostgreSQL, and how far they are published (docs/reference/sql.md). */
+/** Balances for clients that read them in PostgreSQL, and the progress of publishing them (docs/reference/sql.md). */
 import {
   and,
   type Column,
@@ -30,7 +30,7 @@ export interface PublishedBalance extends Pick<Commit, 'customerId' | 'contractI
   readonly balance: Decimal;
 }
 
-/** Where a commit is in the order of passes: by customer, so that those of one contract are read together. */
+/** The place of a commit in the order of passes: by customer, so that the commits of one contract are read together. */
 export interface CommitPlace {
   readonly customerId: string;
   readonly commitId: string;
@@ -38,22 +38,22 @@ export interface CommitPlace {
 
 /** A walk over all commits and credits. */
 export interface PublishingPass {
-  /** When it began, by the service's clock. */
+  /** When the pass began, by the service's clock. */
   readonly asOf: Instant;
-  /** The last one that is published; null: none yet. */
+  /** The last published commit; null: none yet. */
   readonly after: CommitPlace | null;
 }
 
 export interface Publication {
-  /** Null: none is under way. */
+  /** Null: no pass is running. */
   readonly pass: PublishingPass | null;
-  /** Whether the last pass began so long ago that the next one may. */
+  /** Whether the last pass began long enough ago for the next one. */
   readonly isDue: boolean;
 }
 
 /**
- * How far balances are published, locked until the transaction ends. Null where they are not published, and while
- * another transaction has it.
+ * The progress of publishing, locked until the transaction ends. Null if balances are not published, or if another
+ * transaction holds the lock.
  */
 export async function lockPublication(tx: Transaction, passEveryMs: number): Promise<Publication | null> {
   const { passAsOf, passBegunAt, afterCustomerId, afterCommitId } = balancePublication;
@@ -77,27 +77,27 @@ export async function beginPass(tx: Transaction, asOf: Instant): Promise<Publish
   return { asOf, after: null };
 }
 
-/** The pass has published everything up to `after`. */
+/** Records that the pass has published everything up to `after`. */
 export async function savePass(tx: Transaction, after: CommitPlace): Promise<void> {
   await tx
     .update(balancePublication)
     .set({ afterCustomerId: after.customerId, afterCommitId: after.commitId });
 }
 
-/** The pass has published everything. */
+/** Records that the pass has published everything. */
 export async function endPass(tx: Transaction, { asOf }: PublishingPass): Promise<void> {
   await tx
     .update(balancePublication)
     .set({ asOf, passAsOf: null, afterCustomerId: null, afterCommitId: null });
 }
 
-/** After `after`, up to and with `until`; null: without that bound. */
+/** Commits after `after`, up to and including `until`; null: without that bound. */
 export interface PublishedRange {
   readonly after: CommitPlace | null;
   readonly until: CommitPlace | null;
 }
 
-/** The commit or credit that is `count` places after `after`, of those that are not archived; null: there are fewer. */
+/** The active commit or credit `count` places after `after`; null: there are fewer. */
 export async function placeBehind(
   tx: Transaction,
   after: CommitPlace | null,
@@ -115,8 +115,8 @@ export async function placeBehind(
 }
 
 /**
- * The first commits and credits of the range whose balance is to be computed: those that are not archived. Without access
- * at `now` there is nothing left, so what is published as 0 then is left out.
+ * The first commits and credits of the range whose balance has to be computed: those that are not archived. Without
+ * access at `now` nothing is left, so commits that are published as 0 by then are left out.
  */
 export async function commitsToPublish(
   tx: Transaction,
@@ -126,7 +126,7 @@ export async function commitsToPublish(
   const { id, customerId, archivedAt } = commits;
   const published = publishedBalances;
   const { startingAt, endingBefore } = accessSegments;
-  // Joined with a limit, so that PostgreSQL looks it up for each commit and never reads the segments of all others.
+  // A join with a limit, so that PostgreSQL looks it up for each commit and never reads the segments of all others.
   const access = tx
     .select({ id: accessSegments.id })
     .from(accessSegments)
@@ -182,7 +182,7 @@ export async function replacePublished(
   await insertRows(tx, publishedBalances, changed, update);
 }
 
-/** The conditions on the customer alone say the same, but PostgreSQL can tell how many rows they let through. */
+/** The condition on the customer alone is implied, but lets PostgreSQL estimate the number of rows. */
 function within(
   { customerId, commitId }: { readonly customerId: Column; readonly commitId: Column },
   { after, until }: PublishedRange,

@@ -12,7 +12,7 @@ import {
 } from '../contracts/applicability.ts';
 import { recurringCommits } from './commits.tables.ts';
 
-/** Stores recurring terms in their order. A second DAILY one of a contract violates `recurring_commits_daily_once`. */
+/** Stores recurring terms in their order. A second DAILY term of a contract violates `recurring_commits_daily_once`. */
 export async function insertRecurringCommits(
   tx: Transaction,
   added: readonly RecurringCommit[],

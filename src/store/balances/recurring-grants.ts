@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { commits } from './commits.tables.ts';
 
-/** By recurring term, when its last child was created, which is when the child's period starts. One query. */
+/** For each recurring term, when its last child was created, which is the start of the child's period. One query. */
 export async function loadLastGrants(
   db: Database | Transaction,
   recurringIds: readonly string[],

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
 import { recurringUnitPrices } from './commits.tables.ts';
 
-/** Keeps the unit price of a term that is changed, where it is another one afterwards. */
+/** Keeps the former unit price of a term if a change gives it another one. */
 export async function keepUnitPrice(
   tx: Transaction,
   before: RecurringCommit,

@@ -1,17 +1,22 @@
-/** Which customers have balances that contracts of other customers draw on: those that a parent shares with its children. */
+/**
+ * Which customers have balances that contracts of other customers draw on: a parent shares balances with its children.
+ */
 import { sql } from 'drizzle-orm';
 import { connectedGroups } from '../../core/connected-groups.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 import { commits } from './commits.tables.ts';
 
-/** By customer: all with whom it shares balances, over any number of hierarchies, itself included, ascending. */
+/**
+ * For each customer, all customers that it shares balances with, over any number of hierarchies, itself included,
+ * ascending.
+ */
 export type Families = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Of these customers and of all that they share balances with. One query for customers that share none, and one more for
- * each step from a hierarchy to the next one: not a recursive one, whose cost PostgreSQL takes to be so high that it
- * compiles it.
+ * The families of these customers and of all that they share balances with. One query for customers that share none,
+ * and one more for each step from a hierarchy to the next one. Not recursive: PostgreSQL estimates the cost of a
+ * recursive query so high that it compiles it.
  */
 export async function loadFamilies(
   db: Database | Transaction,
@@ -19,7 +24,7 @@ export async function loadFamilies(
 ): Promise<Families> {
   const known = new Set(customerIds);
   const links: (readonly [string, string])[] = [];
-  // It ends, because no customer is asked for twice.
+  // Terminates, because no customer is queried twice.
   for (let asked = [...known]; asked.length > 0; ) {
     const found = await loadLinks(db, asked);
     links.push(...found);
@@ -37,7 +42,7 @@ async function loadLinks(
   const ids = sql`${`{${customerIds.join(',')}}`}::uuid[]`;
   const mayDraw = sql`c.archived_at is null and c.customer_id <> m.customer_id and (m.child_access = 'ALL'
     or (m.child_access = 'CONTRACT_IDS' and c.id = any(m.child_contract_ids)))`;
-  // Few contracts have a parent: PostgreSQL is not to look for shared balances among all that there are.
+  // Few contracts have a parent, so PostgreSQL should not search all balances for shared ones.
   const rows = await db.execute(sql`
     with children as materialized (
       select id, customer_id, parent_contract_id, archived_at from ${contracts}

@@ -2,14 +2,14 @@
  * Statements of the most frequent requests, whose text never changes: Drizzle builds it with the first call instead of
  * with each. Building takes up to half of the CPU time of a statement.
  *
- * A prepared statement of Drizzle belongs to the session that it was prepared on, and each transaction is a new session.
- * So the statement that is carried out is the built one with the client of the session.
- * Drizzle's public `execute` has neither: it keeps the session, and encodes null as the JSON null. `memberOf` fails with
- * the first statement if a version of Drizzle has other members, and test/integration/built-once.test.ts with it.
+ * A prepared statement of Drizzle belongs to the session that it was prepared on, and each transaction is a new
+ * session. So the built statement is run with the client of the current session. Drizzle's public `execute` does not
+ * allow that: it keeps the session, and encodes null as the JSON null. `memberOf` fails with the first statement if a
+ * version of Drizzle has other members, and so does test/integration/built-once.test.ts.
  *
- * Without this file, each statement built again, creating a customer took 1.24 times the CPU time of the process, and
- * creating a contract 1.16 times (medians of 8 turns of 100 requests each, ratios from 1.11 to 1.37 and from 0.87 to
- * 1.56, November 2026, Drizzle 0.45.4, on a busy machine of two cores).
+ * Without this file, with each statement built again, creating a customer took 1.24 times the CPU time of the process,
+ * and creating a contract 1.16 times (medians of 8 turns of 100 requests each, ratios from 1.11 to 1.37 and from 0.87
+ * to 1.56, November 2026, Drizzle 0.45.4, on a busy machine of two cores).
  */
 import { getTableColumns, is, Param, Placeholder, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -24,8 +24,8 @@ interface Prepared<Rows> {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A statement that `build` prepares. It is carried out with a value for each of its placeholders (`sql.placeholder`).
- * A value that is compared with a column is given as the driver takes it.
+ * A statement that `build` prepares. It is run with a value for each of its placeholders (`sql.placeholder`). A value
+ * that is compared with a column is given in the form that the driver takes.
  */
 export function builtOnce<Rows, Given extends Values = Values>(
   build: (db: Database | Transaction) => Prepared<Rows>,
@@ -53,7 +53,7 @@ export function rowInsertion<
   return builtOnce((db) => db.insert(table).values(placeholdersOf(table, members)).prepare(''));
 }
 
-/** Values of a row that are given when the statement is carried out: of all columns, or of some. */
+/** Placeholders for the values of a row: of all columns, or of some. */
 export function placeholdersOf<Table extends PgTable>(
   table: Table,
   members: readonly string[] = Object.keys(getTableColumns(table)),
@@ -69,7 +69,7 @@ function memberOf(of: object, name: string): unknown {
   return member;
 }
 
-/** Drizzle itself would encode null as a value of the column, which is the JSON null for JSON. */
+/** Drizzle itself would encode null as a value of the column, which for JSON is the JSON null. */
 function filled(params: unknown, values: Values): unknown[] {
   assert(Array.isArray(params), 'the parameters of a statement are a list');
   return params.map((param: unknown) => {

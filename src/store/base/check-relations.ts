@@ -1,23 +1,27 @@
 /**
- * Whether a PostgreSQL that is ours alone has what it had: asks it about files that looked damaged before it started, has
- * it read its tables and indexes, whose pages have checksums, and compares the end of its log with what was there.
+ * Checks that a PostgreSQL used by this service alone is complete: asks it about files that looked damaged before it
+ * started, has it read its tables and indexes, whose pages have checksums, and compares the end of its log with the
+ * recorded position.
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from './database.ts';
 
-/** A file as `pg_relation_filepath` names it, and what is wrong with it. */
+/** A file as `pg_relation_filepath` names it, and its fault. */
 export interface SuspectFile {
   readonly path: string;
   readonly what: string;
 }
 
-/** Read at a start, the smallest first: larger databases would hold it up. Whatever is read later is checked then. */
+/**
+ * Read at a start, the smallest first: larger databases would delay the start. The rest is checked when it is read
+ * later.
+ */
 const READ_BYTES_MAX = 256 * 1024 * 1024;
 
 const relationRow = z.object({ name: z.string(), path: z.string() });
 
-/** The suspects that still belong to a table or an index: those of removed ones are gone on purpose. */
+/** The suspects that still belong to a table or an index; files of removed ones are gone on purpose. */
 export async function damagedRelations(db: Database, suspects: readonly SuspectFile[]): Promise<string[]> {
   if (suspects.length === 0) return [];
   const rows = await db.execute(sql`
@@ -35,11 +39,11 @@ export async function damagedRelations(db: Database, suspects: readonly SuspectF
   });
 }
 
-/** Undone at the end, so that nothing stays in the database. */
+/** Thrown to roll back, so that nothing stays in the database. */
 class Undone extends Error {}
 
 /**
- * Reads the pages of all tables and indexes, which throws what PostgreSQL says of a damaged one. Does nothing where the
+ * Reads the pages of all tables and indexes, which throws PostgreSQL's error for a damaged one. Does nothing if the
  * server lacks the extension for it.
  */
 export async function readRelations(db: Database): Promise<void> {
@@ -60,7 +64,7 @@ export async function readRelations(db: Database): Promise<void> {
   });
 }
 
-/** Of data or an index that cannot be read, a file that is missing, an error of the disk. */
+/** Codes for unreadable data or indexes, missing files, and disk errors. */
 const DAMAGE_CODES = /^(?:XX00[0-2]|58\w{3})$/;
 
 function isDamage(error: unknown): boolean {
@@ -70,7 +74,7 @@ function isDamage(error: unknown): boolean {
 
 const positionRow = z.object({ written: z.string(), isDurable: z.boolean() });
 
-/** Where the log ends, and whether it is on disk as far as that. */
+/** Where the log ends, and whether it is on disk up to that position. */
 export async function endOfLog(db: Database): Promise<z.infer<typeof positionRow>> {
   const [row] = await db.execute(sql`
     select inserted::text as written, pg_current_wal_flush_lsn() >= inserted as "isDurable"
@@ -79,8 +83,8 @@ export async function endOfLog(db: Database): Promise<z.infer<typeof positionRow
 }
 
 /**
- * Whether the server, which has just started, found its log as far as `position`. It takes a damaged record for the end
- * of the log, and the checkpoint that it makes there says where that was.
+ * Whether the server, which has just started, found its log up to `position`. It treats a damaged record as the end of
+ * the log, and the checkpoint it then writes shows the position of that end.
  */
 export async function hasLogUpTo(db: Database, position: string): Promise<boolean> {
   const [row] = await db.execute(sql`

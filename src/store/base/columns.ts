@@ -1,6 +1,6 @@
 /**
- * The column types that money, quantities and time are stored in. Drizzle's own types for them return strings or
- * floats; these return the values of core/.
+ * The column types for money, quantities and time. Drizzle's own types for them return strings or floats; these return
+ * the values of core/.
  */
 import { customType } from 'drizzle-orm/pg-core';
 import { type Decimal, decimal } from '../../core/decimal.ts';
@@ -26,13 +26,13 @@ export const microsecond = customType<{ data: string; driverData: string }>({
 /** There may be six digits after the seconds. */
 const FRACTION = /(?:\.(\d{1,6}))?\+00$/;
 
-/** Reads what Postgres prints for a timestamp as epoch microseconds: `2026-11-20 00:00:00.000071+00`. */
+/** Parses the text of a timestamp in Postgres to epoch microseconds: `2026-11-20 00:00:00.000071+00`. */
 export function microsecondsFromPostgres(text: string): string {
   const seconds = instantFromPostgres(text.replace(FRACTION, '+00')) / SECOND_MS;
   return `${seconds}${(FRACTION.exec(text)?.[1] ?? '').padEnd(6, '0')}`;
 }
 
-/** A decimal of any size and scale; every digit is read as it was stored. */
+/** A decimal of any size and scale; every digit is preserved. */
 export const exact = customType<{ data: Decimal; driverData: string }>({
   dataType: () => 'numeric',
   toDriver: (value) => value.toFixed(),
@@ -42,7 +42,7 @@ export const exact = customType<{ data: Decimal; driverData: string }>({
 /** The connection's time zone is UTC (database.ts), so the offset is always that of UTC. */
 const POSTGRES_TIMESTAMP = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?)\+00$/;
 
-/** Reads what Postgres prints for a timestamp: `2026-11-20 00:00:00.5+00`. Throws for infinity. */
+/** Parses the text of a timestamp in Postgres: `2026-11-20 00:00:00.5+00`. Throws for infinity. */
 export function instantFromPostgres(text: string): Instant {
   const [, day, time] = POSTGRES_TIMESTAMP.exec(text) ?? [];
   // One invoice reads many rows of terms, and the JavaScript engine's parser is several times as fast as ours.

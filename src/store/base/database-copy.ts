@@ -1,8 +1,8 @@
 /**
- * All rows of the database, as the text that COPY writes and reads: out of one snapshot, and into an empty database with
- * the same tables. Knows nothing of what the tables mean.
+ * All rows of the database, in the text format of COPY: read from one snapshot, and written into an empty database with
+ * the same tables. Independent of the meaning of the tables.
  *
- * Text is the same for every version and platform of PostgreSQL, so a copy outlives both.
+ * The text is the same for every version and platform of PostgreSQL, so a copy outlives both.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,14 +21,14 @@ type CopiedSchema = z.output<typeof copiedSchema>;
 export interface CopiedTable {
   readonly schema: CopiedSchema;
   readonly name: string;
-  /** Without generated ones. */
+  /** Columns without generated ones. */
   readonly columns: readonly string[];
 }
 
 interface CopiedSequence {
   readonly schema: CopiedSchema;
   readonly name: string;
-  /** Null: it has given no number yet. */
+  /** Null: the sequence has not been used yet. */
   readonly lastValue: string | null;
 }
 
@@ -38,19 +38,19 @@ interface RowsFingerprint {
   readonly sum: string;
 }
 
-/** The database at one moment, without anything that is committed later. */
+/** The database at one moment; later commits are not visible. */
 export interface DatabaseSnapshot {
-  /** When it was taken, by the clock of the server. */
+  /** When the snapshot was taken, by the clock of the server. */
   readonly moment: Instant;
   /** Ascending by name. */
   readonly tables: readonly CopiedTable[];
-  /** As they are later than the moment, perhaps: numbers are skipped then, and none is given twice. */
+  /** Possibly read after the moment of the snapshot: numbers are skipped then, and none is used twice. */
   readonly sequences: readonly CopiedSequence[];
-  /** Its rows, a line of text each, in chunks of any size. One table at a time. */
+  /** The rows of the table, a line of text each, in chunks of any size. One table at a time. */
   rowsOf(table: CopiedTable): AsyncIterable<Buffer>;
-  /** Equal for tables with equal rows, whatever their order. */
+  /** Equal for tables with equal rows, in any order. */
   fingerprintOf(table: CopiedTable): Promise<RowsFingerprint>;
-  /** Before the rows count: throws a `DatabaseCopyError` where the snapshot, or the lock, was lost meanwhile. */
+  /** Throws a `DatabaseCopyError` if the snapshot or the lock was lost. Call it before relying on the rows. */
   check(): Promise<void>;
 }
 
@@ -67,8 +67,8 @@ const placeRow = z.object({ pid: z.int(), at: z.string(), ms: z.coerce.number() 
 /** Schemas of the service: its tables, and the record of its migrations. */
 
 /**
- * Runs `work` over a snapshot, which lives as long as `work`. `lock`: the number of the advisory lock that keeps others of
- * the same kind away. Throws a `DatabaseCopyError` where another one has it.
+ * Runs `work` over a snapshot, which lives as long as `work`. `lock`: the number of the advisory lock that excludes
+ * others of the same kind. Throws a `DatabaseCopyError` if it is held.
  */
 export async function withDatabaseSnapshot<Result>(
   connection: PostgresConnection,
@@ -84,7 +84,7 @@ export async function withDatabaseSnapshot<Result>(
   }
 }
 
-/** Transactions that write end within this time, or the service that they belong to is not held. */
+/** Writing transactions must end within this time, or the copy fails. */
 const LOCK_WAIT_SECONDS = 60;
 
 export interface HeldDatabase {
@@ -95,8 +95,8 @@ export interface HeldDatabase {
 }
 
 /**
- * The same, while nobody else writes: whoever tries waits until `work` has ended. So nothing that is acknowledged is
- * missing from the snapshot for as long as `work` runs.
+ * Like `withDatabaseSnapshot`, while writes of others wait until `work` has ended. So nothing that is acknowledged
+ * while `work` runs is missing from the snapshot.
  */
 export async function withHeldDatabase<Result>(
   connection: PostgresConnection,
@@ -136,7 +136,7 @@ async function inSnapshot<Result>(
     };
   });
   const check = async () => {
-    // The driver connects again by itself, outside of any snapshot.
+    // The driver reconnects by itself, outside of any snapshot.
     const after = await asked(() => placeOf(client));
     if (after.pid === before.pid && after.at === before.at) return;
     throw new DatabaseCopyError(
@@ -153,7 +153,7 @@ async function inSnapshot<Result>(
   });
 }
 
-/** A failure of the server or of the connection, in words. */
+/** Reports a failure of the server or of the connection as a `DatabaseCopyError`. */
 async function asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
@@ -167,12 +167,12 @@ function unanswered(error: unknown): Error {
   return new DatabaseCopyError(`PostgreSQL does not answer: ${reason}`);
 }
 
-/** Where the rows of a table come from. */
+/** The source of the rows of a table. */
 export type TableRows = (table: CopiedTable) => AsyncIterable<Buffer>;
 
 /**
- * Replaces the rows of a database that has these tables. The rows are checked by its constraints. One transaction: all of
- * them or none. Returns how many rows each table has, in the order of `tables`.
+ * Replaces the rows of a database that has these tables. The rows are checked by its constraints. One transaction: all
+ * of them or none. Returns the number of rows of each table, in the order of `tables`.
  */
 export async function loadDatabase(
   connection: PostgresConnection,
@@ -184,7 +184,7 @@ export async function loadDatabase(
     return await client.begin(async (tx) => {
       const present = await tablesOf(tx);
       if (present.length > 0) await tx.unsafe(`truncate ${present.map(quotedName).join(', ')}`);
-      // Rows that triggers have written are among the copied ones. Triggers of references are no triggers of users.
+      // Rows that triggers have written are among the copied ones. Triggers of references are not user triggers.
       for (const table of present) await tx.unsafe(`alter table ${quotedName(table)} disable trigger user`);
       const references = await referencesOf(tx);
       for (const table of inOrderOfReferences(tables, references)) {
@@ -210,7 +210,7 @@ export async function loadDatabase(
 
 type Client = postgres.Sql | postgres.TransactionSql;
 
-/** A statement takes as long as its table is large. */
+/** No time limit: a statement takes as long as its table is large. */
 function copyClient(connection: PostgresConnection): postgres.Sql {
   return connectPostgres(connection, {
     max: 1,
@@ -291,7 +291,7 @@ async function referencesOf(client: Client): Promise<Reference[]> {
   return z.array(z.object({ from: z.string(), to: z.string() })).parse([...rows]);
 }
 
-/** Each after those that it refers to. A table may refer to itself: that is checked at the end of its COPY. */
+/** Each table after those that it refers to. A table may refer to itself: that is checked at the end of its COPY. */
 function inOrderOfReferences(
   tables: readonly CopiedTable[],
   references: readonly Reference[],

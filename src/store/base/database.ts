@@ -26,11 +26,11 @@ export interface DatabasePool {
   close(): Promise<void>;
 }
 
-/** Enough for the changes and the jobs of one process; a server's default limit of 100 carries several. */
+/** Enough for the changes and the jobs of one process; a server's default limit of 100 allows several processes. */
 const CONNECTIONS_MAX = 10;
-/** For requests that only read, so that they do not take the others. Opened when they are needed. */
+/** For read-only requests, so that they do not use up the others. Opened on demand. */
 const READ_CONNECTIONS_MAX = 6;
-/** For the lookup of a token that each request begins with. Lookups that meet are sent together. */
+/** For the lookup of a token at the start of each request. Concurrent lookups are sent together. */
 const IDENTIFICATION_CONNECTIONS_MAX = 2;
 /** No statement should take longer; a runaway one must not hold locks forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -44,7 +44,7 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
       max,
       connection: {
         application_name: 'tallyhouse',
-        // `columns.ts` reads timestamps as they are written in this zone, whatever the server's default is.
+        // `columns.ts` parses timestamps in this zone, whatever the server's default is.
         TimeZone: 'UTC',
         statement_timeout: STATEMENT_TIMEOUT_MS,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -80,13 +80,13 @@ export function inSnapshot<Result>(
   return db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
 }
 
-/** How often a transaction is tried whose snapshot was overtaken by another one. */
+/** How often a transaction is tried whose snapshot conflicts with another one. */
 const ATTEMPTS_MAX = 3;
 const SERIALIZATION_FAILURE = '40001';
 
 /**
- * Runs `work`, which may write, on one snapshot of PostgreSQL, and undoes all that it has written. Its locks are held
- * until then: keep it short. If other transactions keep changing what it locks, it is refused (`unavailable`).
+ * Runs `work`, which may write, on one snapshot of PostgreSQL, and rolls back all its writes. Its locks are held until
+ * then: keep it short. If other transactions keep changing the rows it locks, it is refused (`unavailable`).
  */
 export async function undone<Result>(
   db: Database,
@@ -115,7 +115,7 @@ export async function undone<Result>(
 
 class Undo extends Error {}
 
-/** Whether a transaction on a snapshot failed because another one has changed what it locks. */
+/** Whether a transaction on a snapshot failed because another one has changed the rows it locks. */
 export function isOvertaken(error: unknown): boolean {
   const { cause } = error instanceof Error ? error : { cause: undefined };
   return [error, cause].some(

@@ -6,12 +6,13 @@ import { getTableColumns, is, type SQL, sql } from 'drizzle-orm';
 import { PgJsonb, type PgTable } from 'drizzle-orm/pg-core';
 import type { Transaction } from './database.ts';
 
-/** Between two statements the process answers other requests; one of so many rows takes some 10 ms to build. */
+/** Other requests are served between two statements; building one of this many rows takes some 10 ms. */
 const ROWS_MAX = 1_000;
 
 /**
  * Inserts the rows in their order. All rows have the same members; columns without one take their default. `suffix`:
- * what follows, such as `on conflict do nothing`. Returns what the statements return, by the names of the database.
+ * the rest of the statement, such as `on conflict do nothing`. Returns the rows that the statements return, with the
+ * column names of the database.
  */
 export async function insertRows<Table extends PgTable, Answer extends Record<string, unknown>>(
   tx: Transaction,
@@ -33,7 +34,7 @@ export async function insertRows<Table extends PgTable, Answer extends Record<st
   return answers;
 }
 
-/** The rows as lists for `json_populate_recordset`, each for one statement. */
+/** The rows as lists for `json_populate_recordset`, one list per statement. */
 export function* rowsAsJson<Table extends PgTable>(
   table: Table,
   rows: readonly Table['$inferInsert'][],
@@ -48,7 +49,7 @@ export function* rowsAsJson<Table extends PgTable>(
       const named: Record<string, unknown> = {};
       for (const { member, column, isJson } of columns) {
         const value = row[member] ?? null;
-        // JSON and lists go as they are; other types as the text or number that the driver would be given.
+        // JSON and lists are passed through; other types are converted to the text or number for the driver.
         const isPlain = value === null || isJson || Array.isArray(value);
         named[column.name] = isPlain ? value : column.mapToDriverValue(value);
       }

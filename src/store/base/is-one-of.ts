@@ -2,19 +2,19 @@
 import { type Column, type Placeholder, type SQL, sql } from 'drizzle-orm';
 
 /**
- * Whether the column, a UUID, is one of `ids`; never true of an empty list. The list is one parameter: to build, describe
- * and send a statement with one for each of a thousand ids takes longer than to run it.
+ * Whether the column, a UUID, is one of `ids`; never true for an empty list. The list is one parameter: with one for
+ * each of a thousand ids, a statement takes longer to build, describe and send than to run.
  */
 export function isOneOf(column: Column, ids: Iterable<string>): SQL {
   return isInList(column, uuidList(ids));
 }
 
-/** The same of a list from `uuidList`, or that is given when the statement is carried out. */
+/** Like `isOneOf`, with a list from `uuidList` or a placeholder. */
 export function isInList(column: Column, list: string | Placeholder): SQL {
   return sql`${column} = any(${list}::uuid[])`;
 }
 
-/** The same of a column of any texts. */
+/** Like `isOneOf`, for a column of any texts. */
 export function isOneOfTexts(column: Column, texts: Iterable<string>): SQL {
   return sql`${column} = any(array(select jsonb_array_elements_text(${JSON.stringify([...texts])}::jsonb)))`;
 }

@@ -17,7 +17,7 @@ export function behind(columns: KeysetColumns, after: KeysetPosition | null): SQ
   return or(gt(columns.createdAt, after.at), and(eq(columns.createdAt, after.at), gt(columns.id, after.id)));
 }
 
-/** Cuts a page out of `rows`, which were read with a limit of one more than the page holds. */
+/** Cuts a page out of `rows`, which were read with a limit of one more than the page size. */
 export function keysetPage<Row extends { readonly id: string; readonly createdAt: Instant }>(
   rows: readonly Row[],
   limit: number,

@@ -1,4 +1,4 @@
-/** The advisory locks of the database. They have one number space, so that each is named here and nowhere else. */
+/** The advisory locks of the database. They share one number space, so all of them are named here. */
 export const LOCKS = {
   migration: 7_206_455_141,
   composites: 7_206_455_142,
@@ -13,5 +13,5 @@ export const LOCKS = {
   move: 7_206_455_192,
 } as const;
 
-/** The first numbers of locks that have two, of which the second says what is locked. */
+/** The first numbers of locks with two numbers; the second one identifies the locked object. */
 export const LOCK_FAMILIES = { balances: 711_003, alertStates: 711_007 } as const;

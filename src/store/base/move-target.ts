@@ -1,6 +1,6 @@
 /**
- * The mark in a database into which embedded stores are moved: whose move it is, and whether it has ended. It is in
- * another schema, because the rows of all other tables come from the stores that are moved.
+ * The mark in a database that is the target of a move from embedded stores: the id of the move, and whether it has
+ * ended. It is in another schema, because the rows of all other tables are copied from the moved stores.
  */
 import type postgres from 'postgres';
 import { z } from 'zod';
@@ -8,14 +8,14 @@ import { connectPostgres, type PostgresConnection } from '../postgres-driver/con
 
 export interface MoveMark {
   readonly id: string;
-  /** Where the events go to, without user and password. */
+  /** The target of the events, without user and password. */
   readonly clickhouse: string;
   readonly isEnded: boolean;
 }
 
 const markRow = z.object({ id: z.string(), clickhouse: z.string(), ended: z.boolean() });
 
-/** Null where nothing was moved here. */
+/** Null if nothing was moved here. */
 export async function findMoveMark(connection: PostgresConnection): Promise<MoveMark | null> {
   return await withClient(connection, async (client) => {
     const [table] = await client`select to_regclass('tallyhouse_move.move') is not null as known`;
@@ -28,7 +28,7 @@ export async function findMoveMark(connection: PostgresConnection): Promise<Move
   });
 }
 
-/** The first table of the database that a service would use; null where it is empty. */
+/** The first table of the database that a service would use; null if it is empty. */
 export async function firstTable(connection: PostgresConnection): Promise<string | null> {
   return await withClient(connection, async (client) => {
     const [row] = await client`
@@ -38,7 +38,7 @@ export async function firstTable(connection: PostgresConnection): Promise<string
   });
 }
 
-/** All or nothing. Repeating it changes nothing. */
+/** All or nothing. Idempotent. */
 export async function markMoveTarget(
   connection: PostgresConnection,
   { id, clickhouse }: Pick<MoveMark, 'id' | 'clickhouse'>,

@@ -21,7 +21,7 @@ const CLOSE_TIMEOUT_SECONDS = 1;
 
 export type Listen = (channel: string, listener: Listener) => Subscription;
 
-/** Returns at once; the connection is opened, and opened again, in the background. */
+/** Returns at once; the connection is opened, and reopened, in the background. */
 export function listenTo(connection: PostgresConnection, channel: string, listener: Listener): Subscription {
   const closing = new AbortController();
   const work = () => listenOnce(connection, channel, listener, closing.signal);
@@ -35,7 +35,7 @@ export function listenTo(connection: PostgresConnection, channel: string, listen
   };
 }
 
-/** Resolves when the connection is lost, cannot be opened, or is not needed any more. */
+/** Resolves when the connection is lost, cannot be opened, or is no longer needed. */
 async function listenOnce(
   connection: PostgresConnection,
   channel: string,

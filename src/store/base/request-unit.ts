@@ -1,18 +1,18 @@
 /**
- * One request, one transaction: what a request writes is committed together with the record of the request.
+ * One request, one transaction: the writes of a request are committed together with the record of the request.
  *
- * A use case opens its transaction as ever (`db.transaction`). Inside a unit the transaction is not committed when the
- * work of the use case ends, but when the unit does, which first adds what belongs to the request: the row of the audit
- * log and the stored answer of an idempotency key. Until then the request reads through its transaction, and so sees
- * what it has written. A later transaction of the same request is a savepoint.
+ * A use case opens its transaction as usual (`db.transaction`). Inside a unit the transaction is not committed when the
+ * work of the use case ends, but when the unit does, which first adds the rows of the request: the audit log entry and
+ * the stored answer of an idempotency key. Until then the request reads through its transaction, and so sees its own
+ * writes. A later transaction of the same request is a savepoint.
  *
- * Does not own: what is added (`access/`). Transactions with options (snapshots) write nothing and stay as they are.
+ * Does not own: the added rows (`access/`). Transactions with options (snapshots) write nothing and are not affected.
  */
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { createScopeKey } from '../../runtime/request-scope.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
 
-/** As in `database.ts`, which uses this file. */
+/** As in `database.ts`, which imports this file. */
 type Database = PostgresJsDatabase;
 type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
@@ -22,16 +22,16 @@ type Write = (tx: Transaction) => Promise<void>;
 export interface RequestUnit {
   /** Runs the use case. Its first transaction stays open. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Commits what the use case has written together with what `write` writes. Rejects if either is not committed. */
+  /** Commits the writes of the use case together with those of `write`. Rejects if either is not committed. */
   commit(write: Write): Promise<void>;
-  /** Rolls back what the use case has written. */
+  /** Rolls back the writes of the use case. */
   rollBack(): Promise<void>;
 }
 
-/** `recording`: the request is carried out, and has written nothing. */
+/** `recording`: the request has been executed, and has written nothing. */
 const current = createScopeKey<Unit | 'reading' | 'identifying' | 'recording'>('transaction of the request');
 
-/** Whether this is done for a request, as opposed to a job. */
+/** Whether the current work belongs to a request, as opposed to a job. */
 export function isOfRequest(): boolean {
   return current.get() !== undefined;
 }
@@ -54,22 +54,25 @@ export function afterCommit(work: () => void): void {
 }
 
 /**
- * Runs a request that only reads on separate connections: however many there are, and however slow, those that
- * change something and the jobs do not wait for them.
+ * Runs a read-only request on separate connections: changes and jobs do not wait for reads, however many or slow they
+ * are.
  */
 export function asRead<Result>(work: () => Promise<Result>): Promise<Result> {
   return current.run('reading', work);
 }
 
 /**
- * Looks up who sends a request, on separate connections, because every request begins with it: it does not wait for
- * what others ask.
+ * Looks up the sender of a request on separate connections: every request begins with it, so it must not wait for
+ * others' queries.
  */
 export function asIdentification<Result>(work: () => Promise<Result>): Promise<Result> {
   return current.run('identifying', work);
 }
 
-/** The same database, which joins the units that are opened over it, and serves reads and identifications by others. */
+/**
+ * The same database, which joins the units that are opened over it, and serves reads and identifications from separate
+ * pools.
+ */
 export function withUnits(db: Database, others: { reading: Database; identifying: Database }): Database {
   const joined: Database = new Proxy(db, {
     get(target, name) {
@@ -90,7 +93,7 @@ function memberOf(from: object, name: string | symbol): unknown {
   return typeof member === 'function' ? member.bind(from) : member;
 }
 
-/** Ends the transaction without an error of anybody. */
+/** Rolls back the transaction without reporting an error. */
 class RolledBack extends Error {}
 
 class Unit {
@@ -99,9 +102,9 @@ class Unit {
   held: Transaction | undefined;
   /** Settles when the transaction is committed or rolled back. */
   #ended: Promise<void> | undefined;
-  /** Ends the wait of the transaction: with what is to be written before the commit, or not at all. */
+  /** Ends the wait of the transaction: with the write before the commit, or with null to roll back. */
   #end: ((write: Write | null) => void) | undefined;
-  /** Transactions of one request follow one another. */
+  /** Transactions of one request run one after another. */
   readonly #transactions = createSerialQueue();
 
   constructor(db: Database) {
@@ -134,7 +137,7 @@ class Unit {
         await beforeCommit(tx);
       });
       this.#ended = ended;
-      // The work has failed, or nobody waits any more: `commit` and `rollBack` wait for `ended` themselves.
+      // The work has failed, or nobody waits any longer: `commit` and `rollBack` wait for `ended` themselves.
       ended.catch(reject);
     });
   }

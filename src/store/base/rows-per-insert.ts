@@ -1,4 +1,4 @@
-/** Cuts rows into statements, between which the process answers other requests. */
+/** Cuts rows into statements, between which the process serves other requests. */
 
 /** Building a statement of wide rows takes up to 0.1 ms a row. Far below PostgreSQL's limit of 65,535 parameters. */
 const ROWS_MAX = 100;

@@ -14,9 +14,9 @@ export function statementSent(): void {
 }
 
 /**
- * Begins the parts in the order given, each when the one before has sent its first statement or has ended, and answers
- * what they answer. First statements that follow one another in one turn of the event loop leave in one message. Rejects
- * with the first refusal in the order given, whichever part is refused first.
+ * Begins the parts in the order given, each when the one before has sent its first statement or has ended, and returns
+ * their answers. First statements that follow one another in one turn of the event loop are sent in one message.
+ * Rejects with the first refusal in the order given, whichever part is refused first.
  */
 export async function sentTogether<Answers extends readonly unknown[]>(
   ...parts: { readonly [Place in keyof Answers]: () => PromiseLike<Answers[Place]> }
@@ -41,7 +41,7 @@ function beginPart(begin: () => PromiseLike<unknown>): {
   const sentOrEnded = new Promise<void>((settle) => {
     resolve = settle;
   });
-  // A statement of an inner part is one of the outer part too.
+  // A statement of an inner part also counts as one of the outer part.
   const sent = () => {
     resolve();
     outer?.();
@@ -54,7 +54,7 @@ function beginPart(begin: () => PromiseLike<unknown>): {
     }
   };
   const answer = part.run(sent, run);
-  // A refusal is read in order, above. Statements after it are not waited for: their transaction is rolled back.
+  // Refusals are read in order, above. Later statements are not awaited: their transaction is rolled back.
   answer.catch(() => undefined);
   return { answer, sentOrEnded };
 }

@@ -14,7 +14,7 @@ export const billingConnections = pgTable(
     /** One id for provider, method and configuration together: the same connection is not created twice. */
     key: uuid('key').notNull(),
     createdAt: instant('created_at').notNull(),
-    /** Then nothing is delivered through it any more. */
+    /** Nothing is delivered through an archived connection. */
     archivedAt: instant('archived_at'),
   },
   (table) => [

@@ -18,7 +18,7 @@ export interface BillingConnection {
   readonly archivedAt: Instant | null;
 }
 
-/** Stores a connection, and returns the id of the one with this configuration: another one if there was one. */
+/** Stores a connection, and returns the id of the connection with this configuration, which may already exist. */
 export async function insertConnection(
   db: Database | Transaction,
   connection: BillingConnection,
@@ -88,7 +88,7 @@ function fromRow(row: typeof billingConnections.$inferSelect): BillingConnection
   };
 }
 
-/** The same text for equal values, whatever the order of their members. */
+/** The same text for equal values, in any order of their members. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -97,7 +97,9 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** Stores a connection whose key is its name. Returns the id of the one that has it: another one if there was one. */
+/**
+ * Stores a connection whose key is its name. Returns the id of the connection with that name, which may already exist.
+ */
 export async function insertNamedConnection(
   db: Database | Transaction,
   connection: BillingConnection,
@@ -114,7 +116,7 @@ export async function insertNamedConnection(
   return row?.id ?? null;
 }
 
-/** Stores the connection of the environment as it is now. One that was never there and is archived is not stored. */
+/** Stores the connection of the environment as it is now. An archived connection that was never stored is skipped. */
 export async function saveDefaultConnection(
   db: Database,
   connection: BillingConnection,
@@ -126,7 +128,7 @@ export async function saveDefaultConnection(
     await db.update(billingConnections).set({ archivedAt }).where(isStored);
     return;
   }
-  // Facts about the account stay until they are read again.
+  // Facts about the account are kept until they are read again.
   const merged = sql`${billingConnections.configuration} || excluded.configuration`;
   await db
     .insert(billingConnections)

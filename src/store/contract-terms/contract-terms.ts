@@ -164,7 +164,7 @@ function byContract<Term extends { readonly contractId: string }>(
 
 interface Changes<Term> {
   readonly added: Term[];
-  /** Before and after. */
+  /** The states before and after. */
   readonly changed: [Term, Term][];
   readonly removedIds: string[];
 }

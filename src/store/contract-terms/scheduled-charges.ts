@@ -43,7 +43,7 @@ export async function loadScheduledCharges(
   return rows.map((row) => fromRow(row, items.get(row.id) ?? []));
 }
 
-/** Those of the contracts that have charges which join usage invoices on their own account. */
+/** The subset of the contracts with charges that join usage invoices by their own setting. */
 export async function contractsWithChargesOnUsageInvoices(
   db: Database | Transaction,
   contractIds: readonly string[],

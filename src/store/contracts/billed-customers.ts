@@ -7,20 +7,22 @@ import { isOneOf } from '../base/is-one-of.ts';
 import { customers } from '../customers/customers.tables.ts';
 import { contracts } from './contracts.tables.ts';
 
-/** Where a customer with contracts stands in the order of all of them. */
+/** The position of a customer with contracts in the order of all of them. */
 export interface BilledCustomer {
   readonly id: string;
   readonly createdAt: Instant;
 }
 
-/** Customers with a contract that is not archived, by creation and id: at most `limit`, from one on. `ids` null: of all. */
+/**
+ * Customers with an active contract, by creation and id: at most `limit`, starting with one. `ids` null: all customers.
+ */
 export async function billedCustomers(
   db: Database | Transaction,
   asked: {
     readonly ids: readonly string[] | null;
     readonly from: BilledCustomer | null;
     readonly limit: number;
-    /** Customers whose contracts are all archived too. */
+    /** Includes customers whose contracts are all archived. */
     readonly includeArchived?: boolean;
   },
 ): Promise<BilledCustomer[]> {

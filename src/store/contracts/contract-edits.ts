@@ -10,8 +10,8 @@ import { storedOverrides } from '../stored-documents/stored-overrides.ts';
 import { contractEdits } from './contract-edits.tables.ts';
 
 /**
- * Adds to the history. Returns false, and leaves one out, where a uniqueness key has been used before; of
- * two transactions with one key the second waits for the first and then gets false.
+ * Adds to the history. Returns false, and leaves one out, if a uniqueness key has been used before. If two transactions
+ * use one key, the second waits for the first and then gets false.
  */
 export async function insertContractEdits(tx: Transaction, edits: readonly ContractEdit[]): Promise<boolean> {
   if (edits.length === 0) return true;
@@ -65,7 +65,7 @@ export async function loadAmendments(
   return groupBy(await readEdits(rows), (edit) => edit.contractId);
 }
 
-/** When each contract got the billing configuration that it has by an edit; absent where it was created with it. */
+/** When each contract got its current billing configuration by an edit; absent if it was created with it. */
 export async function loadConfigurationTimes(
   db: Database | Transaction,
   contractIds: readonly string[],

@@ -18,7 +18,7 @@ import { allOrNone, applicabilityFromColumns, applicabilityToColumns } from './a
 import { prepaidBalanceThresholds, spendThresholds, spendTrackers } from './contract-settings.tables.ts';
 import { contracts, contractUsageFilters } from './contracts.tables.ts';
 
-/** Makes `threshold` the contract's, in place of the one it has; null takes it away. */
+/** Sets the contract's threshold, replacing an existing one; null removes it. */
 export async function putSpendThreshold(
   tx: Transaction,
   contractId: string,
@@ -42,7 +42,7 @@ export async function loadSpendThresholds(
   return new Map(rows.map((row) => [row.contractId, thresholdFromColumns(row)]));
 }
 
-/** Makes `threshold` the contract's, in place of the one it has; null takes it away. */
+/** Sets the contract's threshold, replacing an existing one; null removes it. */
 export async function putPrepaidBalanceThreshold(
   tx: Transaction,
   contractId: string,
@@ -133,7 +133,7 @@ function discountOf(row: ThresholdRow): ThresholdDiscount | null {
   };
 }
 
-/** Adds trackers. A second one of an alias in use violates `spend_trackers_alias_unique`. */
+/** Adds trackers. A second tracker with an alias in use violates `spend_trackers_alias_unique`. */
 export async function insertSpendTrackers(
   tx: Transaction,
   contractId: string,
@@ -233,7 +233,7 @@ export async function filteredContracts(
     .orderBy(asc(contracts.id));
 }
 
-/** The filters of each contract by start; of two with one start only the one added last. */
+/** The filters of each contract by start; of two filters with the same start only the one added last. */
 export async function loadUsageFilters(
   db: Database | Transaction,
   contractIds: readonly string[],

@@ -20,7 +20,7 @@ export async function deleteTransition(tx: Transaction, toContractId: string): P
   await tx.delete(contractTransitions).where(eq(contractTransitions.toContractId, toContractId));
 }
 
-/** For each contract the renewals it takes part in, on either side. Contracts without one are absent. */
+/** For each contract the renewals that involve it, on either side. Contracts without one are absent. */
 export async function loadTransitions(
   db: Database | Transaction,
   contractIds: readonly string[],

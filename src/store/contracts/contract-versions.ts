@@ -1,4 +1,4 @@
-/** Earlier states of contracts: what each was before it was changed. */
+/** Earlier states of contracts, as they were before each change. */
 import { and, asc, desc, eq, gt, inArray, type SQLWrapper, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
@@ -12,7 +12,9 @@ import { jsonbInParts } from '../stored-documents/jsonb-in-parts.ts';
 import { storedOverrides } from '../stored-documents/stored-overrides.ts';
 import { contractVersions } from './contracts.tables.ts';
 
-/** Keeps what contracts were until `supersededAt`. Belongs into the transaction that changes them. */
+/**
+ * Stores the states of contracts that were current until `supersededAt`. Must run in the transaction that changes them.
+ */
 export async function insertContractVersions(
   tx: Transaction,
   versions: readonly FullContract[],
@@ -28,8 +30,8 @@ export async function insertContractVersions(
 }
 
 /**
- * The contracts as they were created. Those that were never changed are absent. States with many overrides are kept:
- * a row never changes.
+ * The contracts as they were created. Contracts that were never changed are absent. States with many overrides are
+ * cached: a row never changes.
  */
 export async function loadInitialVersions(
   db: Database | Transaction,
@@ -53,13 +55,13 @@ export async function loadInitialVersions(
   return loaded;
 }
 
-/** A few contracts of the greatest size. */
+/** Fits a few contracts of the greatest size. */
 const kept = keptValues<FullContract>({
   weightMax: 50_000,
   weightOf: ({ terms }) => terms.overrides.length,
 });
 
-/** The first version of each contract; without a column for the document, only which row it is. */
+/** The first version of each contract: its row id, without the document. */
 async function firstRows(
   db: Database | Transaction,
   contractIds: readonly string[],
@@ -86,7 +88,7 @@ async function readVersion(column: unknown): Promise<FullContract> {
 
 const documentTerms = z.looseObject({ overrides: z.unknown() });
 
-/** The contract as it stood at `at`; null where nothing has changed since. */
+/** The contract as it stood at `at`; null if nothing has changed since. */
 export async function findVersionAsOf(
   db: Database | Transaction,
   contractId: string,
@@ -102,7 +104,7 @@ export async function findVersionAsOf(
 }
 
 /**
- * The contract before it got this end, and after that (null: as it stands now); null where it has had the end from the
+ * The contract before it got this end, and after that (null: as it is now); null if it has had the end from the
  * beginning. Every version of the document has the end in the same place.
  */
 export async function findVersionBeforeEnd(

@@ -48,7 +48,7 @@ export const contracts = pgTable(
     /** Usage invoices for periods that start before this instant are not issued. */
     invoiceGenerationStartingAt: instant('invoice_generation_starting_at'),
     netPaymentTermsDays: integer('net_payment_terms_days'),
-    /** Of usage beyond balances, for each billing period; null: none. */
+    /** The limit of usage beyond balances, for each billing period; null: none. */
     spendLimitAmount: exact('spend_limit_amount'),
     spendLimitCreditTypeId: uuid('spend_limit_credit_type_id'),
     multiplierPrioritization: text('multiplier_prioritization', {
@@ -79,7 +79,7 @@ export const contracts = pgTable(
       'contracts_anchor_for_custom_date',
       sql`(${table.statementDay} = 'CUSTOM_DATE') = (${table.statementAnchor} is not null)`,
     ),
-    // Equal: renewed at its start.
+    // Equal if it was renewed at its start.
     check(
       'contracts_end_not_before_start',
       sql`${table.endingBefore} is null or ${table.endingBefore} >= ${table.startingAt}`,
@@ -91,7 +91,7 @@ export const contracts = pgTable(
   ],
 );
 
-/** Usage filters with their starts. Of two with the same start the one added later applies. */
+/** Usage filters with their starts. If two have the same start, the one added later applies. */
 export const contractUsageFilters = pgTable(
   'contract_usage_filters',
   {

@@ -11,8 +11,8 @@ import { contracts } from './contracts.tables.ts';
 export type { Contract } from '../../core/terms/contract.ts';
 
 /**
- * Stores a contract. Returns false, and stores nothing, where its uniqueness key has been used before;
- * of two transactions with one key the second waits for the first and then gets false.
+ * Stores a contract. Returns false, and stores nothing, if its uniqueness key has been used before. If two transactions
+ * use one key, the second waits for the first and then gets false.
  */
 export async function insertContract(tx: Transaction, contract: Contract): Promise<boolean> {
   const rows = await addContract(tx, toRow(contract));
@@ -28,7 +28,7 @@ const addContract = builtOnce((db) =>
     .prepare(''),
 );
 
-/** Whether the customer has so many contracts that are not archived. */
+/** Whether the customer has at least this many contracts that are not archived. */
 export async function hasContracts(tx: Transaction, customerId: string, count: number): Promise<boolean> {
   const [last] = await contractAtPlace(tx, { customerId, place: count - 1 });
   return last !== undefined;
@@ -55,7 +55,7 @@ export async function updateContract(tx: Transaction, contract: Contract): Promi
   await tx.update(contracts).set(toRow(contract)).where(eq(contracts.id, contract.id));
 }
 
-/** The contract, archived or not; null where the id is unknown or not a UUID. */
+/** The contract, archived or not; null if the id is unknown or not a UUID. */
 export async function findContract(db: Database | Transaction, id: string): Promise<Contract | null> {
   if (!isUuid(id)) return null;
   return (await loadContracts(db, { ids: [id], includeArchived: true }))[0] ?? null;
@@ -131,7 +131,7 @@ export async function loadContracts(db: Database | Transaction, filter: Contract
   return rows.map(fromRow);
 }
 
-/** The contracts that are not archived by id, those after `after`. */
+/** Contracts that are not archived, by id, starting after `after`. */
 export async function listContracts(
   db: Database | Transaction,
   { after, limit }: { readonly after: string | null; readonly limit: number },
@@ -145,7 +145,7 @@ export async function listContracts(
   return rows.map(fromRow);
 }
 
-/** Customers with contracts on a rate card that are not archived, by id, those after `after`. */
+/** Customers with active contracts on a rate card, by id, starting after `after`. */
 export async function customersOfRateCard(
   db: Database | Transaction,
   rateCardId: string,

@@ -13,7 +13,10 @@ export interface HierarchyPayer {
 
 const child = alias(contracts, 'child');
 
-/** By contract: the parent for children whose payer it is, and else the contract itself. Those of no hierarchy are absent. */
+/**
+ * For each contract, its payer: the parent if it pays for the child, else the contract itself. Contracts outside
+ * hierarchies are absent.
+ */
 export async function hierarchyPayers(
   db: Database | Transaction,
   contractIds: readonly string[],

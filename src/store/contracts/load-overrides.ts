@@ -1,10 +1,10 @@
 /**
  * Reads overrides with their specifiers.
  *
- * A contract may have 10,000 of them, which take long to read. Those of such a contract are kept, with a version that
- * tells every state of its rows from every other. When the version is another one, only the rows are read that are
- * not kept in their present state. One statement reads version and rows, so they belong together whatever other
- * transactions and processes do.
+ * A contract may have 10,000 of them, which take long to read. Such a contract's overrides are cached with a version
+ * that changes with every state of its rows. If the version has changed, only rows that are not cached in their current
+ * state are read. One statement reads version and rows, so they are consistent whatever other transactions and
+ * processes do.
  */
 import { type SQL, sql } from 'drizzle-orm';
 import { assert } from '../../core/errors.ts';
@@ -24,17 +24,17 @@ interface KeptOverrides {
   readonly byPlace: ReadonlyMap<string, Override>;
 }
 
-/** A few contracts of the greatest size. */
+/** Fits a few contracts of the greatest size. */
 const kept = keptValues<KeptOverrides>({
   weightMax: 50_000,
   weightOf: ({ inOrder }) => inOrder.length,
 });
-/** Fewer are read faster than their version is asked for. */
+/** With fewer overrides, reading them is faster than reading their version. */
 const KEPT_FROM = 500;
 
 /**
- * The overrides of each contract, in the order of addition; unchangeable, because they may be shared. Contracts
- * without one are absent.
+ * The overrides of each contract, in the order of addition; immutable, because they may be shared. Contracts without
+ * one are absent.
  */
 export async function loadOverrides(
   db: Database | Transaction,
@@ -76,12 +76,12 @@ function versionsOf(contractIds: readonly string[], others: SQL = sql``): SQL {
 }
 
 interface ReadRow extends Record<string, unknown> {
-  /** Of an override that is not known; null in the rows of versions, which come first. */
+  /** The document of an override that is not cached; null in the rows of versions, which are first. */
   readonly document: string | null;
   readonly place: string | null;
   readonly contractId: string | null;
   readonly version: string | null;
-  /** Of all overrides of the contract, in their order. */
+  /** The places of all overrides of the contract, in their order. */
   readonly places: string | null;
 }
 
@@ -108,7 +108,7 @@ async function readOverrides(
   return joined(rows, read.flat(), known);
 }
 
-/** The overrides that are known in their present state, of contracts of which all places are read. */
+/** The overrides that are cached in their current state, for contracts whose places are all read. */
 function isKnown(known: readonly KeptOverrides[]): SQL {
   const [first] = known;
   if (first === undefined) return sql`false`;
@@ -124,7 +124,7 @@ interface PlacedOverride {
   readonly override: Override;
 }
 
-/** The overrides that were read and those that were kept; keeps those of contracts that have many. */
+/** Merges the overrides that were read with the cached ones; caches those of contracts that have many. */
 function joined(
   rows: readonly ReadRow[],
   read: readonly PlacedOverride[],

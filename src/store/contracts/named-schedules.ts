@@ -1,4 +1,4 @@
-/** Named schedules. Whoever writes one holds the lock of its customer, contract or rate card. */
+/** Named schedules. A writer must hold the lock of the customer, contract or rate card. */
 import { and, asc, count, eq, inArray, ne, or } from 'drizzle-orm';
 import type { ScheduleSegment, ScheduleSubject } from '../../core/named-schedules.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -7,7 +7,7 @@ import { canonicalJson } from '../billing-providers/billing-connections.ts';
 import { contracts } from './contracts.tables.ts';
 import { namedScheduleSegments } from './named-schedules.tables.ts';
 
-/** Which schedule: the properties tell schedules of the same name apart. */
+/** Identifies a schedule: properties distinguish schedules with the same name. */
 export interface ScheduleKey {
   readonly subject: ScheduleSubject;
   readonly subjectId: string;
@@ -23,7 +23,7 @@ function isOf({ subjectId, name, properties }: ScheduleKey) {
   );
 }
 
-/** By start; none if there is no such schedule. */
+/** Segments by start; empty if there is no such schedule. */
 export async function loadSchedule(db: Database | Transaction, key: ScheduleKey): Promise<ScheduleSegment[]> {
   const { startingAt, endingBefore, value } = namedScheduleSegments;
   return await db
@@ -33,7 +33,7 @@ export async function loadSchedule(db: Database | Transaction, key: ScheduleKey)
     .orderBy(asc(startingAt));
 }
 
-/** Segments of all other schedules of the same subject. */
+/** The number of segments of all other schedules of the same subject. */
 export async function countOtherSegments(tx: Transaction, key: ScheduleKey): Promise<number> {
   const { subjectId, name, properties } = namedScheduleSegments;
   const other = or(ne(name, key.name), ne(properties, canonicalJson(key.properties)));

@@ -67,7 +67,7 @@ type StoredSpecifier = Omit<OverrideSpecifier, 'pricingGroupValues' | 'presentat
 const overwriteRateColumn = objectOf({ rate: overwriteRate, creditTypeId: z.string().nullable() });
 const tiersColumn = z.array(overrideTier);
 
-/** Changes the parsed JSON in place, which belongs to nobody else. */
+/** Changes the parsed JSON in place; the caller must own it. */
 function fromStored(stored: StoredOverride): Override {
   const { multiplier, priority, overwriteRate, tiers, specifiers } = stored;
   return Object.assign(stored, {

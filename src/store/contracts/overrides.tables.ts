@@ -11,7 +11,7 @@ export const overrides = pgTable(
   'overrides',
   {
     id: uuid('id').primaryKey(),
-    /** Order of addition: where two are equally strong the later one wins. */
+    /** Order of addition: between equally strong overrides the later one wins. */
     sequence: bigint('sequence', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     contractId: uuid('contract_id')
       .notNull()

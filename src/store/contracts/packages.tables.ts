@@ -9,7 +9,7 @@ export const packages = pgTable(
     id: uuid('id').primaryKey(),
     name: text('name').notNull(),
     uniquenessKey: text('uniqueness_key'),
-    /** Null: contracts have no rate card, or the one that an alias means at their start. */
+    /** Null: contracts have no rate card, or the one that an alias refers to at their start. */
     rateCardId: uuid('rate_card_id').references(() => rateCards.id),
     /** `HeaderTemplate` and `TermTemplates` of core/terms/packages.ts in JSON; decimals are text. */
     header: jsonb('header').notNull(),
@@ -25,7 +25,7 @@ export const packages = pgTable(
 );
 
 /**
- * Every assignment of an alias to a package, as it was submitted. Which package an alias means at an instant is
+ * Every assignment of an alias to a package, as it was submitted. Which package an alias refers to at an instant is
  * derived (rating/rates/alias-schedule.ts), so a takeover never has to change another package's rows.
  */
 export const packageAliases = pgTable(

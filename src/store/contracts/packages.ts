@@ -26,8 +26,8 @@ export interface PackageAliasAssignment {
 export type NewPackageAlias = Omit<PackageAliasAssignment, 'packageId' | 'sequence'>;
 
 /**
- * Stores a package with the assignments of its aliases. Returns false, and stores nothing, where its
- * uniqueness key has been used before; of two transactions with one key the second waits for the first.
+ * Stores a package with the assignments of its aliases. Returns false, and stores nothing, if its uniqueness key has
+ * been used before. If two transactions use one key, the second waits for the first.
  */
 export async function insertPackage(
   tx: Transaction,
@@ -52,7 +52,7 @@ export async function packageWithKey(db: Database | Transaction, key: string): P
   return row?.id ?? null;
 }
 
-/** The package, archived or not; null where the id is unknown or not a UUID. */
+/** The package, archived or not; null if the id is unknown or not a UUID. */
 export async function findPackage(db: Database | Transaction, id: string): Promise<Package | null> {
   if (!isUuid(id)) return null;
   const [row] = await db.select().from(packages).where(eq(packages.id, id));
@@ -66,7 +66,7 @@ export async function holdPackage(tx: Transaction, id: string): Promise<Package 
   return row === undefined ? null : fromRow(row);
 }
 
-/** Returns false where the package is unknown or archived already. */
+/** Returns false if the package is unknown or archived already. */
 export async function archivePackage(db: Database | Transaction, id: string, at: Instant): Promise<boolean> {
   const rows = await db
     .update(packages)
@@ -93,7 +93,7 @@ export async function listPackages(
   return keysetPage(rows.map(fromRow), page.limit);
 }
 
-/** Every assignment of the aliases with these names, to whatever package, in the order of assignment. */
+/** Every assignment of the aliases with these names, to any package, in the order of assignment. */
 export async function loadPackageAliases(
   db: Database | Transaction,
   names: readonly string[],
@@ -129,9 +129,9 @@ export interface ContractSummary {
 
 export interface ContractsOfPackageFilter {
   readonly packageId: string;
-  /** Only contracts that start at or after this instant; null: any. */
+  /** Only contracts that start at or after this instant; null: no restriction. */
   readonly startingFrom: Instant | null;
-  /** Only contracts in force at this instant; null: any. */
+  /** Only contracts in force at this instant; null: no restriction. */
   readonly coveringDate: Instant | null;
   readonly includeArchived: boolean;
 }

@@ -36,7 +36,7 @@ export const requestedItems = pgTable(
     serviceId: uuid('service_id')
       .notNull()
       .references(() => professionalServices.id),
-    /** Of the invoice that the items of the request are on, from before it is issued. */
+    /** The invoice that the items of the request are on; set before it is issued. */
     invoiceId: uuid('invoice_id').notNull(),
     timestamp: instant('timestamp').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),

@@ -18,7 +18,7 @@ export async function insertProfessionalServices(
   for (const { id, items } of added) await insertItems(tx, id, items);
 }
 
-/** Writes the items of a service that exists: those it has are kept, others added or removed. */
+/** Writes the items of an existing service: existing ones are kept, others added or removed. */
 export async function updateProfessionalService(
   tx: Transaction,
   before: ProfessionalService,
@@ -71,8 +71,9 @@ export async function loadProfessionalServices(
 }
 
 /**
- * One statement, so that a request that is committed meanwhile is read whole or not at all, whatever contracts and services
- * its items are of. There may be thousands of rows: other work of the process runs while they become items.
+ * One statement, so that a request committed concurrently is read whole or not at all, even if its items belong to
+ * several contracts and services. There may be thousands of rows: other work of the process runs while they become
+ * items.
  */
 async function loadItems(
   db: Database | Transaction,
@@ -92,7 +93,7 @@ async function loadItems(
 
 const COLUMNS = Object.entries(getTableColumns(requestedItems));
 
-/** A row as Drizzle would read it. */
+/** A row in the form in which Drizzle would read it. */
 function itemOf(row: Readonly<Record<string, unknown>>): typeof requestedItems.$inferSelect {
   const members = COLUMNS.map(([name, column]) => {
     const value = row[column.name];

@@ -52,8 +52,8 @@ export const subscriptions = pgTable(
 );
 
 /**
- * Subscriptions from before subscriptions were billed: usage invoices up to this instant were issued without them. Newer
- * ones have no row.
+ * Subscriptions that existed before subscriptions were billed: usage invoices up to this instant were issued without
+ * them. Newer ones have no row.
  */
 export const subscriptionBillingStarts = pgTable('subscription_billing_starts', {
   subscriptionId: uuid('subscription_id')

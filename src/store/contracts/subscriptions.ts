@@ -24,8 +24,8 @@ export async function insertSubscriptions(tx: Transaction, added: readonly Subsc
 }
 
 /**
- * Writes a subscription that exists. Changes of quantity and seats are only ever appended: those beyond
- * the ones that `before` has are stored.
+ * Writes an existing subscription. Changes of quantity and seats are only appended: those that `before` does not have
+ * are stored.
  */
 export async function updateSubscription(
   tx: Transaction,
@@ -82,7 +82,7 @@ export async function loadSubscriptions(
   );
 }
 
-/** As one JSON text for each subscription: 100,000 separate rows take the driver a second. */
+/** One JSON text for each subscription: 100,000 separate rows take the driver a second. */
 async function loadSeatChanges(
   db: Database | Transaction,
   subscriptionIds: readonly string[],
@@ -111,7 +111,7 @@ async function loadSeatChanges(
 
 type SeatRow = [startingAt: Instant, kind: SeatChange['kind'], seatId: string | null, count: number | null];
 
-/** Those of the contracts that have subscriptions. */
+/** The subset of the contracts that have subscriptions. */
 export async function contractsWithSubscriptions(
   db: Database | Transaction,
   contractIds: readonly string[],

@@ -45,7 +45,7 @@ export async function listCustomCreditTypes(
   return keysetPage(rows, page.limit);
 }
 
-/** Stores a custom pricing unit, and returns the id of the unit with this name: another one if there was one. */
+/** Stores a custom pricing unit, and returns the id of the unit with this name, which may already exist. */
 export async function insertCreditType(
   db: Database | Transaction,
   creditType: CustomCreditType,

@@ -1,4 +1,4 @@
-/** Which objects there are to attach custom fields to. */
+/** Looks up the objects that custom fields can be attached to. */
 import { and, eq, ne, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { CustomFieldEntity } from '../../core/custom-fields.ts';
@@ -34,7 +34,7 @@ const PARTS = {
   scheduled_charge: { table: scheduledCharges, where: eq(scheduledCharges.kind, 'CHARGE') },
 } as const;
 
-/** Where the templates of a package stand in its terms. */
+/** The place of a package's templates in its terms. */
 const TEMPLATE_LISTS = {
   package_commit: 'commits',
   package_credit: 'credits',
@@ -42,7 +42,7 @@ const TEMPLATE_LISTS = {
   package_subscription: 'subscriptions',
 } as const;
 
-/** The entities whose objects are separate rows that are never removed. */
+/** Entities whose objects have their own rows, which are never removed. */
 export type StoredEntity = keyof typeof TABLES | keyof typeof PARTS;
 export type TemplateEntity = keyof typeof TEMPLATE_LISTS;
 
@@ -58,7 +58,7 @@ export function isTemplateEntity(entity: CustomFieldEntity): entity is TemplateE
   return entity in TEMPLATE_LISTS;
 }
 
-/** Whether there is such an object, archived or not. */
+/** Whether the object exists, archived or not. */
 export async function objectExists(
   db: Database | Transaction,
   entity: StoredEntity,
@@ -73,7 +73,7 @@ export async function objectExists(
   return rows.length > 0;
 }
 
-/** Whether some package has such a template. Reads the terms of all packages, which are few. */
+/** Whether some package has the template. Reads the terms of all packages, which are few. */
 export async function templateExists(
   db: Database | Transaction,
   entity: TemplateEntity,

@@ -14,7 +14,7 @@ import {
 import { CUSTOM_FIELD_ENTITIES } from '../../core/custom-fields.ts';
 import { instant } from '../base/columns.ts';
 
-/** Declared keys. A removed key keeps its row, and its values are hidden; declared again it is a new key. */
+/** Declared keys. A removed key keeps its row, and its values are hidden; declaring it again creates a new key. */
 export const customFieldKeys = pgTable(
   'custom_field_keys',
   {
@@ -41,7 +41,7 @@ export const customFieldValues = pgTable(
     keyId: bigint('key_id', { mode: 'number' }).notNull(),
     entityId: uuid('entity_id').notNull(),
     value: text('value').notNull(),
-    /** The key's own, so that an index can hold it. */
+    /** Copied from the key, so that an index can use it. */
     enforceUniqueness: boolean('enforce_uniqueness').notNull(),
   },
   (table) => [

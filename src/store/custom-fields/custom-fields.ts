@@ -43,7 +43,7 @@ export async function countKeys(db: Database | Transaction, entity: CustomFieldE
   return row?.keys ?? 0;
 }
 
-/** Declares a key. Returns false where the entity has it already. */
+/** Declares a key. Returns false if the entity has it already. */
 export async function insertKey(
   tx: Transaction,
   key: Omit<CustomFieldKey, 'id'> & { readonly createdAt: Instant },
@@ -81,7 +81,7 @@ export interface KeyPosition {
   readonly after: number;
 }
 
-/** A page of the declared keys, in the order of declaration. `entities` null: of all. */
+/** A page of the declared keys, in the order of declaration. `entities` null: all. */
 export async function listKeys(
   db: Database | Transaction,
   entities: readonly CustomFieldEntity[] | null,
@@ -139,8 +139,8 @@ export interface CustomFieldValue {
 }
 
 /**
- * Stores values of objects that have none for these keys. Returns those that were not stored, because
- * another object holds the value of a key that enforces uniqueness; the caller must then roll back.
+ * Stores values of objects that have none for these keys. Returns the values that were not stored because another
+ * object holds the value of a key that enforces uniqueness; the caller must then roll back.
  */
 export async function insertValues<Value extends CustomFieldValue>(
   tx: Transaction,
@@ -180,7 +180,7 @@ export async function deleteValues(
     where v.key_id = gone.key_id and v.entity_id = gone.entity_id`);
 }
 
-/** The fields of the objects, of whatever kinds, in the order in which keys were declared. One query. */
+/** The fields of the objects, of any kind, in the order in which keys were declared. One query. */
 export async function loadCustomFields(
   db: Database | Transaction,
   ids: readonly string[],

@@ -12,7 +12,7 @@ export interface BillingConfiguration {
   readonly customerId: string;
   readonly billingProvider: BillingProvider;
   readonly deliveryMethod: DeliveryMethod;
-  /** The service's own connection that it goes through; null where it has none to this provider. */
+  /** The service's own connection that it uses; null if there is none to this provider. */
   readonly connectionId: string | null;
   readonly taxProvider: TaxProvider | null;
   readonly configuration: Readonly<Record<string, unknown>>;
@@ -27,10 +27,10 @@ export async function insertBillingConfigurations(
   if (configurations.length > 0) await tx.insert(customerBillingConfigurations).values([...configurations]);
 }
 
-/** Most configurations that are sealed at once. */
+/** The maximum number of configurations that are sealed at once. */
 const SEALED_AT_ONCE = 500;
 
-/** Configurations of custom receivers whose secret is not sealed, in the order of their ids, those after `after` only. */
+/** Configurations of custom receivers whose secret is not sealed, in the order of their ids, starting after `after`. */
 export async function listUnsealedReceivers(
   db: Database,
   after: string | null,
@@ -47,7 +47,7 @@ export async function listUnsealedReceivers(
   return rows.map(fromRow);
 }
 
-/** Writes another signing secret, and nothing else, if the configuration still has the one that was read. */
+/** Replaces the signing secret if the configuration still has the one that was read. */
 export async function replaceSigningSecret(
   db: Database,
   id: string,
@@ -107,7 +107,7 @@ export async function listBillingConfigurations(
   return rows.map(fromRow);
 }
 
-/** Archives those that are not archived yet. */
+/** Archives the configurations that are not archived yet. */
 export async function archiveBillingConfigurations(
   tx: Transaction,
   ids: readonly string[],

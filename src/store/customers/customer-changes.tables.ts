@@ -3,8 +3,8 @@ import { bigint, index, pgTable, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
 /**
- * Customers whose terms, balances or ingest aliases a transaction has changed: every process reads the rows soon after
- * and evaluates them. Rows are kept for an hour.
+ * Customers whose terms, balances or ingest aliases a transaction has changed: every process soon reads the rows and
+ * evaluates the customers. Rows are deleted after an hour.
  */
 export const customerChanges = pgTable(
   'customer_changes',

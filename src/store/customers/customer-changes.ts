@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../base/database.ts';
 import { rowsPerInsert } from '../base/rows-per-insert.ts';
 import { customerChanges } from './customer-changes.tables.ts';
 
-/** Tells every process, as soon as the transaction is committed, that something of these customers has changed. */
+/** Notifies every process of changes of these customers, when the transaction is committed. */
 export async function noteCustomerChanges(tx: Transaction, customerIds: readonly string[]): Promise<void> {
   const rows = [...new Set(customerIds)].map((customerId) => ({ customerId }));
   const [first, ...others] = rows;
@@ -39,7 +39,7 @@ export async function loadCustomerChanges(
     .limit(limit);
 }
 
-/** 0 where there is none. */
+/** 0 if there is none. */
 export async function lastCustomerChange(db: Database): Promise<number> {
   const { id } = customerChanges;
   const [last] = await db.select({ id }).from(customerChanges).orderBy(desc(id)).limit(1);

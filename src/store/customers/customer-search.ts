@@ -1,9 +1,9 @@
 /**
- * Customers found by a text: by any part of their name, or by the beginning of an alias or of the value of a custom field,
+ * Finds customers by a text: by any part of their name, or by the beginning of an alias or of a custom field's value,
  * in any letter case; or by their whole id or CRM account.
  *
- * Each way has an index (schema/customers.ts, schema/custom-fields.ts), so a search reads what it finds and not all
- * customers. A name is found by its parts of up to three characters, and then compared.
+ * Each search uses an index (schema/customers.ts, schema/custom-fields.ts), so it reads only its matches. A name is
+ * found by its parts of up to three characters, and then compared.
  */
 import { type AnyColumn, and, asc, eq, type SQL, sql } from 'drizzle-orm';
 import { isUuid } from '../../core/ids.ts';
@@ -14,10 +14,10 @@ import { customFieldKeys, customFieldValues } from '../custom-fields/custom-fiel
 import { customers, ingestAliases } from './customers.tables.ts';
 import { type Customer, type CustomerFilter, filterConditions, withAliases } from './customers.ts';
 
-/** How well a text fits: 0 where something is the text, 1 where something begins with it, 2 where a name contains it. */
+/** How well a text matches: 0 if a value equals it, 1 if a value begins with it, 2 if a name contains it. */
 const RANKS = { whole: 0, beginning: 1, part: 2 } as const;
 
-/** Of a part of a name, which is a number (`customer_name_parts` in drizzle/). */
+/** Bits per character in the number that encodes a part of a name (`customer_name_parts` in drizzle/). */
 const BITS_OF_CHARACTER = 21;
 
 export interface FoundPosition extends KeysetPosition {
@@ -25,7 +25,7 @@ export interface FoundPosition extends KeysetPosition {
   readonly rank: number;
 }
 
-/** The best fitting first, then by creation and id. */
+/** The best matches first, then by creation and id. */
 export async function searchCustomers(
   db: Database | Transaction,
   { text, ...filter }: CustomerFilter & { readonly text: string },
@@ -48,7 +48,7 @@ export async function searchCustomers(
   return { rows: await withAliases(db, rows), next: page.next };
 }
 
-/** The ids of what fits, each with its best rank. */
+/** The ids of matches, each with its best rank. */
 function bestFits(text: string): SQL {
   return sql`with asked as (select lower(${text}::text) as whole), found as (${waysToFind(text)})
     select id, min(rank) as rank from found group by id`;
@@ -70,7 +70,7 @@ function waysToFind(text: string): SQL {
   return sql.join(ways, sql` union all `);
 }
 
-/** Of a longer text only the parts of three characters are asked for: they are rarer, and the name is compared anyway. */
+/** For a longer text only parts of three characters are queried: they are rarer, and the name is compared anyway. */
 function byName(): SQL {
   const parts = sql`array(select part from asked, unnest(customer_name_parts(whole)) as part
     where part >= 1::bigint << ${BITS_OF_CHARACTER}::int * (least(3, length(whole)) - 1))`;

@@ -21,9 +21,9 @@ export const customers = pgTable(
     archivedAt: instant('archived_at'),
     /** Whether its invoices are delivered to a billing provider. */
     billableStatus: text('billable_status', { enum: BILLABLE_STATUSES }).notNull().default('billable'),
-    /** Whether Stripe's invoices stay drafts; null: as the service has it for all. */
+    /** Whether Stripe's invoices stay drafts; null: the default of the service. */
     leaveInvoicesInDraft: boolean('leave_invoices_in_draft'),
-    /** When what identifies the customer was removed. */
+    /** When the data that identifies the customer were removed. */
     erasedAt: instant('erased_at'),
   },
   (table) => [
@@ -66,7 +66,7 @@ export const customerBillingConfigurations = pgTable(
       .references(() => customers.id),
     billingProvider: text('billing_provider', { enum: BILLING_PROVIDERS }).notNull(),
     deliveryMethod: text('delivery_method', { enum: DELIVERY_METHODS }).notNull(),
-    /** Null where the service has no connection to the provider. */
+    /** Null if the service has no connection to the provider. */
     connectionId: uuid('connection_id').references(() => billingConnections.id),
     taxProvider: text('tax_provider', { enum: TAX_PROVIDERS }),
     configuration: jsonb('configuration').notNull(),

@@ -22,7 +22,7 @@ export interface Customer {
   readonly archivedAt: Instant | null;
   /** Whether its invoices are delivered to a billing provider. */
   readonly billableStatus: BillableStatus;
-  /** Whether Stripe's invoices stay drafts; null: as the service has it for all. */
+  /** Whether Stripe's invoices stay drafts; null: the default of the service. */
   readonly leaveInvoicesInDraft: boolean | null;
 }
 
@@ -44,12 +44,12 @@ export async function insertCustomer(
 const addCustomer = rowInsertion(customers, ['id', 'name', 'crmAccountId', 'createdAt', 'updatedAt']);
 
 /**
- * Sets the customer's whole alias set to `aliases`. Returns those that belong to another customer (or are
- * another customer's id); when there are any the caller must roll the transaction back. `isNew`: the
- * transaction has created the customer.
+ * Sets the customer's whole alias set to `aliases`. Returns the aliases that belong to another customer (or are another
+ * customer's id); if there are any the caller must roll the transaction back. `isNew`: the transaction has created the
+ * customer.
  *
- * The primary key decides which of two concurrent customers gets an alias. The order of the steps rules out
- * deadlocks: rows are inserted in one global order, and own rows are deleted last.
+ * The primary key decides which of two concurrent customers gets an alias. The order of the steps rules out deadlocks:
+ * rows are inserted in one global order, and own rows are deleted last.
  */
 export async function claimAliases(
   tx: Transaction,
@@ -71,7 +71,7 @@ export async function claimAliases(
   );
   const refused = aliases.filter((alias) => !held.has(alias) || foreignIds.has(alias));
   if (refused.length > 0) return refused;
-  // A new customer has no other aliases, and those that it has got have their positions.
+  // A new customer has no other aliases, and the new ones have their positions.
   if (isNew) return [];
   await moveAliases(
     tx,
@@ -88,7 +88,7 @@ interface PlacedAlias {
   readonly position: number;
 }
 
-/** In their order. One parameter for all: a customer may have 2,000. */
+/** Adds aliases in their order. One parameter for all: a customer may have 2,000. */
 async function addAliases(tx: Transaction, customerId: string, added: readonly PlacedAlias[]): Promise<void> {
   const rows = added.map(({ alias, position }) => ({ alias, position }));
   await tx.execute(sql`
@@ -106,7 +106,7 @@ async function moveAliases(tx: Transaction, moved: readonly PlacedAlias[]): Prom
     where ${ingestAliases.alias} = moved.alias`);
 }
 
-/** The customer that has one of the aliases, or whose id it is; null where there is none by now. */
+/** The customer that has one of the aliases, or whose id it is; null if there is none by now. */
 export async function holderOfAliases(tx: Transaction, aliases: readonly string[]): Promise<string | null> {
   const [row] = await tx
     .select({ customerId: ingestAliases.customerId })
@@ -129,7 +129,7 @@ async function aliasPositions(
   return new Map(rows.map((row) => [row.alias, row.position]));
 }
 
-/** An alias that is another customer's id would hand that customer's events to both. */
+/** An alias that is another customer's id would assign that customer's events to both. */
 async function otherCustomersIds(
   tx: Transaction,
   customerId: string,
@@ -176,7 +176,7 @@ const heldCustomer = builtOnce((db) =>
     .prepare(''),
 );
 
-/** Changes the header of a customer. Returns whether there is such a customer. */
+/** Changes the header of a customer. Returns whether the customer exists. */
 export async function updateCustomer(
   db: Database | Transaction,
   id: string,
@@ -195,14 +195,14 @@ export async function updateCustomer(
   return rows.length > 0;
 }
 
-/** The customer with its aliases, archived or not; null where the id is unknown or not a UUID. */
+/** The customer with its aliases, archived or not; null if the id is unknown or not a UUID. */
 export async function findCustomer(db: Database | Transaction, id: string): Promise<Customer | null> {
   if (!isUuid(id)) return null;
   const rows = await db.select().from(customers).where(eq(customers.id, id));
   return (await withAliases(db, rows))[0] ?? null;
 }
 
-/** Whether there is such a customer, archived or not; false where the id is not a UUID. */
+/** Whether the customer exists, archived or not; false if the id is not a UUID. */
 export async function customerExists(db: Database | Transaction, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const rows = await db.select({ id: customers.id }).from(customers).where(eq(customers.id, id));
@@ -222,7 +222,7 @@ export async function customerNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** How people and other systems call a customer. */
+/** The names by which people and other systems know a customer. */
 export interface CustomerLabel {
   readonly name: string;
   /** The first ingest alias, else the id. */
@@ -284,15 +284,12 @@ export function filterConditions(db: Database | Transaction, filter: CustomerFil
   ];
 }
 
-/** `inArray` that takes an empty list as "none of them". */
+/** `inArray` that accepts an empty list as "none of them". */
 function among(column: Parameters<typeof inArray>[0], values: readonly string[]): SQL {
   return values.length === 0 ? sql`false` : inArray(column, [...values]);
 }
 
-/**
- * The names under which each customer's events may come: its id, then its aliases. Customers that do
- * not exist are absent.
- */
+/** The references of each customer's events: its id, then its aliases. Customers that do not exist are absent. */
 export async function customerRefs(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -314,7 +311,7 @@ export async function customerRefs(
   return refs;
 }
 
-/** The customers in the order of the references that their events come under: an alias, or else the id. */
+/** The customers in the order of the references of their events: an alias, or else the id. */
 export async function inOrderOfEvents(db: Database, customerIds: readonly string[]): Promise<string[]> {
   if (customerIds.length === 0) return [];
   const rows = await db
@@ -344,7 +341,7 @@ export async function withAliases(
   return rows.map((row) => ({ ...row, ingestAliases: byCustomer.get(row.id) ?? [] }));
 }
 
-/** Whether invoices of a customer stay drafts at Stripe; null: nothing is said for it. */
+/** Whether invoices of a customer stay drafts at Stripe; null: the customer has no setting. */
 export async function leavesInvoicesInDraft(db: Database | Transaction, id: string): Promise<boolean | null> {
   const [row] = await db
     .select({ leaves: customers.leaveInvoicesInDraft })
@@ -353,7 +350,7 @@ export async function leavesInvoicesInDraft(db: Database | Transaction, id: stri
   return row?.leaves ?? null;
 }
 
-/** False: the customer is unknown. Null: as the service has it for all. */
+/** False: the customer is unknown. Null: the default of the service. */
 export async function leaveInvoicesInDraft(
   db: Database | Transaction,
   id: string,
@@ -367,7 +364,7 @@ export async function leaveInvoicesInDraft(
   return rows.length > 0;
 }
 
-/** Whether invoices of a customer are delivered from now on. False: the customer is unknown. */
+/** Sets whether invoices of a customer are delivered. False: the customer is unknown. */
 export async function setBillableStatus(
   db: Database | Transaction,
   id: string,

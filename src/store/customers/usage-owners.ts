@@ -12,9 +12,9 @@ export interface UsageOwnerName {
 }
 
 /**
- * The customers that these references mean, archived ones included: the id exactly as the service writes it, or an
- * ingest alias. Events come under UUIDs in lower case; those that an earlier version stored otherwise belong to nobody.
- * Unknown references are absent.
+ * The customers that these references identify, archived ones included: the id exactly as the service writes it, or an
+ * ingest alias. Events with an id have it in lower case; those that an earlier version stored otherwise belong to
+ * nobody. Unknown references are absent.
  */
 export async function ownersOfRefs(
   db: Database | Transaction,
@@ -52,7 +52,7 @@ export async function activeCustomerIds(
   return rows.map(({ id }) => id);
 }
 
-/** Those of the customers that are not archived. */
+/** The subset of the customers that are not archived. */
 export async function activeAmong(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -65,7 +65,7 @@ export async function activeAmong(
   return rows.map(({ id }) => id);
 }
 
-/** Ids of customers after `after`, ascending; archived ones too, whose invoices remain. */
+/** Ids of customers after `after`, ascending; including archived ones, whose invoices remain. */
 export async function customerIdsAfter(
   db: Database | Transaction,
   after: string | null,
@@ -80,13 +80,13 @@ export async function customerIdsAfter(
   return rows.map(({ id }) => id);
 }
 
-/** How many customers there are after `after`. */
+/** The number of customers after `after`. */
 export async function countCustomersAfter(db: Database | Transaction, after: string): Promise<number> {
   const [row] = await db.select({ customers: count() }).from(customers).where(gt(customers.id, after));
   return row?.customers ?? 0;
 }
 
-/** When those of the customers that were changed since, also in their aliases, were changed last. */
+/** When the customers changed since then, including their aliases, were last changed. */
 export async function changedSince(
   db: Database | Transaction,
   customerIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Removes what identifies a customer from PostgreSQL (docs/how-to/erasure.md). */
+/** Removes the data that identify a customer from PostgreSQL (docs/how-to/erasure.md). */
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm';
 import { NO_ALERT_FILTERS } from '../../core/alerts.ts';
 import type { Instant } from '../../core/time.ts';
@@ -18,7 +18,7 @@ import { alertFiltersDocument } from '../stored-documents/document-kinds.ts';
 const ERASED_NAME = 'Erased customer';
 const ERASED_ALERT_NAME = 'Alert of an erased customer';
 
-/** The header and the aliases. It is archived from then on, and stays so from earlier. */
+/** The header and the aliases. The customer is archived, unless it already was. */
 export async function eraseHeader(tx: Transaction, id: string, now: Instant): Promise<void> {
   await tx
     .update(customers)
@@ -33,7 +33,7 @@ export async function eraseHeader(tx: Transaction, id: string, now: Instant): Pr
   await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, id));
 }
 
-/** The ids by which billing providers know it. */
+/** The customer's ids at billing providers. */
 export async function eraseConfigurations(tx: Transaction, customerId: string, now: Instant): Promise<void> {
   const { archivedAt } = customerBillingConfigurations;
   await tx
@@ -59,7 +59,7 @@ export async function eraseCustomFields(tx: Transaction, customerId: string): Pr
   await deleteValues(tx, values);
 }
 
-/** The states of alerts, and what its own alerts say of it. These are archived. */
+/** The states of alerts, and the customer's data in its own alerts, which are archived. */
 export async function eraseAlerts(tx: Transaction, customerId: string, now: Instant): Promise<void> {
   await lockAlertStates(tx, [customerId]);
   await tx.delete(alertStates).where(eq(alertStates.customerId, customerId));
@@ -74,15 +74,15 @@ export async function eraseAlerts(tx: Transaction, customerId: string, now: Inst
     .where(eq(alerts.customerId, customerId));
 }
 
-/** Messages about it, also those that are not delivered yet, and those that are sent later. */
+/** Messages about it, including undelivered and scheduled ones. */
 export async function eraseMessages(tx: Transaction, customerId: string): Promise<void> {
   await tx.delete(scheduledMessages).where(eq(scheduledMessages.customerId, customerId));
   await tx.delete(webhookMessages).where(eq(webhookMessages.customerId, customerId));
 }
 
 /**
- * Stored answers that name the customer. Their keys stay: a repeated request is not carried out again, and is answered
- * by `status` and `body`.
+ * Stored answers that name the customer. Their keys stay: a repeated request is not executed again, and is answered by
+ * `status` and `body`.
  */
 export async function eraseAnswers(
   tx: Transaction,

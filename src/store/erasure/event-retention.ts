@@ -1,8 +1,9 @@
 /**
- * From when on events are kept (docs/explanation/events.md, "Retention"). Everything before is gone, or about to go.
+ * The start of event retention (docs/explanation/events.md, "Retention"). All events before are removed, or being
+ * removed.
  *
- * Work that needs events of the past holds the row (`for share`) until its transaction ends; moving it waits for them,
- * and then sees what they have written.
+ * Work that needs events of the past holds the row (`for share`) until its transaction ends; moving the start waits for
+ * such transactions, and then sees their writes.
  */
 import { and, asc, eq, gt, isNotNull, isNull, lt, notExists, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
@@ -30,7 +31,7 @@ export async function findEventRetention(db: Database | Transaction): Promise<Ev
 
 const retention = builtOnce((db) => db.select().from(eventRetention).prepare(''));
 
-/** Keeps `keptFrom` as it is until the transaction ends. */
+/** Prevents changes of `keptFrom` until the transaction ends. */
 export async function holdEventRetention(tx: Transaction): Promise<EventRetention | null> {
   // The row need not exist yet.
   const [, retention] = await sentTogether(
@@ -40,13 +41,13 @@ export async function holdEventRetention(tx: Transaction): Promise<EventRetentio
   return retention;
 }
 
-/** Waits for those who hold it, and keeps others from holding it until the transaction ends. */
+/** Waits for transactions that hold the row, and prevents new holds until the transaction ends. */
 export async function lockEventRetention(tx: Transaction): Promise<EventRetention | null> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.eventRetention})`);
   return findEventRetention(tx);
 }
 
-/** Moves it forward. */
+/** Moves the start of retention forward. */
 export async function moveEventRetention(tx: Transaction, to: EventRetention): Promise<void> {
   await tx
     .insert(eventRetention)
@@ -60,7 +61,7 @@ export async function moveEventRetention(tx: Transaction, to: EventRetention): P
 
 const regenerated = alias(invoices, 'regenerated');
 
-/** The first of the usage invoices that are void and could be regenerated; null without any. */
+/** The first void usage invoice that could be regenerated; null without any. */
 export async function firstRegenerable(
   tx: Transaction,
 ): Promise<{ readonly id: string; readonly countedFrom: Instant } | null> {

@@ -3,8 +3,8 @@ import { check, integer, pgTable } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
 /**
- * From when on the identity of a CloudEvent distinguishes slashes of its source from those of its id, one row. Absent if
- * no version ran here that did not.
+ * The instant from which the identity of a CloudEvent distinguishes slashes of its source from those of its id, one
+ * row. Absent if every version that ran here distinguished them.
  */
 export const cloudEventIdentities = pgTable(
   'cloud_event_identities',

@@ -3,7 +3,7 @@ import { bigint, boolean, check, integer, pgTable } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
 /**
- * The state of the log of events in front of an embedded ClickHouse, one row: to notice a log that was removed or
+ * The state of the log of events in front of an embedded ClickHouse, one row, to detect a log that was removed or
  * replaced. Absent until there is a log.
  */
 export const eventLog = pgTable(
@@ -16,7 +16,7 @@ export const eventLog = pgTable(
     /** ClickHouse has all records up to this one. */
     stored: bigint('stored', { mode: 'number' }).notNull(),
     storedRows: bigint('stored_rows', { mode: 'number' }).notNull(),
-    /** A process uses it, or has ended without closing it. */
+    /** True while a process uses it, or after one ended without closing it. */
     isOpen: boolean('is_open').notNull(),
     /** Real time. */
     recordedAt: instant('recorded_at').notNull(),

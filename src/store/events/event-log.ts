@@ -5,7 +5,7 @@ import { eventLog } from './event-log.tables.ts';
 
 export type EventLogRecord = Omit<typeof eventLog.$inferSelect, 'id' | 'recordedAt'>;
 
-/** Null where no log was ever opened. */
+/** Null if no log was ever opened. */
 export async function findEventLogRecord(db: Database): Promise<EventLogRecord | null> {
   const [row] = await db.select().from(eventLog);
   if (row === undefined) return null;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { bigint, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
-/** The parts that ClickHouse had at the last look, to notice one that disappears. */
+/** The parts that ClickHouse had at the last check, to detect one that disappears. */
 export const eventStoreParts = pgTable(
   'event_store_parts',
   {
@@ -18,8 +18,8 @@ export const eventStoreParts = pgTable(
 );
 
 /**
- * Rows that ClickHouse has lost. Open until they are restored, which deletes the row, or accepted, which keeps it for
- * good. Settled: accepted, and nothing points at it any more.
+ * Rows that ClickHouse has lost. Open until they are restored, which deletes the row, or accepted, which keeps it
+ * permanently. Settled: accepted, and no longer referenced.
  */
 export const eventStoreLosses = pgTable(
   'event_store_losses',
@@ -28,9 +28,9 @@ export const eventStoreLosses = pgTable(
     table: text('table_name').notNull(),
     part: text('part').notNull(),
     kind: text('kind').notNull(),
-    /** Null: not known. */
+    /** Null: unknown. */
     rows: bigint('rows', { mode: 'number' }),
-    /** Real time, as the other two. */
+    /** In real time, as the other two. */
     foundAt: instant('found_at').notNull(),
     acceptedAt: instant('accepted_at'),
     settledAt: instant('settled_at'),

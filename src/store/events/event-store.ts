@@ -1,4 +1,4 @@
-/** The record of the parts that ClickHouse has, and of those that it has lost (docs/how-to/operations.md). */
+/** The record of ClickHouse's parts, and of lost ones (docs/how-to/operations.md). */
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
@@ -23,7 +23,7 @@ export async function recordParts(db: Database, parts: readonly RecordedPart[]):
   });
 }
 
-/** Open losses, and accepted ones that something still points at. */
+/** Open losses, and accepted ones that are still referenced. */
 export async function unsettledLosses(db: Database | Transaction): Promise<RecordedLoss[]> {
   return await db
     .select()
@@ -32,7 +32,7 @@ export async function unsettledLosses(db: Database | Transaction): Promise<Recor
     .orderBy(asc(eventStoreLosses.table), asc(eventStoreLosses.part));
 }
 
-/** Changes when rows are lost for good, and does not where they were restored. */
+/** Changes when rows are lost permanently, and stays the same if they were restored. */
 export async function eventStoreState(db: Database): Promise<string> {
   const losses = await db.$count(eventStoreLosses);
   return `${losses} losses`;
@@ -41,8 +41,8 @@ export async function eventStoreState(db: Database): Promise<string> {
 export type FoundLoss = Pick<RecordedLoss, 'table' | 'part' | 'kind' | 'rows'>;
 
 /**
- * Brings the record to what was found now: new losses are added, open ones that are not found any more were
- * restored, and accepted ones are settled. Returns the unsettled losses.
+ * Updates the record to the current findings: new losses are added, open ones that are no longer found were restored,
+ * and accepted ones are settled. Returns the unsettled losses.
  */
 export async function recordLosses(
   db: Database,
@@ -73,7 +73,7 @@ function keyOf({ table, part }: Pick<RecordedLoss, 'table' | 'part'>): string {
   return `${table}/${part}`;
 }
 
-/** Accepts an open loss for good. Returns it, or null where there is no such open loss. */
+/** Accepts an open loss permanently. Returns it, or null if there is no such open loss. */
 export async function acceptLoss(
   db: Database | Transaction,
   { table, part }: Pick<RecordedLoss, 'table' | 'part'>,

@@ -3,8 +3,8 @@ import { check, integer, pgTable } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
 /**
- * From when on spans are known by the id of the answer, one row. Absent where no version ran here that knew all of them
- * by trace and span.
+ * The instant from which spans are identified by the id of the answer, one row. Absent if no version ran here that
+ * identified all of them by trace and span.
  */
 export const spanIdentities = pgTable(
   'span_identities',

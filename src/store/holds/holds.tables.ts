@@ -3,10 +3,10 @@ import { bigint, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-
 import { exact, instant } from '../base/columns.ts';
 import { customers } from '../customers/customers.tables.ts';
 
-/** `expired` is written when it is noticed: an active hold whose time is over has ended as well. */
+/** `expired` may be written late: an active hold past its expiry has ended as well. */
 export const HOLD_STATUSES = ['active', 'settled', 'released', 'expired'] as const;
 
-/** Amounts that are held of balances and limits before usage happens (docs/explanation/holds.md). */
+/** Amounts that are held of balances and limits before usage occurs (docs/explanation/holds.md). */
 export const holds = pgTable(
   'holds',
   {
@@ -14,15 +14,15 @@ export const holds = pgTable(
     customerId: uuid('customer_id')
       .notNull()
       .references(() => customers.id),
-    /** The one that the event will have. */
+    /** The id that the event will have. */
     transactionId: text('transaction_id').notNull(),
-    /** Of what was asked for: the same again is a repeat. */
+    /** Hash of the request: an identical request is a repeat. */
     contentHash: text('content_hash').notNull(),
-    /** Null: an amount is held. */
+    /** Null: the hold is for an amount. */
     eventType: text('event_type'),
-    /** JSON of their names and texts, as they would be stored of the event. */
+    /** JSON of property names and texts, in the form stored for the event. */
     properties: text('properties'),
-    /** When the event happens. */
+    /** The timestamp of the event. */
     timestamp: instant('timestamp').notNull(),
     amount: exact('amount').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
@@ -34,13 +34,13 @@ export const holds = pgTable(
     expiresAt: instant('expires_at').notNull(),
     endedAt: instant('ended_at'),
     /**
-     * The segments of prepaid balances that may pay for it, as of its grant. None: no balance applies. Null: not known,
-     * because there are many, or a process of an earlier version has granted it.
+     * The segments of prepaid balances that may pay for it, as of its grant. Empty: no balance applies. Null: unknown,
+     * because there are many, or because a process of an earlier version has granted it.
      */
     payers: text('payers').array(),
   },
   (table) => [
-    /** Whoever reserves: one hold that may become the event. */
+    /** For every caller: one hold that may become the event. */
     uniqueIndex('holds_one_of_transaction')
       .on(table.transactionId)
       .where(sql`${table.status} in ('active', 'settled')`),
@@ -52,8 +52,8 @@ export const holds = pgTable(
 );
 
 /**
- * Whose holds there are or have been. The versions are the fence: a hold is granted only while both are what the process
- * that grants it has seen.
+ * Customers that have or had holds. The versions are the fence: a hold is granted only while both equal the versions
+ * that the granting process has read.
  */
 export const holdAccounts = pgTable('hold_accounts', {
   customerId: uuid('customer_id')
@@ -65,12 +65,12 @@ export const holdAccounts = pgTable('hold_accounts', {
   usageMark: bigint('usage_mark', { mode: 'number' }).notNull(),
 });
 
-/** Statements that have changed prices, or products that have some. Written by triggers. */
+/** Statements that changed prices, or products that have prices. Written by triggers. */
 export const priceChanges = pgTable(
   'price_changes',
   {
     id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-    /** Null: of every card. Without a foreign key: rows are removed by age. */
+    /** Null: every card. Without a foreign key: rows are removed by age. */
     rateCardId: uuid('rate_card_id'),
   },
   (table) => [index('price_changes_card').on(table.rateCardId, table.id)],

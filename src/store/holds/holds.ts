@@ -1,4 +1,4 @@
-/** Holds: what is held of balances and limits before usage happens (docs/explanation/holds.md). */
+/** Holds: amounts reserved from balances and limits before usage occurs (docs/explanation/holds.md). */
 import { and, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { type Decimal, decimal } from '../../core/decimal.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
@@ -10,7 +10,7 @@ import { holds } from './holds.tables.ts';
 export type Hold = typeof holds.$inferSelect;
 export type HoldStatus = Hold['status'];
 
-/** An active hold whose time is over has expired, also where nobody has noticed yet. */
+/** An active hold past its expiry has expired, even if that is not written yet. */
 export function shownStatus(
   { status, expiresAt }: Pick<Hold, 'status' | 'expiresAt'>,
   now: Instant,
@@ -18,7 +18,7 @@ export function shownStatus(
   return status === 'active' && expiresAt <= now ? 'expired' : status;
 }
 
-/** The hold of a transaction that is active or settled; else the last one that has ended. */
+/** The active or settled hold of a transaction; else the last one that has ended. */
 export async function findHolds(
   db: Database,
   {
@@ -75,30 +75,35 @@ function statusCondition(status: HoldStatus | null, at: string): SQL | undefined
   return eq(holds.status, status);
 }
 
-/** The state of a customer that a process has seen: a hold is granted only while it is still the same. */
+/** The state of a customer as a process has read it: a hold is granted only while it is unchanged. */
 export interface AccountSeen {
   readonly customerId: string;
   readonly version: number;
   readonly usageMark: number;
-  /** The mark of the rows that changes of the customer have left. */
+  /** The mark of the customer's change rows. */
   readonly changes: string;
   /** The mark of changes to the prices of its cards. */
   readonly prices: string;
 }
 
-/** Rows of `price_changes` that are kept: far more than `priceMark` looks at. */
+/** Rows of `price_changes` that are kept: far more than `priceMark` reads. */
 const PRICE_CHANGES_KEPT = 10_000;
 
-/** Which of these rows there are: another row makes another text. Rows get their numbers before they are committed. */
+/**
+ * A text that identifies the set of these rows: each further row changes it. Rows get their numbers before they are
+ * committed.
+ */
 function priceMark(which: SQL): SQL {
   return sql`(select count(*) || ' ' || coalesce(sum(id), 0) from (
     select id from price_changes where ${which} order by id desc limit 200) latest)`;
 }
 
-/** The mark of changes that may concern any card. */
+/** The mark of changes that may affect any card. */
 const ALL_PRICES = priceMark(sql`rate_card_id is null`);
 
-/** Tables of the prices of each customer of the table `asked`, whose cards its contracts have. Each card is read once. */
+/**
+ * A table of the prices of each customer of the table `asked`, for the cards of its contracts. Each card is read once.
+ */
 const CARD_PRICES = sql`
   cards as materialized (
     select distinct a.customer_id, c.rate_card_id from asked a cross join lateral (
@@ -114,7 +119,7 @@ const CARD_PRICES = sql`
 
 const PRICES = sql`${ALL_PRICES} || coalesce(' ' || cp.marks, '')`;
 
-/** Makes what holds of these customers need. */
+/** Creates the rows that holds of these customers need. */
 export async function ensureAccounts(db: Database, customerIds: readonly string[]): Promise<void> {
   await db.execute(sql`
     insert into hold_accounts (customer_id, version, usage_mark)
@@ -151,7 +156,7 @@ export async function loadActiveHolds(
     .where(and(inArray(holds.customerId, [...customerIds]), eq(holds.status, 'active')));
 }
 
-/** Active holds from a customer on, ascending by customer and id. */
+/** Active holds starting with a customer, ascending by customer and id. */
 export async function activeHoldsAfter(
   db: Database,
   after: { readonly customerId: string; readonly id: string } | null,
@@ -178,39 +183,39 @@ export interface HoldEnd {
 
 export interface HoldWrites {
   readonly now: Instant;
-  /** Of each customer of the families, what the holds were decided with. */
+  /** For each customer of the families, the state that the decision was based on. */
   readonly seen: readonly (AccountSeen & { readonly family: number })[];
-  /** `needsPrices`: stored only if the prices, too, are as they were seen. */
+  /** `needsPrices`: stored only if prices are unchanged, too. */
   readonly grants: readonly { readonly family: number; readonly hold: Hold; readonly needsPrices: boolean }[];
   readonly ends: readonly HoldEnd[];
   readonly extensions: readonly { readonly id: string; readonly expiresAt: Instant }[];
 }
 
 export interface HoldsWritten {
-  /** The families for which everything was still as it was seen. */
+  /** The families whose state was unchanged. */
   readonly families: ReadonlySet<number>;
-  /** Those for which all but the prices was. */
+  /** The families in which only prices have changed. */
   readonly repriced: ReadonlySet<number>;
-  /** The holds that were stored, have ended, or are longer. */
+  /** The holds that were stored, ended or extended. */
   readonly ids: ReadonlySet<string>;
   readonly accounts: ReadonlyMap<string, AccountMarks>;
 }
 
-/** Of a customer whose holds have changed, after the change. */
+/** The marks of a customer after a change of its holds. */
 export type AccountMarks = Pick<AccountSeen, 'version' | 'usageMark'>;
 
-/** Of two processes that change holds of the same customers, one waits for the other before it changes any row. */
+/** If two processes change holds of the same customers, one waits for the other before it changes any row. */
 const AFTER_LOCKS = sql`(select count(*) from locked) >= 0`;
 
-/** Another hold of the transaction may have taken the place of one that has expired. The amount may become known later. */
+/** Another hold of the transaction may have replaced an expired one. The amount may become known later. */
 const MAY_SETTLE = sql`case h.status when 'active' then true
   when 'expired' then not exists (
     select from holds o where o.transaction_id = h.transaction_id and o.status in ('active', 'settled'))
   when 'settled' then h.settled_amount is null and u.amount is not null else false end`;
 
 /**
- * Stores grants and ends of holds of any customers, in one statement. Grants are stored only where nothing of their family
- * has changed since it was seen, whoever changes it; the accounts are locked until then, in the order of their ids.
+ * Stores grants and ends of holds of any customers, in one statement. Grants are stored only if nothing of their family
+ * has changed since it was read, by any process; the accounts are locked until then, in the order of their ids.
  */
 export async function writeHolds(db: Database, writes: HoldWrites): Promise<HoldsWritten> {
   const at = formatInstant(writes.now);
@@ -295,7 +300,7 @@ export async function writeHolds(db: Database, writes: HoldWrites): Promise<Hold
   };
 }
 
-/** Active holds whose time is over have ended from now on, for every process. Returns the marks of their customers. */
+/** Ends active holds past their expiry, for every process. Returns the marks of their customers. */
 export async function endExpired(
   db: Database,
   ids: readonly string[],
@@ -322,7 +327,7 @@ export async function endExpired(
   );
 }
 
-/** How many holds are active, and what they hold, by unit. */
+/** The number of active holds, and their amounts by unit. */
 export async function readOutstanding(
   db: Database,
   now: Instant,
@@ -337,7 +342,7 @@ export async function readOutstanding(
   }));
 }
 
-/** Removes some of the holds that have ended before, and ends some that nobody has asked for since. */
+/** Removes some of the holds that ended before `before`, and ends some expired ones that were not accessed since. */
 export async function tidyHolds(db: Database, before: Instant, limit: number): Promise<number> {
   const at = formatInstant(before);
   const rows = await db.execute(sql`
@@ -345,13 +350,13 @@ export async function tidyHolds(db: Database, before: Instant, limit: number): P
       select id from holds where ended_at < ${at}::timestamptz or status = 'active' and expires_at < ${at}::timestamptz
       limit ${limit}
     ) returning 1 as one`);
-  // Only the latest are looked at (`priceMark`).
+  // Only the latest rows are read (`priceMark`).
   await db.execute(sql`
     delete from price_changes where id <= (select max(id) from price_changes) - ${PRICE_CHANGES_KEPT}::bigint`);
   return rows.length;
 }
 
-/** Of an erased customer. */
+/** Deletes the holds of an erased customer. */
 export async function deleteHolds(tx: Transaction, customerId: string): Promise<void> {
   await tx.delete(holds).where(eq(holds.customerId, customerId));
 }

@@ -1,4 +1,4 @@
-/** Active holds, for those who count what is held. */
+/** Active holds, for readers that sum held amounts. */
 import { and, asc, gt, sql } from 'drizzle-orm';
 import type { Decimal } from '../../core/decimal.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
@@ -15,7 +15,7 @@ const columns = {
   payers: holds.payers,
 };
 
-/** `payers`: the segments of balances that may pay for it; null: not known. */
+/** `payers`: the segments of balances that may pay for it; null: unknown. */
 export type OutstandingHold = Pick<typeof holds.$inferSelect, keyof typeof columns>;
 
 const PAGE_ROWS = 5_000;
@@ -24,7 +24,7 @@ function isActive(now: Instant) {
   return sql`${holds.status} = 'active' and ${holds.expiresAt} > ${formatInstant(now)}::timestamptz`;
 }
 
-/** Of these customers, by id. */
+/** Holds of these customers, by id. */
 export async function* outstandingPages(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -50,7 +50,7 @@ export async function* outstandingPages(
   }
 }
 
-/** The amounts of those of these holds that are active. */
+/** The amounts of these holds that are active. */
 export async function activeAmounts(
   db: Database | Transaction,
   ids: readonly string[],

@@ -19,7 +19,7 @@ export async function insertDeductions(tx: Transaction, deductions: readonly New
   await insertRows(tx, balanceDeductions, deductions);
 }
 
-/** By segment: what invoices took that are not voided, except those named. */
+/** By segment, the amounts that invoices took, without voided invoices and those excluded. */
 export async function loadDeductedAmounts(
   db: Database | Transaction,
   commitIds: readonly string[],
@@ -41,7 +41,7 @@ export async function loadDeductedAmounts(
   return new Map(rows.map((row) => [row.segmentId, row.total]));
 }
 
-/** The amounts that an issued invoice took from segments, a voided one too. */
+/** The amounts that an issued invoice took from segments, even if it is voided. */
 export async function loadInvoiceDeductions(
   db: Database | Transaction,
   invoiceId: string,
@@ -68,9 +68,9 @@ export async function loadIssuedDeductions(
 }
 
 /**
- * Locks what invoices of these customers draw on, until the transaction ends. Whoever changes a balance other than by
- * a change of its contract takes this lock. In the order of the ids, so that two transactions cannot wait for each
- * other.
+ * Locks the balances that invoices of these customers draw on, until the transaction ends. Every change of a balance
+ * other than by a change of its contract takes this lock. In the order of the ids, so that two transactions cannot
+ * deadlock.
  */
 export async function lockBalances(tx: Transaction, customerIds: readonly string[]): Promise<void> {
   const inOrder = [...new Set(customerIds)].sort();
@@ -80,7 +80,7 @@ export async function lockBalances(tx: Transaction, customerIds: readonly string
     select pg_advisory_xact_lock(${LOCK_FAMILIES.balances}, hashtext(id)) from unnest(${`{${inOrder.join(',')}}`}::text[]) as id`);
 }
 
-/** Gives back what voided invoices took. */
+/** Gives back the amounts that voided invoices took. */
 export async function creditDeductions(
   tx: Transaction,
   invoiceIds: readonly string[],

@@ -6,7 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { invoicedItems, invoiceLineItems } from './invoices.tables.ts';
 
-/** Of all but one invoice, if it is given. A charge that balances pay a part of has several lines. */
+/** The charges on all invoices except `exceptInvoiceId`. A charge that balances partly pay has several lines. */
 export async function loadBilledCharges(
   db: Database | Transaction,
   subscriptionIds: readonly string[],
@@ -48,7 +48,7 @@ export interface ChargeStart {
   readonly startingAt: Instant;
 }
 
-/** Those on an issued invoice, each once. */
+/** The charges on an issued invoice, without duplicates. */
 export async function loadChargeStarts(
   db: Database | Transaction,
   invoiceId: string,

@@ -1,4 +1,4 @@
-/** Issued invoices that go to billing providers, in the order of their issue. */
+/** Issued invoices that are sent to billing providers, in the order of their issue. */
 import { and, asc, eq, gt, gte, lt, min, or } from 'drizzle-orm';
 import type { KeysetPosition } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -14,13 +14,13 @@ export interface DeliveredInvoice {
 }
 
 interface DeliveredFilter {
-  /** In which they were issued. */
+  /** The range of issue dates. */
   readonly range: Interval;
-  /** Null: of all customers. */
+  /** Null: all customers. */
   readonly customerId: string | null;
 }
 
-/** Those after `after`, at most `limit`. */
+/** Invoices after `after`, at most `limit`. */
 export async function listDelivered(
   db: Database,
   filter: DeliveredFilter,

@@ -1,4 +1,4 @@
-/** Who works on which delivery, and what is written down of it meanwhile. Leases are in real time, due times in the service's. */
+/** Leases on deliveries, and the steps recorded under them. Leases are in real time, due times in the service's. */
 import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, min, or, sql } from 'drizzle-orm';
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Instant } from '../../core/time.ts';
@@ -14,8 +14,8 @@ interface Lease {
 }
 
 /**
- * Takes due deliveries that nobody works on, the longest due first. Where the last attempt has not ended its lease, the
- * process was killed, and what it has sent last is in doubt.
+ * Leases due deliveries that are free, the longest due first. If the last attempt has not released its lease, its
+ * process was killed, and the outcome of its last call is in doubt.
  */
 export async function leaseDeliveries(
   db: Database,
@@ -56,7 +56,7 @@ export interface DeliveryChange
   readonly external?: Partial<ExternalInvoice> | undefined;
 }
 
-/** Writes a step down and renews the lease. Null: the lease has ended, and another one may work on it. */
+/** Records a step and renews the lease. Null: the lease has ended, and another worker may hold it. */
 export async function noteStep(
   db: Database,
   invoiceId: string,
@@ -80,19 +80,19 @@ function isLeased(invoiceId: string, owner: string) {
 }
 
 export interface AttemptEnd extends DeliveryChange {
-  /** Failed attempts in a row, with this one. */
+  /** Consecutive failed attempts, including this one. */
   readonly failures: number;
-  /** When the first of these has ended, by the clock of the service; null: the last attempt has succeeded. */
+  /** When the first of these ended, by the clock of the service; null: the last attempt succeeded. */
   readonly failingSince: Instant | null;
   /** Whether it counts as an attempt. */
   readonly isAttempt: boolean;
-  /** Null: nothing more is to be done. */
+  /** Null: nothing more has to be done. */
   readonly dueAt: Instant | null;
 }
 
 /**
- * Ends an attempt and the lease. If the delivery became due meanwhile, it stays so, as it does after a message of the
- * provider, unless the attempt has failed: no message shortens the wait. Null: the lease had ended.
+ * Ends an attempt and the lease. If the delivery became due during the attempt, it stays due, and so it does after a
+ * message of the provider unless the attempt failed: no message shortens the backoff. Null: the lease had ended.
  */
 export async function endAttempt(
   tx: Transaction,
@@ -125,7 +125,7 @@ function instantText(at: Instant | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
-/** Gives a delivery up as it is, so that it is taken again at once. */
+/** Releases a delivery as it is, so that it is leased again at once. */
 export async function freeDelivery(db: Database, invoiceId: string, owner: string): Promise<void> {
   await db
     .update(invoiceDeliveries)
@@ -151,7 +151,7 @@ function columnsOf({ external = {}, ...own }: DeliveryChange) {
   };
 }
 
-/** Whether something that was queued up to `dueAt` has had no attempt yet. */
+/** Whether a delivery queued up to `dueAt` has had no attempt yet. */
 export async function hasUnattempted(db: Database, dueAt: Instant): Promise<boolean> {
   const [row] = await db
     .select({ invoiceId: invoiceDeliveries.invoiceId })
@@ -162,8 +162,8 @@ export async function hasUnattempted(db: Database, dueAt: Instant): Promise<bool
 }
 
 /**
- * An invoice of the customer that is on its way to a provider, is to be voided there, or may be there more than once: what
- * is next for it needs the configuration of the customer. Null: there is none. Those that were refused wait for somebody.
+ * An invoice of the customer whose next step needs the customer's configuration: it is on its way to a provider, has to
+ * be voided there, or may exist there more than once. Null: there is none. Refused deliveries wait for an operator.
  */
 export async function findUnsettledDelivery(tx: Transaction, customerId: string): Promise<string | null> {
   const { dueAt, deliveredAt, voidWanted, voidEnded, isDoubtful } = invoiceDeliveries;
@@ -181,7 +181,7 @@ export async function findUnsettledDelivery(tx: Transaction, customerId: string)
   return row?.invoiceId ?? null;
 }
 
-/** Deliveries by status, and since when the oldest one is on its way, by the clock of the service. */
+/** Deliveries by status, and the age of the oldest pending one, by the clock of the service. */
 export interface DeliveryFigures {
   readonly byStatus: ReadonlyMap<string, number>;
   readonly oldestUndeliveredAt: Instant | null;
@@ -225,7 +225,7 @@ export async function deleteOldProviderEvents(db: Database, before: Instant): Pr
   await db.delete(providerEvents).where(lte(providerEvents.receivedAt, before));
 }
 
-/** The invoices that objects of a provider are of, by their ids there, or by the ids of ours that they carry. */
+/** The invoices of a provider's objects, by their ids at the provider, or by our ids in them. */
 export async function invoicesOfObjects(
   tx: Transaction,
   connectionId: string,

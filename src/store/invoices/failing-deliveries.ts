@@ -1,4 +1,4 @@
-/** Deliveries of invoices that fail for long, with the reason: they are tried again, and need a person. */
+/** Deliveries of invoices that have been failing for long, with the reason: they are retried, and need attention. */
 import { and, asc, eq, gt, isNotNull, lte } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import type { Database } from '../base/database.ts';
@@ -9,17 +9,17 @@ interface FailingDelivery {
   readonly invoiceId: string;
   readonly customerId: string;
   readonly contractId: string;
-  /** When the first of the failed attempts has ended, by the clock of the service. */
+  /** When the first of the failed attempts ended, by the clock of the service. */
   readonly failingSince: Instant;
   readonly attempts: number;
-  /** When it is tried again, by the clock of the service. */
+  /** When it is retried, by the clock of the service. */
   readonly retryAt: Instant;
   readonly lastError: string | null;
-  /** The step that fails: it goes to its provider, is voided there, or its state is asked for. */
+  /** The failing step: delivering, voiding, or reading the state. */
   readonly step: 'deliver' | 'void' | 'look';
 }
 
-/** Those whose attempts have failed without a success since an instant or longer, in the order of their ids. */
+/** Deliveries that have failed without a success since an instant or longer, in the order of their ids. */
 export async function listFailingDeliveries(
   db: Database,
   {

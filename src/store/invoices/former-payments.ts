@@ -1,6 +1,6 @@
 /**
  * Payments at a provider for the former invoices of an invoice: those that it was regenerated from, and the
- * consolidated ones that they were on. All of these are voided here, and may still be paid there.
+ * consolidated ones that contained them. All of these are voided here, and may still be paid there.
  */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { type ExternalStatus, PAID_STATUSES } from '../../core/external-invoice.ts';
@@ -13,13 +13,13 @@ export interface FormerPayment {
   readonly invoiceId: string;
   readonly externalId: string | null;
   readonly status: ExternalStatus;
-  /** Whether its void is not done there yet, so that its customer may still pay it. */
+  /** Whether its void is still pending at the provider, so that its customer may still pay it. */
   readonly isVoiding: boolean;
-  /** Whether it was paid there, nobody has said that this was given back, and nobody decided to collect it again. */
+  /** Whether it was paid there, and neither a refund nor a decision to collect it again is recorded. */
   readonly isPaid: boolean;
 }
 
-/** The condition of a delivery `d` whose payment is to be given back, as `external_invoice.refund_due` has it. */
+/** The condition for a delivery `d` whose payment has to be refunded, as `external_invoice.refund_due` has it. */
 export const REFUND_DUE: SQL = sql`d.void_wanted and d.refunded_at is null and
   (d.was_paid or d.status in (${sql.join(
     PAID_STATUSES.map((status) => sql`${status}`),
@@ -27,8 +27,8 @@ export const REFUND_DUE: SQL = sql`d.void_wanted and d.refunded_at is null and
   )}))`;
 
 /**
- * Those of the invoice itself, if it is voided, and of its former ones. With `lock` none of them changes until the transaction
- * ends.
+ * Payments for the invoice itself, if it is voided, and for its former ones. With `lock` none of them changes until the
+ * transaction ends.
  */
 export async function formerPayments(
   tx: Database | Transaction,
@@ -71,7 +71,7 @@ export async function formerPayments(
   }));
 }
 
-/** Notes that the amounts of these invoices, which were paid there, are to be collected again. */
+/** Records that the amounts of these invoices, which were paid there, are collected again. */
 export async function noteCollectAgain(tx: Transaction, invoiceIds: readonly string[]): Promise<void> {
   if (invoiceIds.length === 0) return;
   await tx
@@ -80,7 +80,10 @@ export async function noteCollectAgain(tx: Transaction, invoiceIds: readonly str
     .where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
 }
 
-/** Notes that what was paid for a voided invoice was given back. `before`: that is known; `none`: nothing was paid for it. */
+/**
+ * Records that the payment for a voided invoice was refunded. `before`: that was recorded already; `none`: nothing was
+ * paid for it.
+ */
 export async function noteRefunded(
   tx: Transaction,
   invoiceId: string,

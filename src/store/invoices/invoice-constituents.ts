@@ -7,7 +7,7 @@ import { isOneOf } from '../base/is-one-of.ts';
 import { invoiceConstituents, invoices } from './invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 
-/** In the order of `constituentIds`. */
+/** Stores constituents in the order of `constituentIds`. */
 export async function insertConstituents(
   tx: Transaction,
   invoiceId: string,
@@ -36,7 +36,7 @@ export async function loadConstituents(
 
 const consolidated = alias(invoices, 'consolidated');
 
-/** The consolidated invoices that these invoices are on and that are not voided. */
+/** The consolidated invoices that contain these invoices and are not voided. */
 export async function standingConsolidations(
   db: Database | Transaction,
   constituentIds: readonly string[],

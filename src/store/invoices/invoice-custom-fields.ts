@@ -8,7 +8,7 @@ import { invoiceCustomFields } from './invoices.tables.ts';
 
 const fieldsColumn = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** Belongs into the transaction that stores the invoices. Invoices that show no fields may be left out. */
+/** Must run in the transaction that stores the invoices. Invoices without fields may be left out. */
 export async function insertInvoiceCustomFields(
   tx: Transaction,
   frozen: ReadonlyMap<string, CustomFieldsById>,
@@ -17,7 +17,7 @@ export async function insertInvoiceCustomFields(
   for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceCustomFields).values(chunk);
 }
 
-/** By invoice; those that show none are absent. */
+/** Fields by invoice; invoices without fields are absent. */
 export async function loadInvoiceCustomFields(
   db: Database | Transaction,
   invoiceIds: readonly string[],

@@ -18,8 +18,8 @@ import { customerBillingConfigurations, customers } from '../customers/customers
 import { invoices } from './invoices.tables.ts';
 
 /**
- * Issued invoices on their way to a billing provider, and what the provider has of them. The row is written by the
- * transaction that issues the invoice. Without a row an invoice goes nowhere.
+ * Issued invoices on their way to a billing provider, and their state there. The row is written by the transaction that
+ * issues the invoice. An invoice without a row is not delivered.
  */
 export const invoiceDeliveries = pgTable(
   'invoice_deliveries',
@@ -31,9 +31,9 @@ export const invoiceDeliveries = pgTable(
       .notNull()
       .references(() => customers.id),
     billingProvider: text('billing_provider', { enum: BILLING_PROVIDERS }).notNull(),
-    /** The settings that it is delivered with. Null: the simulated provider. */
+    /** The configuration for the delivery. Null: the simulated provider. */
     configurationId: uuid('configuration_id'),
-    /** The account that it is delivered to; null where the provider has none. */
+    /** The account that it is delivered to; null if the provider has none. */
     connectionId: uuid('connection_id').references(() => billingConnections.id),
     /** The commit whose balance waits for the payment of this invoice. */
     gatedCommitId: uuid('gated_commit_id'),
@@ -42,13 +42,13 @@ export const invoiceDeliveries = pgTable(
     method: text('method', { enum: ['invoice', 'payment_intent', 'webhook'] }),
     /** When the first call began, in real time: from then on the provider may have it. */
     mappedAt: instant('mapped_at'),
-    /** Whether a call that makes something has had no clear answer. */
+    /** Whether a call that creates something has had no clear answer. */
     isDoubtful: boolean('is_doubtful').notNull().default(false),
     externalId: text('external_id'),
     number: text('number'),
-    /** When the last step of its delivery was done, in real time: from then on the provider is only asked. */
+    /** When the last step of its delivery was done, in real time: afterwards the provider is only polled. */
     deliveredAt: instant('delivered_at'),
-    /** All of these are the provider's times. */
+    /** These times are the provider's. */
     finalizedAt: instant('finalized_at'),
     sentAt: instant('sent_at'),
     paidAt: instant('paid_at'),
@@ -61,32 +61,32 @@ export const invoiceDeliveries = pgTable(
     taxableAmount: exact('taxable_amount'),
     taxTransactionId: text('tax_transaction_id'),
     paymentId: text('payment_id'),
-    /** Money and credit that has paid it, in the unit of the invoice. */
+    /** Money and credit paid for it, in the unit of the invoice. */
     amountPaid: exact('amount_paid'),
-    /** Why its last payment has failed. */
+    /** Why its last payment failed. */
     paymentError: text('payment_error'),
     error: text('error'),
-    /** Whether it was voided here, so that it is to be voided there. */
+    /** Whether it was voided here, so that it has to be voided there. */
     voidWanted: boolean('void_wanted').notNull().default(false),
-    /** Whether that is done, or was refused for good. */
+    /** Whether the void is done, or was refused permanently. */
     voidEnded: boolean('void_ended').notNull().default(false),
     /** Whether it was paid there, wholly or partly, when it was voided here or since. */
     wasPaid: boolean('was_paid').notNull().default(false),
-    /** When somebody said that this was given back, by the clock of the service. */
+    /** When the refund was recorded, by the clock of the service. */
     refundedAt: instant('refunded_at'),
-    /** Whether somebody decided to collect its amounts again although it was paid there. */
+    /** Whether it was decided to collect its amounts again although it was paid there. */
     collectAgain: boolean('collect_again').notNull().default(false),
     attempts: integer('attempts').notNull().default(0),
-    /** Failed attempts in a row. */
+    /** Consecutive failed attempts. */
     failures: integer('failures').notNull().default(0),
-    /** When the first of these has ended, by the clock of the service. */
+    /** When the first of these ended, by the clock of the service. */
     failingSince: instant('failing_since'),
-    /** When something is to be done next, by the clock of the service; null: nothing. */
+    /** When the next step is due, by the clock of the service; null: nothing is due. */
     dueAt: instant('due_at'),
-    /** The one writer, until `lease_until` in real time. */
+    /** The only writer, until `lease_until` in real time. */
     leaseOwner: uuid('lease_owner'),
     leaseUntil: instant('lease_until'),
-    /** A message of the provider arrived during the attempt that runs, or ran last: its end asks for the state again. */
+    /** A message of the provider arrived during the running or the last attempt: at its end the state is read again. */
     isAsked: boolean('is_asked').notNull().default(false),
     /** By the clock of the service. */
     createdAt: instant('created_at').notNull(),
@@ -110,7 +110,7 @@ export const invoiceDeliveries = pgTable(
   ],
 );
 
-/** Events that providers have sent, so that each counts once. Kept for some days, longer than they are sent again. */
+/** Events that providers have sent, so that each counts once. Stored for some days, longer than they are sent again. */
 export const providerEvents = pgTable(
   'provider_events',
   {

@@ -1,4 +1,4 @@
-/** Issued invoices on their way to billing providers, and what these have of them (docs/explanation/payments.md). */
+/** Issued invoices on their way to billing providers, and their state there (docs/explanation/payments.md). */
 import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../../core/billing-providers.ts';
 import { assert } from '../../core/errors.ts';
@@ -10,7 +10,7 @@ import { invoiceDeliveries } from './invoice-deliveries.tables.ts';
 
 type DeliveryRow = typeof invoiceDeliveries.$inferSelect;
 
-/** An invoice at a provider, with what is needed to bring it there. */
+/** An invoice at a provider, with the input of its delivery. */
 export interface Delivery
   extends Pick<
     DeliveryRow,
@@ -36,9 +36,9 @@ export interface Delivery
 }
 
 /**
- * Queues those of these invoices, issued by this transaction, that go to a provider: the contract has a configuration,
- * the service has the account that it names, and the customer is billable. Historical invoices were billed elsewhere.
- * One that is queued already stays as it is.
+ * Queues the invoices of this transaction that have a provider: the contract has a configuration, the service has the
+ * account that it names, and the customer is billable. Historical invoices were billed elsewhere. A delivery that is
+ * queued already stays as it is.
  */
 export async function queueDeliveries(
   tx: Transaction,
@@ -69,7 +69,7 @@ export async function queueDeliveries(
   return queued.map(({ invoice_id }) => invoice_id);
 }
 
-/** By invoice; those that go to no provider are absent. */
+/** Deliveries by invoice; invoices without a provider are absent. */
 export async function loadDeliveries(
   db: Database | Transaction,
   invoiceIds: readonly string[],
@@ -82,7 +82,7 @@ export async function loadDeliveries(
   return new Map(rows.map((row) => [row.invoiceId, deliveryFromRow(row)]));
 }
 
-/** By invoice; those that no provider has, or will have, are absent. */
+/** External invoices by invoice; invoices that no provider has, or will have, are absent. */
 export async function loadExternalInvoices(
   db: Database | Transaction,
   invoiceIds: readonly string[],
@@ -92,8 +92,8 @@ export async function loadExternalInvoices(
 }
 
 /**
- * Queues a delivery again. With the configuration that its contract has now, unless the provider may have it already, or an
- * attempt is running. One that was deleted there is created again.
+ * Queues a delivery again, with the current configuration of its contract, unless the provider may have it already, or
+ * an attempt is running. An invoice that was deleted there is created again.
  */
 export async function restartDelivery(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function restartDelivery(
   now: Instant,
   { isDeletedThere }: { readonly isDeletedThere: boolean },
 ): Promise<void> {
-  // An invoice that was certainly refused is not there.
+  // An invoice that was definitely refused does not exist there.
   const isFree = sql`((d.lease_until is null or d.lease_until <= clock_timestamp()) and (
     ${isDeletedThere} or d.mapped_at is null or
     (d.external_id is null and not d.is_doubtful and d.status = 'INVALID_REQUEST_ERROR')))`;
@@ -127,8 +127,8 @@ export async function restartDelivery(
 }
 
 /**
- * Records the report of a system about an invoice that it received. A running attempt, which knows less, ends with
- * nothing written, and is repeated.
+ * Records a system's report about an invoice that it received. A running attempt, which is less informed, ends without
+ * writing, and is repeated.
  */
 export async function tellExternal(
   tx: Transaction,
@@ -155,11 +155,11 @@ interface GatedPayment {
   readonly invoiceId: string;
   readonly commitId: string;
   readonly customerId: string;
-  /** When its payment begins. */
+  /** The start of its payment. */
   readonly queuedAt: Instant;
 }
 
-/** Marks invoices whose balances wait for their payment, which the provider of payments collects. */
+/** Marks invoices whose balances wait for their payment, which the payment provider collects. */
 export async function queueGatedPayments(tx: Transaction, gated: readonly GatedPayment[]): Promise<void> {
   for (const { invoiceId, commitId, customerId, queuedAt } of gated) {
     await tx
@@ -179,7 +179,7 @@ export async function queueGatedPayments(tx: Transaction, gated: readonly GatedP
   }
 }
 
-/** The state at the payment provider of invoices that it has decided at once. Nothing is due, and nothing is sent. */
+/** The state of invoices that the payment provider has decided at once. Nothing is due, and nothing is sent. */
 export async function insertCollected(
   tx: Transaction,
   collected: readonly (GatedPayment & { readonly external: ExternalInvoice })[],
@@ -203,13 +203,13 @@ export async function insertCollected(
   );
 }
 
-/** Takes back invoices, queued by this transaction, whose payment somebody else collects. */
+/** Removes invoices, queued by this transaction, whose payment is collected elsewhere. */
 export async function unqueueDeliveries(tx: Transaction, invoiceIds: readonly string[]): Promise<void> {
   if (invoiceIds.length === 0) return;
   await tx.delete(invoiceDeliveries).where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
 }
 
-/** Queues the void of these voided invoices at their providers. Those that no provider has are finished at once. */
+/** Queues the void of these voided invoices at their providers. Invoices that no provider has are finished at once. */
 export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
   if (invoiceIds.length === 0) return;
   const isMapped = sql`${invoiceDeliveries.mappedAt} is not null`;
@@ -227,7 +227,10 @@ export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], n
     .where(and(isOneOf(invoiceDeliveries.invoiceId, invoiceIds), eq(invoiceDeliveries.voidWanted, false)));
 }
 
-/** Makes deliveries due now: what they wait for has happened. An attempt that is running does not count as it. */
+/**
+ * Makes deliveries due now, because the condition they wait for is met. An attempt that is already running does not
+ * count.
+ */
 export async function makeDue(
   db: Database | Transaction,
   invoiceIds: readonly string[],
@@ -241,8 +244,9 @@ export async function makeDue(
 }
 
 /**
- * The same after a message of a provider, which never shortens the wait after a failed attempt: the messages of what an
- * attempt has created would start the next one at once. During an attempt it is recorded, and counts if the attempt succeeds.
+ * Makes deliveries due now after a message of a provider, without shortening the backoff after a failed attempt: the
+ * messages about objects created by an attempt would start the next one at once. During an attempt the message is
+ * recorded, and takes effect if the attempt succeeds.
  */
 export async function askSoon(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
   if (invoiceIds.length === 0) return;
@@ -254,7 +258,7 @@ export async function askSoon(tx: Transaction, invoiceIds: readonly string[], no
     .where(and(isOneOf(invoiceId, invoiceIds), or(isRunning, eq(failures, 0), isNull(dueAt))));
 }
 
-/** Makes a delivery due now that has begun nothing at its provider, and is to be tried at all. */
+/** Makes a delivery due now if it has not started at its provider and is not given up. */
 export async function makeWaitingDue(tx: Transaction, invoiceId: string, now: Instant): Promise<void> {
   await tx
     .update(invoiceDeliveries)
@@ -268,12 +272,12 @@ export async function makeWaitingDue(tx: Transaction, invoiceId: string, now: In
     );
 }
 
-/** Other than it was, so that the end of a running attempt sees it. */
+/** Different from the former value, so that the end of a running attempt notices it. */
 function sooner(now: Instant): SQL<Instant> {
   return sql`least(${invoiceDeliveries.dueAt}, ${formatInstant(now)}::timestamptz) - interval '1 millisecond'`;
 }
 
-/** The change that a new status makes to whether a voided invoice was paid there: what was paid stays so. */
+/** Whether a voided invoice counts as paid there after a new status: once paid, it stays so. */
 export function paidColumns(status: ExternalStatus | undefined): { readonly wasPaid?: SQL } {
   if (status === undefined || !PAID_STATUSES.includes(status)) return {};
   return { wasPaid: sql`${invoiceDeliveries.voidWanted}` };

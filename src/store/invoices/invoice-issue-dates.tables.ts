@@ -2,11 +2,11 @@ import { index, pgTable, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 
-/** Drafts of SCHEDULED invoices that are issued at another time than that of their schedule. */
+/** Drafts of SCHEDULED invoices whose issue date differs from that of their schedule. */
 export const invoiceIssueDates = pgTable(
   'invoice_issue_dates',
   {
-    /** The id that the invoice has as a draft already. */
+    /** The id of the invoice, which the draft already has. */
     invoiceId: uuid('invoice_id').primaryKey(),
     contractId: uuid('contract_id')
       .notNull()

@@ -1,4 +1,4 @@
-/** Issue dates that drafts of SCHEDULED invoices were given, other than the dates of their schedules. */
+/** Issue dates set for drafts of SCHEDULED invoices in place of the dates of their schedules. */
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { isOneOf } from '../base/is-one-of.ts';
@@ -10,7 +10,7 @@ export interface InvoiceIssueDate {
   readonly issueDate: Instant;
 }
 
-/** Replaces a date that the invoice was given before. */
+/** Replaces an earlier date of the invoice. */
 export async function putInvoiceIssueDate(tx: Transaction, date: InvoiceIssueDate): Promise<void> {
   await tx
     .insert(invoiceIssueDates)

@@ -37,12 +37,12 @@ export async function insertInvoiceLines(
 /** Memory of a line: its row, and the objects built from it. */
 const LINE_BYTES = 4_096;
 
-/** Reading so many takes the driver some milliseconds, in which nothing else is done. */
+/** Reading this many takes the driver some milliseconds, during which the process does nothing else. */
 const LINES_PER_READ = 1_000;
 
 /**
- * Invoice id → its lines in their order; invoices without lines are absent. Other work runs between parts of many. Lines
- * are written once, together with their invoice, so that parts of them belong together without a snapshot.
+ * Invoice id → its lines in their order; invoices without lines are absent. Other work runs between parts of many.
+ * Lines are written once, together with their invoice, so that parts of them are consistent without a snapshot.
  */
 export async function loadInvoiceLines(
   db: Database | Transaction,
@@ -99,7 +99,7 @@ const tierColumn = z.object({
 
 type NewLineRow = typeof invoiceLineItems.$inferInsert;
 
-/** The columns that lines of some types lack: the rows of all have the same columns. */
+/** The columns that some types of lines do not use: the rows of all have the same columns. */
 const NOTHING_ELSE = {
   productId: null,
   productType: null,

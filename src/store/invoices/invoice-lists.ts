@@ -20,9 +20,9 @@ export interface InvoiceFilter extends InvoiceTimeFilter {
   readonly creditTypeId?: string | undefined;
   readonly type?: InvoiceType | undefined;
   readonly hasWarnings?: boolean | undefined;
-  /** At the billing provider. */
+  /** The status at the billing provider. */
   readonly externalStatus?: ExternalStatus | undefined;
-  /** Whether what was paid there is to be given back. */
+  /** Whether a payment there has to be refunded. */
   readonly refundDue?: boolean | undefined;
 }
 
@@ -47,13 +47,13 @@ export async function listInvoiceHeads(
   return rows.map(invoiceFromRow);
 }
 
-/** Where a SCHEDULED invoice stands in time: on the date of its schedule, or on that of its issue, which may be moved. */
+/** The date of a SCHEDULED invoice: the date of its schedule, or its issue date, which may be moved. */
 export type ScheduledDate = 'schedule' | 'issue';
 
 /**
- * The issued invoices whose period shares time with `range`, or whose date lies in it, without their lines: the `limit` earliest
- * ones, or the latest for descending order. Consolidated ones only where the filter asks for their type: they repeat
- * others.
+ * The issued invoices whose period overlaps `range`, or whose date lies in it, without their lines: the `limit`
+ * earliest ones, or the latest for descending order. Consolidated ones only if the filter selects their type: they
+ * repeat others.
  */
 export async function listInvoiceHeadsOverlapping(
   db: Database | Transaction,
@@ -121,7 +121,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
       ? undefined
       : sql`exists (select 1 from invoice_deliveries d where d.invoice_id = ${invoices.id} and d.status = ${externalStatus})`,
     refundDue === undefined ? undefined : refundCondition(refundDue),
-    // Written out, without parameters: only so it is the condition of `invoices_issued_with_warnings`.
+    // Written out, without parameters, so that it matches the condition of `invoices_issued_with_warnings`.
     hasWarnings === undefined
       ? undefined
       : hasWarnings
@@ -135,7 +135,10 @@ function refundCondition(isDue: boolean): SQL {
   return isDue ? due : not(due);
 }
 
-/** The finalized usage invoices of these contracts whose periods start at or after `from`, without their lines. Not historical ones. */
+/**
+ * The finalized usage invoices of these contracts whose periods start at or after `from`, without their lines and
+ * without historical ones.
+ */
 export async function finalizedUsageInvoices(
   db: Database | Transaction,
   contractIds: readonly string[],
@@ -156,8 +159,8 @@ export async function finalizedUsageInvoices(
 }
 
 /**
- * The issued invoices of these customers with a date since `from`, without their lines. Not voided ones, and no
- * consolidated ones, which repeat others.
+ * The issued invoices of these customers with a date since `from`, without their lines. Excludes voided and
+ * consolidated invoices; the latter repeat others.
  */
 export async function issuedSince(
   db: Database | Transaction,

@@ -1,11 +1,11 @@
-/** Up to which event issued invoices count. */
+/** The last event that issued invoices count. */
 import { eq, sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../base/database.ts';
 import { invoices } from './invoices.tables.ts';
 
 /**
- * The ingestion of the last event that the invoice can count, in epoch microseconds. Null: there was no event, or an
- * earlier version issued it.
+ * The ingestion time of the last event that the invoice can count, in epoch microseconds. Null: there was no event, or
+ * an earlier version issued it.
  */
 export async function loadCountedUpTo(db: Database | Transaction, invoiceId: string): Promise<string | null> {
   const [row] = await db

@@ -11,10 +11,10 @@ export const invoiceNumbers = pgTable(
     invoiceId: uuid('invoice_id')
       .primaryKey()
       .references(() => invoices.id),
-    /** Of the issue date, in UTC. */
+    /** The year of the issue date, in UTC. */
     year: integer('year').notNull(),
     position: integer('position').notNull(),
-    /** As it is shown, in the pattern of its time. */
+    /** The displayed number, in the pattern in force at its time. */
     number: text('number').notNull(),
   },
   (table) => [

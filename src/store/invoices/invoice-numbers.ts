@@ -51,7 +51,7 @@ export async function unnumberedInvoices(tx: Transaction, from: Instant, limit: 
     .limit(limit);
 }
 
-/** The last position that is taken in each year; years without numbers are absent. */
+/** The last used position in each year; years without numbers are absent. */
 export async function lastNumberPositions(
   tx: Transaction,
   years: readonly number[],
@@ -77,7 +77,7 @@ export async function insertInvoiceNumbers(
   await insertRows(tx, invoiceNumbers, assigned);
 }
 
-/** By invoice; drafts and invoices without a number yet are absent. */
+/** Numbers by invoice; drafts and invoices without a number yet are absent. */
 export async function loadInvoiceNumbers(
   db: Database | Transaction,
   invoiceIds: readonly string[],

@@ -34,7 +34,7 @@ export interface InvoiceTermsIds {
 
 type Terms = CardTerms | ContractUsageTerms | InvoiceBalances;
 
-/** Stores what is not stored yet, and returns the id of each of `terms`. */
+/** Stores the terms that are not stored yet, and returns the id of each of `terms`. */
 export async function storeInvoiceTerms(
   tx: Transaction,
   terms: readonly Terms[],
@@ -64,7 +64,7 @@ export async function storeInvoiceTerms(
   return ids;
 }
 
-/** Stores what invoices found of balances, and returns the id of each list; null for an empty one. */
+/** Stores the balances offered to invoices, and returns the id of each list; null for an empty one. */
 export async function storeInvoiceBalances(
   tx: Transaction,
   found: readonly (readonly OfferedBalance[])[],
@@ -114,7 +114,7 @@ async function contractTermsOf(column: unknown): Promise<ContractUsageTerms> {
   return { ...rest, overrides: await storedOverrides(overrides) };
 }
 
-/** The balances that an invoice found, in burn-down order. */
+/** The balances offered to an invoice, in burn-down order. */
 export async function loadInvoiceBalances(
   db: Database | Transaction,
   balancesId: string | null,

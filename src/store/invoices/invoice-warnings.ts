@@ -114,7 +114,7 @@ function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
   }
 }
 
-/** A column that every row of its kind has. */
+/** Asserts a column that every row of its kind has. */
 function present<Value>(value: Value | null): Value {
   assert(value !== null, 'a stored warning has the columns of its kind');
   return value;

@@ -15,7 +15,7 @@ export async function insertInvoicedItems(
   issued: readonly Pick<Invoice, 'id' | 'lines'>[],
 ): Promise<void> {
   const items = issued.flatMap(({ id, lines }) => {
-    // The part of a charge that balances pay has separate lines.
+    // A charge that balances partly pay has several lines.
     const ids = new Set(lines.flatMap((line) => ('scheduleItemId' in line ? line.scheduleItemId : [])));
     return [...ids].map((itemId) => ({ itemId, invoiceId: id }));
   });
@@ -34,7 +34,7 @@ export async function invoicedItemIds(
   return new Set(rows.map(({ itemId }) => itemId));
 }
 
-/** Takes items off an invoice, so that this transaction can put them on another one. */
+/** Removes items from an invoice, so that this transaction can put them on another one. */
 export async function takeInvoicedItems(
   tx: Transaction,
   invoiceId: string,
@@ -52,7 +52,7 @@ export interface InvoicedItem {
   readonly status: IssuedInvoice['status'];
 }
 
-/** By item; items that are not invoiced are absent. */
+/** Invoiced items by id; items that are not invoiced are absent. */
 export async function loadInvoicedItems(
   db: Database | Transaction,
   itemIds: readonly string[],
@@ -76,7 +76,7 @@ export interface InvoicedAmount {
   readonly timestamp: Instant;
 }
 
-/** By item; items on no invoice and on voided ones are absent. */
+/** Amounts by item; items on no invoice and on voided ones are absent. */
 export async function loadInvoicedAmounts(
   db: Database | Transaction,
   itemIds: readonly string[],
@@ -107,7 +107,10 @@ export interface VoidedItem {
   readonly voidedAt: Instant;
 }
 
-/** By item. Items are absent that are on no invoice, on one that is not voided, or on one of an earlier version. */
+/**
+ * Voided items by id. Items are absent if they are on no invoice, on one that is not voided, or on one of an earlier
+ * version.
+ */
 export async function loadVoidedItems(
   db: Database | Transaction,
   itemIds: readonly string[],

@@ -21,8 +21,9 @@ import { contracts } from '../contracts/contracts.tables.ts';
 import { customers } from '../customers/customers.tables.ts';
 
 /**
- * The input of issued invoices besides the events: the terms of a rate card or of a contract
- * (core/invoice-terms.ts), or balances (core/invoice-balances.ts). The id is derived from the content, so terms shared by many invoices are stored once.
+ * The input of issued invoices besides the events: the terms of a rate card or of a contract (core/invoice-terms.ts),
+ * or balances (core/invoice-balances.ts). The id is derived from the content, so terms shared by many invoices are
+ * stored once.
  */
 export const invoiceTerms = pgTable('invoice_terms', {
   id: uuid('id').primaryKey(),
@@ -37,8 +38,8 @@ interface MonthColumns {
 }
 
 /**
- * The start of the month of an issued invoice, as `monthOfInvoice` of core/invoice-month.ts. It has no parameters: only so
- * a condition is the expression of the index.
+ * The start of the month of an issued invoice, like `monthOfInvoice` of core/invoice-month.ts. Without parameters, so
+ * that it matches the expression of the index.
  */
 export function invoiceMonth({ type, periodEnd, issuedAt }: MonthColumns): SQL {
   return sql`date_trunc('month', case when ${type} = 'SCHEDULED' then ${issuedAt} at time zone 'UTC' else (${periodEnd} at time zone 'UTC') - interval '1 millisecond' end)`;
@@ -72,16 +73,16 @@ export const invoices = pgTable(
     netPaymentTermsDays: integer('net_payment_terms_days'),
     /** Names the frozen hourly lines in ClickHouse; null for all but USAGE invoices. */
     breakdownId: uuid('breakdown_id'),
-    /** How many rows it has in `invoice_warnings`. */
+    /** The number of its rows in `invoice_warnings`. */
     warningCount: integer('warning_count').notNull(),
     /** When its terms were read, in real time. Null: issued by an earlier version. */
     termsReadAt: instant('terms_read_at'),
-    /** It counts no event that was ingested later. Null: without events, or issued by an earlier version. */
+    /** Events ingested later are not counted. Null: without events, or issued by an earlier version. */
     countedUpTo: microsecond('counted_up_to'),
-    /** Of USAGE invoices; others have no terms besides their lines. */
+    /** Set for USAGE invoices; others have no terms besides their lines. */
     cardTermsId: uuid('card_terms_id').references(() => invoiceTerms.id),
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
-    /** The balances that it found. Null: none, or issued by an earlier version. */
+    /** The balances offered to it. Null: none, or issued by an earlier version. */
     balancesId: uuid('balances_id').references(() => invoiceTerms.id),
     /** Computed from quantities of the client, not from events. */
     isHistorical: boolean('is_historical').notNull().default(false),
@@ -134,13 +135,15 @@ export const invoiceConstituents = pgTable(
 );
 
 /**
- * The items of schedules that are on an issued invoice, voided ones included: each on one at most. If an invoice is
+ * The items of schedules on issued invoices, voided ones included: each item on one invoice at most. If an invoice is
  * regenerated, its items are on the new one.
  */
 export const invoicedItems = pgTable(
   'invoiced_items',
   {
-    /** Of a scheduled charge, a discount, a professional service or a commit; or a charge of a subscription. */
+    /**
+     * The item of a scheduled charge, a discount, a professional service or a commit; or a charge of a subscription.
+     */
     itemId: uuid('item_id').primaryKey(),
     invoiceId: uuid('invoice_id')
       .notNull()
@@ -186,11 +189,11 @@ export const invoiceLineItems = pgTable(
     isProrated: boolean('is_prorated'),
     billingFrequency: text('billing_frequency', { enum: BILLING_FREQUENCIES }),
     pricedAt: instant('priced_at'),
-    /** Null for other lines, and for those that an earlier version issued. */
+    /** Null for other lines, and for lines that an earlier version issued. */
     unitsBelow: exact('units_below'),
-    /** Free text of the client, on some lines of schedules. */
+    /** Free text from the client, on some lines of schedules. */
     metadata: text('metadata'),
-    /** All three are set where a balance pays, and for the line that takes that back. */
+    /** All three are set if a balance pays, and for the applied line. */
     payerCommitId: uuid('payer_commit_id'),
     payerSegmentId: uuid('payer_segment_id'),
     payerType: text('payer_type', { enum: COMMIT_TYPES }),
@@ -247,7 +250,7 @@ export const balanceDeductions = pgTable(
   ],
 );
 
-/** Usage that an issued invoice does not bill although nobody decided so. Written once, with the invoice. */
+/** Usage that an issued invoice leaves unbilled unintentionally. Written once, with the invoice. */
 export const invoiceWarnings = pgTable(
   'invoice_warnings',
   {
@@ -285,7 +288,7 @@ export const invoiceWarnings = pgTable(
     /** Set for `too_many_lines`. */
     lineCount: integer('line_count'),
     lineCountMax: integer('line_count_max'),
-    /** Set for `unrated_terms`; its ids for `unpriced_subscription` too, as that of the subscription. */
+    /** Set for `unrated_terms`; its ids for `unpriced_subscription` too, as the id of the subscription. */
     termKind: text('term_kind', { enum: UNRATED_TERM_KINDS }),
     termIds: text('term_ids').array(),
     termCount: integer('term_count'),

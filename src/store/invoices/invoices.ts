@@ -13,7 +13,7 @@ import { invoices } from './invoices.tables.ts';
 
 /** The data that was frozen with a usage invoice. */
 interface FrozenUsage extends InvoiceTermsIds {
-  /** Of its hourly lines in ClickHouse. */
+  /** The id of its hourly lines in ClickHouse. */
   readonly breakdownId: string;
 }
 
@@ -21,10 +21,10 @@ export interface IssuedInvoice extends Invoice {
   readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
   /** Null for all but USAGE invoices. */
   readonly frozen: FrozenUsage | null;
-  /** The balances that it found (store/invoices/invoice-terms.ts). Null: none, or an earlier version issued it. */
+  /** The balances offered to it (store/invoices/invoice-terms.ts). Null: none, or an earlier version issued it. */
   readonly balancesId: string | null;
   readonly warningCount: number;
-  /** Of a consolidated invoice that is read with its lines: what was frozen with its constituents. */
+  /** Set for a consolidated invoice read with its lines: the data frozen with its constituents. */
   readonly parts?: readonly Pick<IssuedInvoice, 'id' | 'frozen'>[];
 }
 
@@ -35,13 +35,13 @@ export type IssuedHead = Omit<IssuedInvoice, 'lines'>;
 interface NewInvoice extends IssuedInvoice {
   /** Null for all but USAGE invoices, whose terms are read when they are issued. */
   readonly termsReadAt: Instant | null;
-  /** Epoch microseconds; null where there was no event. */
+  /** Epoch microseconds; null if there was no event. */
   readonly countedUpTo: string | null;
 }
 
 /**
- * Stores invoices with their lines, and queues the job that numbers them, and those that go to a billing provider. A second invoice of one contract and period
- * violates `invoices_contract_period_once`.
+ * Stores invoices with their lines, queues the job that numbers them, and queues their deliveries. A second invoice of
+ * one contract and period violates `invoices_contract_period_once`.
  */
 export async function insertInvoices(tx: Transaction, issued: readonly NewInvoice[]): Promise<void> {
   await insertRows(tx, invoices, issued.map(toRow));
@@ -59,7 +59,7 @@ export async function findInvoiceHead(db: Database | Transaction, id: string): P
   return row === undefined ? null : invoiceFromRow(row);
 }
 
-/** The same; its status cannot change until the transaction ends. */
+/** Like `findInvoiceHead`, and its status cannot change until the transaction ends. */
 export async function lockInvoice(tx: Transaction, id: string): Promise<IssuedHead | null> {
   const [row] = await tx.select().from(invoices).where(eq(invoices.id, id)).for('no key update');
   return row === undefined ? null : invoiceFromRow(row);
@@ -74,7 +74,7 @@ export async function findRegenerated(db: Database | Transaction, id: string): P
   return row?.id ?? null;
 }
 
-/** By invoice, the moment of ingestion up to which it counted events: epoch microseconds; null if it is not known. */
+/** For each invoice, the ingestion time up to which it counted events: epoch microseconds; null if unknown. */
 export async function countedUpToOf(
   db: Database | Transaction,
   ids: readonly string[],

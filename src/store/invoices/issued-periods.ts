@@ -9,9 +9,9 @@ import { invoices } from './invoices.tables.ts';
 const regenerated = alias(invoices, 'regenerated');
 
 /**
- * For each contract that has issued usage invoices: where the last issued period ends. Historical ones do not count:
- * billing from events starts after them, where the contract says so. Of an invoice that was
- * regenerated, only the new one counts: its period is shorter if the contract now ends within it.
+ * For each contract with issued usage invoices, the end of the last issued period. Historical invoices do not count:
+ * billing from events starts after them, at the date set on the contract. If an invoice was regenerated, only the new
+ * one counts: its period is shorter if the contract now ends within it.
  */
 export async function lastIssuedPeriodEnds(
   db: Database | Transaction,
@@ -38,14 +38,14 @@ export async function lastIssuedPeriodEnds(
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
 
-/** The usage that an invoice billed without taking anything from balances. */
+/** Usage that an invoice billed without drawing on balances. */
 export interface UndrawnPeriod {
   readonly customerId: string;
   readonly contractId: string;
   readonly interval: Interval;
 }
 
-/** Of usage invoices that versions issued which did not draw down balances; not of voided and historical ones. */
+/** Periods of usage invoices issued by versions that did not draw down balances; without voided and historical ones. */
 export async function undrawnPeriods(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -70,7 +70,10 @@ export async function undrawnPeriods(
   }));
 }
 
-/** The first finalized usage invoice of the contract that bills time from `at` on; null where none does. Not voided ones. */
+/**
+ * The first finalized usage invoice of the contract that bills time from `at` on, without voided ones; null if there is
+ * none.
+ */
 export async function finalizedInvoiceBeyond(
   tx: Transaction,
   contractId: string,
@@ -92,7 +95,7 @@ export async function finalizedInvoiceBeyond(
   return rows[0] ?? null;
 }
 
-/** A usage invoice of the contract that bills some of `period` and is not voided; null where none does. */
+/** A usage invoice of the contract that bills some of `period` and is not voided; null if there is none. */
 export async function usageInvoiceIn(
   tx: Transaction,
   contractId: string,
@@ -115,8 +118,8 @@ export async function usageInvoiceIn(
 }
 
 /**
- * Whether something was invoiced since a renewal began, and not voided: anything of the newer contract; of the older one
- * what reaches the renewal or is dated later. Historical invoices were issued elsewhere.
+ * Whether anything was invoiced since a renewal began, and not voided: for the newer contract, any invoice; for the
+ * older one, an invoice that reaches the renewal or is dated later. Historical invoices were issued elsewhere.
  */
 export async function hasInvoiceSince(
   tx: Transaction,
@@ -158,7 +161,7 @@ export async function hasFinalizedInvoice(tx: Transaction, contractId: string): 
   return rows.length > 0;
 }
 
-/** Which of these invoices exist already: an invoice run that is repeated skips them. */
+/** The subset of these invoices that exists already: a repeated invoice run skips them. */
 export async function existingInvoiceIds(
   db: Database | Transaction,
   ids: readonly string[],

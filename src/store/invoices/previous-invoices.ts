@@ -1,4 +1,4 @@
-/** The finalized invoices before others, of the same contract or of the one that it renews. */
+/** The preceding finalized invoices of invoices, of the same contract or of the one that it renews. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Decimal, decimal } from '../../core/decimal.ts';
@@ -27,7 +27,7 @@ const row = z.object({
   total: z.string().transform(decimal),
 });
 
-/** By the invoice that follows; those that follow none are absent. */
+/** By the following invoice; invoices without a predecessor are absent. */
 export async function previousFinalized(
   db: Database | Transaction,
   following: readonly Following[],
@@ -72,7 +72,7 @@ async function ofType(
   });
 }
 
-/** The type is written out: only so it is the condition of the unique indexes of contract and period. */
+/** The type is written out, so that it matches the condition of the unique indexes of contract and period. */
 function lastOf(contract: SQL, type: InvoiceType): SQL {
   return sql`select ${invoices.id}, ${invoices.periodStart}, ${invoices.periodEnd}, ${invoices.issuedAt}, ${invoices.total}
     from ${invoices}

@@ -23,7 +23,7 @@ export async function voidInvoiceWithId(tx: Transaction, id: string, now: Instan
   await voidInvoices(tx, eq(invoices.id, id), now);
 }
 
-/** Voids every finalized invoice of a customer, whichever contract it is of. */
+/** Voids every finalized invoice of a customer, of any contract. */
 export async function voidInvoicesOfCustomer(
   tx: Transaction,
   customerId: string,
@@ -32,7 +32,7 @@ export async function voidInvoicesOfCustomer(
   return voidInvoices(tx, eq(invoices.customerId, customerId), now);
 }
 
-/** Voids the finalized invoices that these items of schedules are on. */
+/** Voids the finalized invoices that contain these items of schedules. */
 export async function voidInvoicesOfItems(
   tx: Transaction,
   itemIds: readonly string[],
@@ -47,8 +47,8 @@ export async function voidInvoicesOfItems(
 }
 
 /**
- * The amounts that they took from balances are given back, and their copies at a billing provider are voided.
- * Consolidated invoices that they are on are voided with them.
+ * Gives back the amounts that they took from balances, and queues the void of their copies at a billing provider.
+ * Consolidated invoices that contain them are voided with them.
  */
 async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<IssuedHead[]> {
   const voided = await tx

@@ -22,7 +22,7 @@ export function consolidatedPeriodOf({ payload }: Pick<Job, 'payload'>): Consoli
   return { contractId, periodStart };
 }
 
-/** A job has no subject: where it waits for the invoice of a child, other invoices of the parent do not wait for it. */
+/** A job has no subject: while it waits for the invoice of a child, other invoices of the parent do not wait for it. */
 export async function queueConsolidations(
   tx: Transaction,
   due: readonly (ConsolidatedPeriod & { readonly runAt: Instant })[],

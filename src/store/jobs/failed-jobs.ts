@@ -19,7 +19,7 @@ export interface FailedJob {
   readonly lastError: string | null;
 }
 
-/** In the order in which they were queued. */
+/** Failed jobs in the order in which they were queued. */
 export async function listFailedJobs(
   db: Database | Transaction,
   { afterId, limit }: { readonly afterId: number | null; readonly limit: number },
@@ -42,7 +42,7 @@ export async function listFailedJobs(
     .limit(limit);
 }
 
-/** Has a failed job tried again at once. Returns whether there is such a job. */
+/** Makes a failed job run again at once. Returns whether the job exists. */
 export async function retryFailedJob(db: Database | Transaction, id: number): Promise<boolean> {
   const rows = await db
     .update(jobs)

@@ -14,8 +14,8 @@ import type { Job } from './jobs.ts';
 export const CLAIM_MS = 6 * SECOND_MS;
 
 /**
- * Claims jobs of a step for `claimant`, at most `limit`, in their order. Leaves out those that others hold or
- * have claimed, and those that come after such a one of their subject.
+ * Claims jobs of a step for `claimant`, at most `limit`, in their order. Skips jobs that others hold or have claimed,
+ * and later jobs of the same subject.
  */
 export function claimStep(
   db: Database,
@@ -35,7 +35,7 @@ export function claimStep(
   });
 }
 
-/** Claims those of the jobs that nobody holds or has claimed and that wait for no other job, failed ones included. */
+/** Claims those of the jobs that are neither held nor claimed and that wait for no other job, failed ones included. */
 export function claimJobs(
   db: Database,
   kinds: readonly string[],
@@ -53,9 +53,8 @@ export function claimJobs(
 }
 
 /**
- * Locks those of the claimed jobs that are still to be done until the transaction ends, in their order. Leaves out
- * those that another transaction holds, those that another process has claimed since, and those that come after
- * such a one of their subject.
+ * Locks those of the claimed jobs that are still to be done until the transaction ends, in their order. Skips jobs that
+ * another transaction holds or another process has claimed since, and later jobs of the same subject.
  */
 export async function takeClaimed(
   tx: Transaction,
@@ -71,7 +70,7 @@ export async function takeClaimed(
   return inSubjectOrder(tx, kinds, taken);
 }
 
-/** Extends the claim. Skips rows that a transaction holds: to wait for them could end in a deadlock. */
+/** Extends the claim. Skips rows that a transaction holds: waiting for them could deadlock. */
 export async function renewClaim(db: Database, claimant: string): Promise<void> {
   const own = db
     .select({ id: jobs.id })
@@ -81,7 +80,10 @@ export async function renewClaim(db: Database, claimant: string): Promise<void> 
   await db.update(jobs).set({ claimedUntil: claimEnd() }).where(inArray(jobs.id, own));
 }
 
-/** Frees what is left of the claim. Rows that a transaction holds are free when the claim expires, or for the same claimant. */
+/**
+ * Releases the rest of the claim. Rows that a transaction holds are free when the claim expires, or for the same
+ * claimant.
+ */
 export async function releaseClaim(db: Database, claimant: string): Promise<void> {
   const own = db
     .select({ id: jobs.id })
@@ -98,7 +100,7 @@ async function claim(tx: Transaction, claimant: string, free: readonly Job[]): P
   return [...free];
 }
 
-/** Without the jobs that come after a job of their subject that is not among `found`. */
+/** Removes jobs whose subject has an earlier job that is not among `found`. */
 async function inSubjectOrder(
   tx: Transaction,
   kinds: readonly string[],
@@ -114,7 +116,7 @@ async function inSubjectOrder(
   return found.filter(({ id }) => !lateIds.has(id));
 }
 
-/** The clock is that of the database, which all processes share. */
+/** By the clock of the database, which all processes share. */
 function claimEnd(): SQL {
   return sql`clock_timestamp() + ${`${CLAIM_MS}ms`}::interval`;
 }

@@ -8,15 +8,15 @@ export interface QueueFigures {
   readonly kind: string;
   /** Jobs that are due, including failing ones and those that wait for them. */
   readonly due: number;
-  /** Those of them that have been due since `overdueAt`. */
+  /** Due jobs that have been due since `overdueAt`. */
   readonly overdue: number;
-  /** Jobs that have failed and will be tried again. */
+  /** Jobs that have failed and will be retried. */
   readonly failing: number;
   /** When the oldest of them became due. */
   readonly oldestFailing: Instant | null;
 }
 
-/** For each kind that has any due or failing job. */
+/** Figures for each kind that has any due or failing job. */
 export async function loadQueueFigures(
   db: Database,
   dueAt: Instant,

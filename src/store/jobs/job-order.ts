@@ -28,13 +28,13 @@ export const jobColumns = {
   attempts: jobs.attempts,
 };
 
-/** The first step with a job that can run, among those due at `dueAt`, or among all where it is null. */
+/** The first step with a job that can run, among jobs due at `dueAt`, or among all if it is null. */
 export async function nextStep(
   db: Database | Transaction,
   kinds: readonly string[],
   dueAt: Instant | null,
 ): Promise<Step | null> {
-  // One statement, so that the jobs that a job queues become visible together with its deletion.
+  // One statement, so that the jobs queued by a job become visible together with its deletion.
   const rows = await db.execute<{ kind: string; run_at: string }>(sql`
     select known.kind, first.run_at
     from unnest(${textArray(kinds)}) with ordinality as known (kind, rank)
@@ -58,7 +58,7 @@ export interface FailedJob extends Omit<Job, 'payload' | 'key'> {
 
 /**
  * Failed jobs that wait for no other failed job, oldest first. With `retryBy`, an instant of real time, only those
- * whose pause is over by then.
+ * whose backoff has ended by then.
  */
 export async function loadFailedJobs(
   db: Database,
@@ -87,8 +87,8 @@ export async function loadFailedJobs(
 }
 
 /**
- * Waits until no other process works on the first job of the step, in a transaction or by a claim. Returns false
- * where that took longer than `timeoutMs`.
+ * Waits until no other process works on the first job of the step, in a transaction or by a claim. Returns false if
+ * that took longer than `timeoutMs`.
  */
 export async function awaitStep(
   db: Database,
@@ -163,7 +163,7 @@ export function isHeldUp(kinds: readonly string[]): SQL {
 }
 
 /**
- * There is an earlier job of the same subject, `other`, for which the condition holds. `offset 0` keeps
+ * Whether there is an earlier job of the same subject, `other`, for which the condition holds. `offset 0` keeps
  * PostgreSQL from joining the whole queue with itself: it is looked up for each job, by an index.
  */
 export function earlierOfSubject(kinds: readonly string[], condition: SQL): SQL {

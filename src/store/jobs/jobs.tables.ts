@@ -21,7 +21,7 @@ export const jobs = pgTable(
     /** Not before this instant of real time, after a failure. */
     retryAt: instant('retry_at').notNull().default(sql`'epoch'`),
     lastError: text('last_error'),
-    /** Whose preparation is in progress, until `claimed_until` in real time: others leave the job alone. */
+    /** The claimant that prepares the job, until `claimed_until` in real time: others skip the job. */
     claimedBy: uuid('claimed_by'),
     claimedUntil: instant('claimed_until'),
   },

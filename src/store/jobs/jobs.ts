@@ -8,7 +8,7 @@ import { jobs } from './jobs.tables.ts';
 export interface NewJob {
   readonly kind: string;
   readonly key: string;
-  /** Jobs of one subject run in order, and wait for one of them that failed; null: independent of all others. */
+  /** Jobs of one subject run in order, and wait for a failed one; null: independent of all others. */
   readonly subject: string | null;
   readonly runAt: Instant;
   readonly payload: unknown;
@@ -16,11 +16,11 @@ export interface NewJob {
 
 export interface Job extends NewJob {
   readonly id: number;
-  /** How often it has failed. */
+  /** The number of failed attempts. */
   readonly attempts: number;
 }
 
-/** Adds jobs. One whose key is already queued is kept once, at the earlier of both instants. */
+/** Adds jobs. A job whose key is already queued is stored once, at the earlier of both instants. */
 export async function enqueueJobs(db: Database | Transaction, newJobs: readonly NewJob[]): Promise<void> {
   const [first, ...others] = newJobs;
   if (first === undefined) return;
@@ -60,7 +60,9 @@ export async function listJobKeys(
   return rows.map(({ key }) => key);
 }
 
-/** Keeps queued jobs from running until the transaction ends; waits for those that are running. Returns their ids. */
+/**
+ * Prevents queued jobs from running until the transaction ends; waits for those that are running. Returns their ids.
+ */
 export async function holdJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<number[]> {
   if (keys.length === 0) return [];
   const held = await tx
@@ -72,7 +74,7 @@ export async function holdJobs(tx: Transaction, kind: string, keys: readonly str
   return held.map(({ id }) => id);
 }
 
-/** The same for all queued jobs of a kind. */
+/** `holdJobs` for all queued jobs of a kind. */
 export async function holdJobsOf(tx: Transaction, kind: string): Promise<void> {
   await tx.select({ id: jobs.id }).from(jobs).where(eq(jobs.kind, kind)).orderBy(asc(jobs.id)).for('update');
 }
@@ -88,8 +90,8 @@ export async function deleteJobs(tx: Transaction, ids: readonly number[]): Promi
 }
 
 /**
- * Notes a failure, which frees the job: each attempt waits twice as long as the one before, from 1 second to 5
- * minutes. Does nothing where another transaction holds the job: what it does may end the failure.
+ * Records a failure, which frees the job: the backoff doubles with each attempt, from 1 second to 5 minutes. Does
+ * nothing if another transaction holds the job: it may be completing it.
  */
 export async function postponeJob(
   db: Database | Transaction,

@@ -21,7 +21,7 @@ export interface OffsetNotification {
   readonly archivedAt: Instant | null;
 }
 
-/** False if the uniqueness key was used before; of two transactions with one key the second waits for the first. */
+/** False if the uniqueness key was used before. If two transactions use one key, the second waits for the first. */
 export async function insertOffset(tx: Transaction, offset: OffsetNotification): Promise<boolean> {
   const stored = await tx
     .insert(offsetNotifications)
@@ -31,7 +31,7 @@ export async function insertOffset(tx: Transaction, offset: OffsetNotification):
   return stored.length > 0;
 }
 
-/** The id of the one with a uniqueness key. */
+/** The id of the offset notification with a uniqueness key. */
 export async function offsetWithKey(tx: Transaction, key: string): Promise<string | null> {
   const [row] = await tx
     .select({ id: offsetNotifications.id })
@@ -53,7 +53,7 @@ export async function countActiveOffsets(tx: Transaction): Promise<number> {
   return row?.offsets ?? 0;
 }
 
-/** Those that are not archived, in the order in which they were created. */
+/** Active ones, in the order of creation. */
 export async function loadActiveOffsets(tx: Transaction): Promise<OffsetNotification[]> {
   return activeOffsets(tx, {});
 }
@@ -78,7 +78,7 @@ export async function saveOffset(
 
 export type ArchiveFilter = 'ARCHIVED' | 'NOT_ARCHIVED' | 'ALL';
 
-/** In the order in which they were created. */
+/** In the order of creation. */
 export async function listOffsets(
   db: Database,
   filter: ArchiveFilter,

@@ -1,4 +1,4 @@
-/** Schedules messages of the contracts, commits and credits that there are, when a notification is added. */
+/** Schedules messages for existing contracts, commits and credits when a notification is added. */
 import { type SQL, sql } from 'drizzle-orm';
 import { CLOCK_BOUNDS } from '../../core/clock.ts';
 import type { SignedDuration } from '../../core/signed-duration.ts';
@@ -8,7 +8,7 @@ import type { Transaction } from '../base/database.ts';
 import { contracts } from '../contracts/contracts.tables.ts';
 import { scheduledMessages } from './scheduled-messages.tables.ts';
 
-/** The messages of an event: those at the event itself without `offsetId`. */
+/** The messages for an event: without `offsetId` those at the event itself. */
 export interface Notification {
   readonly type: string;
   readonly offsetId: string | null;
@@ -16,8 +16,8 @@ export interface Notification {
 }
 
 /**
- * Schedules the messages that are due after `now`, of all events of the type whose instants are stored. The time of an
- * edit is not stored: notifications that existed before an edit report it.
+ * Schedules the messages that are due after `now`, for all events of the type whose instants are stored. The time of an
+ * edit is not stored: an edit is reported by notifications that existed before it.
  */
 export async function scheduleExisting(
   tx: Transaction,
@@ -51,7 +51,7 @@ export async function moveScheduled(
   await tx.delete(scheduledMessages).where(sql`${isIts} and ${fireAt} <= ${formatInstant(now)}::timestamptz`);
 }
 
-/** As `addDuration`: months are clamped to the length of the month, then the rest is added. */
+/** Like `addDuration`: months are clamped to the length of the month, then the rest is added. */
 function shifted(at: SQL, { months, milliseconds }: SignedDuration): SQL {
   return sql`${at} + make_interval(months => ${months}::int) + ${milliseconds}::bigint * interval '1 millisecond'`;
 }
@@ -64,7 +64,7 @@ function eventsOf(type: string): SQL | null {
   return event.startsWith('segment.') ? segmentEvents(event, isKind) : commitEvents(event, isKind);
 }
 
-/** An archived object has no other events any more. */
+/** An archived object has no further events. */
 const LIVES: Readonly<Record<string, { readonly at: string; readonly isArchived: boolean }>> = {
   start: { at: 'starting_at', isArchived: false },
   end: { at: 'ending_before', isArchived: false },

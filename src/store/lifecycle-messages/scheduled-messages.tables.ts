@@ -14,7 +14,7 @@ export const offsetNotifications = pgTable(
     uniquenessKey: text('uniqueness_key'),
     createdAt: instant('created_at').notNull(),
     createdBy: text('created_by').notNull(),
-    /** When the offset was last set: messages that were due before are not sent. */
+    /** When the offset was last set: messages that were due earlier are not sent. */
     changedAt: instant('changed_at').notNull(),
     archivedAt: instant('archived_at'),
   },
@@ -25,8 +25,8 @@ export const offsetNotifications = pgTable(
 );
 
 /**
- * Messages of lifecycle events that are sent at an instant of the service's clock. A row is deleted in the transaction
- * that writes its message, so that a crash leaves either of them.
+ * Messages about lifecycle events that are sent at an instant of the service's clock. A row is deleted in the
+ * transaction that writes its message, so that a crash leaves either of them.
  */
 export const scheduledMessages = pgTable(
   'scheduled_messages',
@@ -43,9 +43,9 @@ export const scheduledMessages = pgTable(
     contractId: uuid('contract_id'),
     commitId: uuid('commit_id'),
     segmentId: uuid('segment_id'),
-    /** When the event takes place. */
+    /** The instant of the event. */
     eventAt: instant('event_at').notNull(),
-    /** When it is sent. */
+    /** When the message is sent. */
     fireAt: instant('fire_at').notNull(),
   },
   (table) => [

@@ -9,7 +9,7 @@ import { LOCKS } from '../base/lock-numbers.ts';
 import { rowsPerInsert } from '../base/rows-per-insert.ts';
 import { scheduledMessages } from './scheduled-messages.tables.ts';
 
-/** An event and what it belongs to. */
+/** An event and its subject. */
 interface LifecycleSubject {
   /** The contract, commit or segment that the event belongs to. */
   readonly subjectId: string;
@@ -36,22 +36,22 @@ export interface ScheduledMessage extends NewScheduledMessage {
   readonly id: string;
 }
 
-/** Locks the settings of messages until the transaction ends: which events are on, and offset notifications. */
+/** Locks the settings of messages until the transaction ends: which events are enabled, and offset notifications. */
 export async function holdWanted(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.wantedMessages})`);
 }
 
-/** Waits for those who hold it, and keeps others from holding it until the transaction ends. */
+/** Waits for transactions that hold the settings, and prevents new holds until the transaction ends. */
 export async function lockWanted(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.wantedMessages})`);
 }
 
-/** One transaction at a time tells what is due, so that messages are written in the order of their instants. */
+/** Serializes the writing of due messages, so that they are written in the order of their instants. */
 export async function lockTelling(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.telling})`);
 }
 
-/** One that is there already is kept. */
+/** Existing rows are kept. */
 export async function insertScheduled(tx: Transaction, rows: readonly NewScheduledMessage[]): Promise<void> {
   for (const chunk of rowsPerInsert(rows)) {
     await tx.insert(scheduledMessages).values(chunk).onConflictDoNothing();
@@ -66,7 +66,7 @@ export async function removeOfSubjects(tx: Transaction, subjectIds: readonly str
   }
 }
 
-/** Removes the scheduled messages of events that do not take place. */
+/** Removes the scheduled messages of events that will not occur. */
 export async function removeOfEvents(tx: Transaction, events: readonly DatedEvent[]): Promise<void> {
   for (const { subjectId, type, eventAt } of events) {
     await tx
@@ -81,9 +81,7 @@ export async function removeOfEvents(tx: Transaction, events: readonly DatedEven
   }
 }
 
-/**
- * Removes the scheduled messages of an offset notification, or without one those of the events of a type themselves.
- */
+/** Removes the scheduled messages of an offset notification; without one, those of the events of a type themselves. */
 export async function removeOfNotification(
   tx: Transaction,
   { offsetId, type }: { readonly offsetId: string | null; readonly type: string },
@@ -118,7 +116,7 @@ export async function removeUncreated(
     );
 }
 
-/** Takes away what an offset notification would tell after `now` of commits and credits that are not created. */
+/** Removes the messages of an offset notification after `now` about commits and credits that are not created yet. */
 export async function removeUncreatedOf(tx: Transaction, offsetId: string, now: Instant): Promise<void> {
   const { commitId, fireAt } = scheduledMessages;
   await tx
@@ -136,7 +134,7 @@ export async function nextScheduledAt(db: Database): Promise<Instant | null> {
   return row?.next ?? null;
 }
 
-/** Those that are due at `now`, the earliest first, locked. */
+/** Messages due at `now`, the earliest first, locked. */
 export async function takeDue(tx: Transaction, now: Instant, limit: number): Promise<ScheduledMessage[]> {
   return tx
     .select()

@@ -1,4 +1,4 @@
-/** Figures of the deliveries that are waiting, for `/metrics`. */
+/** Figures of pending deliveries, for `/metrics`. */
 import { sql } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import { instantFromPostgres } from '../base/columns.ts';
@@ -11,7 +11,7 @@ export interface WaitingDeliveries {
   readonly oldestAt: Instant | null;
 }
 
-/** Reads an index of all that are waiting. */
+/** Reads an index of all pending deliveries. */
 export async function loadWaitingDeliveries(db: Database): Promise<WaitingDeliveries> {
   const rows = await db.execute<{ pending: string; oldest: string | null }>(sql`
     select waiting.pending, to_char(m.stored_at, 'YYYY-MM-DD HH24:MI:SS.MS+00') as oldest

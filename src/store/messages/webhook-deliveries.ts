@@ -1,4 +1,4 @@
-/** Messages and their way to each endpoint. All instants are in real time. */
+/** Messages and their deliveries to each endpoint. All instants are in real time. */
 import { and, asc, desc, eq, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
@@ -14,11 +14,11 @@ export interface NewMessage {
   readonly type: string;
   readonly customerId: string | null;
   readonly body: string;
-  /** The endpoints that get it. */
+  /** The endpoints of the message. */
   readonly endpointIds: readonly string[];
 }
 
-/** A message that is to be sent now. */
+/** A message that is due. */
 export interface DueDelivery {
   readonly sequence: number;
   readonly messageId: string;
@@ -57,7 +57,7 @@ export interface DeliveryPosition {
   readonly before: number;
 }
 
-/** The types that were switched on. */
+/** The types that are enabled. */
 export async function loadEnabledTypes(db: Database | Transaction): Promise<Set<string>> {
   const rows = await enabledTypes(db, {});
   return new Set(rows.map(({ type }) => type));
@@ -84,7 +84,7 @@ export async function insertMessages(
   for (const chunk of rowsPerInsert(deliveries)) await tx.insert(webhookDeliveries).values(chunk);
 }
 
-/** The messages to send to an endpoint now, the longest due first. */
+/** The messages due to an endpoint, the longest due first. */
 export async function dueDeliveries(db: Database, endpointId: string, limit: number): Promise<DueDelivery[]> {
   return db
     .select({
@@ -108,7 +108,7 @@ export async function dueDeliveries(db: Database, endpointId: string, limit: num
     .limit(limit);
 }
 
-/** Notes an attempt. A delivery that was cancelled meanwhile stays cancelled. */
+/** Records an attempt. A delivery that was cancelled during the attempt stays cancelled. */
 export async function noteAttempt(db: Database, sequence: number, result: AttemptResult): Promise<void> {
   const { status, at, nextAttemptAt, lastStatus, lastAnswer, lastError } = result;
   await db
@@ -161,7 +161,7 @@ export async function listDeliveries(
   return cutPage(rows, page.limit, ({ sequence }) => ({ before: sequence }));
 }
 
-/** Sends one message to the endpoint again, whatever its outcome. Returns how many were queued: 0 or 1. */
+/** Queues one message for the endpoint again, whatever its outcome. Returns how many were queued: 0 or 1. */
 export function requeueMessage(
   tx: Transaction,
   endpointId: string,
@@ -172,7 +172,7 @@ export function requeueMessage(
   return requeue(tx, and(eq(webhookDeliveries.endpointId, endpointId), isIt), retryUntil);
 }
 
-/** Sends again what was stored since `since` and is not acknowledged. Returns how many were queued. */
+/** Queues again the messages stored since `since` that are not acknowledged. Returns how many were queued. */
 export function requeueFailed(
   tx: Transaction,
   endpointId: string,
@@ -209,7 +209,7 @@ export async function cancelDeliveries(tx: Transaction, endpointId: string): Pro
     .where(and(eq(webhookDeliveries.endpointId, endpointId), eq(webhookDeliveries.status, 'PENDING')));
 }
 
-/** Removes messages that were stored before `before`, with their deliveries. */
+/** Deletes messages stored before `before`, with their deliveries. */
 export async function deleteOldMessages(db: Database, before: Instant): Promise<void> {
   await db.delete(webhookMessages).where(lt(webhookMessages.storedAt, before));
 }

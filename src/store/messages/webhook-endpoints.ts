@@ -1,4 +1,4 @@
-/** Endpoints of webhooks, and which process sends the messages of which endpoint. */
+/** Endpoints of webhooks, and the leases on them. */
 import { and, asc, count, eq, exists, inArray, isNull, lte, notLike, or, sql } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { isUuid } from '../../core/ids.ts';
@@ -15,7 +15,7 @@ export interface WebhookEndpoint {
   readonly url: string;
   /** Null: all. */
   readonly eventTypes: readonly string[] | null;
-  /** Both as they are stored: what begins with `sealed:` was sealed with the key of the service. */
+  /** Both secrets as stored: a text with the prefix `sealed:` is sealed with the key of the service. */
   readonly secret: string;
   readonly formerSecret: string | null;
   /** In real time. */
@@ -24,7 +24,7 @@ export interface WebhookEndpoint {
   readonly archivedAt: Instant | null;
 }
 
-/** How the text of a sealed secret begins. */
+/** The prefix of a sealed secret. */
 export const SEALED_SECRET = 'sealed:';
 
 const columns = {
@@ -75,7 +75,7 @@ export async function lockEndpoint(tx: Transaction, id: string): Promise<Webhook
   return rows[0] ?? null;
 }
 
-/** Archived ones too, in the order in which they were created. */
+/** Endpoints, archived ones too, in the order of creation. */
 export async function listEndpoints(
   db: Database | Transaction,
   page: PageRequest,
@@ -89,7 +89,7 @@ export async function listEndpoints(
   return keysetPage(rows, page.limit);
 }
 
-/** The ids of those with a secret that is not sealed, archived ones too. */
+/** The ids of endpoints with a secret that is not sealed, archived ones too. */
 export async function listUnsealedEndpoints(db: Database): Promise<string[]> {
   const isPlain = (column: AnyPgColumn) => notLike(column, `${SEALED_SECRET}%`);
   const rows = await db
@@ -99,7 +99,7 @@ export async function listUnsealedEndpoints(db: Database): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Those that are not archived. */
+/** Active endpoints. */
 export async function activeEndpoints(
   db: Database | Transaction,
 ): Promise<Pick<WebhookEndpoint, 'id' | 'eventTypes'>[]> {
@@ -114,7 +114,7 @@ const endpointsInUse = builtOnce((db) =>
     .prepare(''),
 );
 
-/** Writes what an operation changes of an endpoint. */
+/** Writes the members of an endpoint that an operation may change. */
 export async function saveEndpoint(
   tx: Transaction,
   id: string,
@@ -124,8 +124,8 @@ export async function saveEndpoint(
 }
 
 /**
- * Takes the endpoints that have messages to be sent and that no other process sends for, for `leaseMs` of real time.
- * At most one process sends the messages of an endpoint, so that they keep their order.
+ * Leases the endpoints that have due messages and are free, for `leaseMs` of real time. One process at a time sends the
+ * messages of an endpoint, so that they keep their order.
  */
 export async function leaseDueEndpoints(
   db: Database,
@@ -166,7 +166,7 @@ export async function leaseDueEndpoints(
     .returning(columns);
 }
 
-/** The endpoint of a delivery as it is now; null if the delivery is not to be sent any more. */
+/** The current endpoint of a delivery; null if the delivery is no longer to be sent. */
 export async function endpointOfPending(db: Database, sequence: number): Promise<WebhookEndpoint | null> {
   const [row] = await db
     .select(columns)
@@ -176,7 +176,7 @@ export async function endpointOfPending(db: Database, sequence: number): Promise
   return row ?? null;
 }
 
-/** Lets other processes send for an endpoint at once. */
+/** Releases the lease on an endpoint. */
 export async function releaseEndpoint(db: Database, id: string, owner: string): Promise<void> {
   await db
     .update(webhookEndpoints)

@@ -2,16 +2,16 @@ import { sql } from 'drizzle-orm';
 import { bigint, index, integer, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
-/** Where messages are sent. */
+/** The receivers of messages. */
 export const webhookEndpoints = pgTable(
   'webhook_endpoints',
   {
     id: uuid('id').primaryKey(),
     name: text('name').notNull(),
     url: text('url').notNull(),
-    /** Message types that it gets; null: all. */
+    /** Message types that it receives; null: all. */
     eventTypes: text('event_types').array(),
-    /** Signs its messages, so its text is needed. */
+    /** Signs its messages, so the text itself is stored. */
     secret: text('secret').notNull(),
     /** The secret before the last rotation, which signs too until `former_secret_until`, in real time. */
     formerSecret: text('former_secret'),
@@ -25,18 +25,18 @@ export const webhookEndpoints = pgTable(
   (table) => [index('webhook_endpoints_created').on(table.createdAt, table.id)],
 );
 
-/** Message types that are off by default and were switched on. */
+/** Message types that are off by default and were enabled. */
 export const enabledMessageTypes = pgTable('enabled_message_types', {
   type: text('type').primaryKey(),
 });
 
-/** Messages to be sent, written in the transaction of the change that they tell of. */
+/** Messages to be sent, written in the transaction of the change that they report. */
 export const webhookMessages = pgTable(
   'webhook_messages',
   {
     id: uuid('id').primaryKey(),
     type: text('type').notNull(),
-    /** Messages of one customer are sent in their order. */
+    /** Messages of one customer are sent in order. */
     customerId: uuid('customer_id'),
     /** The exact text that is sent and signed. */
     body: text('body').notNull(),
@@ -64,10 +64,10 @@ export const webhookDeliveries = pgTable(
     /** Failed attempts since it was last queued. */
     failures: integer('failures').notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull().default(sql`clock_timestamp()`),
-    /** It is not sent again after this. */
+    /** It is not retried after this instant. */
     retryUntil: instant('retry_until').notNull(),
     lastAttemptAt: instant('last_attempt_at'),
-    /** Of the last attempt; null without an answer. */
+    /** The status of the last attempt; null without an answer. */
     lastStatus: integer('last_status'),
     lastAnswer: text('last_answer'),
     lastError: text('last_error'),

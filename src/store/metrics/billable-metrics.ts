@@ -18,7 +18,7 @@ export async function insertMetric(db: Database | Transaction, metric: StoredMet
   await addMetric(db, { ...NOTHING_ELSE, ...toRow(metric) });
 }
 
-/** The columns that metrics of one kind lack. */
+/** The columns that metrics of one kind do not use. */
 const NOTHING_ELSE = { sql: null, eventTypeFilter: null, aggregation: null, aggregationKey: null } as const;
 
 const addMetric = rowInsertion(billableMetrics, [
@@ -26,7 +26,7 @@ const addMetric = rowInsertion(billableMetrics, [
   ...(['aggregationKey', 'groupKeys', 'sql', 'createdAt', 'archivedAt'] as const),
 ]);
 
-/** The metric, archived or not; null where the id is unknown or not a UUID. */
+/** The metric, archived or not; null if the id is unknown or not a UUID. */
 export async function findMetric(db: Database | Transaction, id: string): Promise<StoredMetric | null> {
   return (await loadMetrics(db, isUuid(id) ? [id] : [])).get(id.toLowerCase()) ?? null;
 }
@@ -43,7 +43,7 @@ export async function loadMetrics(
 
 export interface MetricFilter {
   readonly includeArchived: boolean;
-  /** Only these; null for all. */
+  /** Only these metrics; null: all. */
   readonly ids?: readonly string[] | null;
 }
 
@@ -69,7 +69,7 @@ export async function listMetrics(
   return keysetPage(rows.map(fromRow), page.limit);
 }
 
-/** All metrics in the order of their ids. For a page of them there is `listMetrics`. */
+/** All metrics in the order of their ids. `listMetrics` reads a page of them. */
 export async function allMetrics(
   db: Database | Transaction,
   filter: Pick<MetricFilter, 'includeArchived'>,
@@ -82,7 +82,7 @@ export async function allMetrics(
   return rows.map(fromRow);
 }
 
-/** Changes the name. Returns whether there is such a metric. */
+/** Changes the name. Returns whether the metric exists. */
 export async function renameMetric(db: Database | Transaction, id: string, name: string): Promise<boolean> {
   const rows = await db
     .update(billableMetrics)
@@ -92,7 +92,7 @@ export async function renameMetric(db: Database | Transaction, id: string, name:
   return rows.length > 0;
 }
 
-/** Sets the archive date unless there is one. Returns whether there is such a metric. */
+/** Sets the archive date unless there is one. Returns whether the metric exists. */
 export async function archiveMetric(db: Database | Transaction, id: string, at: Instant): Promise<boolean> {
   await db
     .update(billableMetrics)

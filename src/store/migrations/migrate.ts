@@ -2,7 +2,7 @@
  * Applies the generated migrations in drizzle/ and records them in `drizzle.applied_migrations`. All pending ones run
  * in one transaction, so a failing one leaves the database as it was.
  *
- * Earlier versions look into `drizzle.__drizzle_migrations`. Its rows make each of them refuse to start
+ * Earlier versions read `drizzle.__drizzle_migrations`. Its rows make each of them refuse to start
  * (`migration-record.ts`).
  */
 import { readFile } from 'node:fs/promises';
@@ -26,8 +26,8 @@ const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, 'drizzle');
 const STORE = 'PostgreSQL';
 
 /**
- * Runs `work` while no other process migrates the stores that belong to this database. The database it gets is
- * for migrations: its statements have no limit of time.
+ * Runs `work` while no other process migrates the stores that belong to this database. The database passed to it is for
+ * migrations: its statements have no time limit.
  */
 export async function withMigrationLock<Result>(
   connection: PostgresConnection,
@@ -47,14 +47,14 @@ export async function withMigrationLock<Result>(
   }
 }
 
-/** How a wait for the lock is reported. It has no end: migrations of a large database may take hours. */
+/** How a wait for the lock is reported. The wait has no limit: migrations of a large database may take hours. */
 export interface LockWait {
   say(line: string): void;
-  /** From one line to the next: 10 s unless given. */
+  /** The interval of reports: 10 s unless given. */
   readonly everyMs?: number | undefined;
 }
 
-/** The lock goes with the connection. */
+/** The lock ends with the connection. */
 async function takeLock(db: Database, { say, everyMs = REPORTED_AFTER_MS }: LockWait): Promise<void> {
   await db.execute(sql.raw(`set lock_timeout = ${Math.ceil(everyMs)}`));
   for (;;) {
@@ -99,7 +99,7 @@ export async function migrateDatabase(
 /** A file of drizzle/ with its statements. */
 export interface PostgresMigration extends Migration {
   readonly statements: readonly string[];
-  /** As the journal of drizzle/ has it, in milliseconds. */
+  /** From the journal of drizzle/, in milliseconds. */
   readonly createdAt: number;
 }
 
@@ -121,14 +121,14 @@ function knownMigrations(journal: Journal, migrationsFolder: string): PostgresMi
   }));
 }
 
-/** Those that the database has, in order. */
+/** The applied migrations, in order. */
 export async function findAppliedMigrations(db: Database): Promise<Migration[]> {
   return await readApplied(db, await readJournal(MIGRATIONS_FOLDER));
 }
 
 /**
- * The migrations from an empty database to one that has these. Throws a `MigrationError` if this version does not know
- * them, also where they only add something: it could not create what was added.
+ * The migrations from an empty database to one with `applied`. Throws a `MigrationError` if this version does not know
+ * them, even if they only add something: it could not create the additions.
  */
 export async function migrationsOf(applied: readonly Migration[]): Promise<PostgresMigration[]> {
   const known = knownMigrations(await readJournal(MIGRATIONS_FOLDER), MIGRATIONS_FOLDER);
@@ -143,7 +143,7 @@ export async function migrationsOf(applied: readonly Migration[]): Promise<Postg
   return known.filter((migration) => !later.has(migration));
 }
 
-/** All or none of them. Throws a `MigrationError` that names the one that failed. */
+/** All or none of them. Throws a `MigrationError` that names the failed one. */
 export async function applyMigrations(db: Database, pending: readonly PostgresMigration[]): Promise<void> {
   if (pending.length === 0 && (await isRecordMoved(db))) return;
   try {

@@ -1,10 +1,10 @@
 /**
- * Where the applied migrations are recorded, and what refuses versions that do not read this record.
+ * The record of applied migrations, and a guard against versions that do not read this record.
  *
- * Versions before the record was checked read the last row of `drizzle.__drizzle_migrations` only: a row that is newer
- * than their own migrations let them start on the data of any later version. So the record is in another table, and
- * that one has a single row which is older than every migration and known to none. The oldest versions take their first
- * migration for pending, which fails on the tables that are there, and roll back. Those that check the record name a
+ * Versions before the record was checked read the last row of `drizzle.__drizzle_migrations` only: a row newer than
+ * their own migrations let them start on the data of any later version. So the record is in another table, and that one
+ * has a single row, which is older than every migration and known to none. The oldest versions treat their first
+ * migration as pending, which fails on the existing tables, and roll back. Versions that check the record report a
  * migration that they do not know.
  */
 import { sql } from 'drizzle-orm';
@@ -15,7 +15,7 @@ const FORMER_RECORD = sql`drizzle.__drizzle_migrations`;
 
 const NEWER_VERSION = 'a newer version of tallyhouse has been started on this data';
 
-/** The table that has the record; null where nothing was applied yet. */
+/** The table with the record; null if nothing was applied yet. */
 export async function recordOf(db: Database): Promise<typeof RECORD | null> {
   const { record, former } = await tablesOf(db);
   return record ? RECORD : former ? FORMER_RECORD : null;
@@ -25,7 +25,9 @@ export async function isRecordMoved(db: Database): Promise<boolean> {
   return (await tablesOf(db)).record;
 }
 
-/** Moves the record of earlier versions, or begins an empty one, and leaves what refuses them. Once for a database. */
+/**
+ * Moves the record of earlier versions, or begins an empty one, and leaves the guard against them. Once for a database.
+ */
 export async function moveRecord(tx: Transaction): Promise<void> {
   const { record, former } = await tablesOf(tx);
   if (record) return;
@@ -39,7 +41,7 @@ export async function moveRecord(tx: Transaction): Promise<void> {
     );
   } else {
     await tx.execute(sql`create schema if not exists drizzle`);
-    // As Drizzle's migrator created the one of earlier versions.
+    // As Drizzle's migrator created the table of earlier versions.
     await tx.execute(
       sql`create table ${RECORD} (id serial primary key, hash text not null, created_at bigint)`,
     );

@@ -1,15 +1,15 @@
-/** Connections to PostgreSQL with what README.md of this folder says of the driver. */
+/** Connections to PostgreSQL with the corrections of the driver described in README.md of this folder. */
 import postgres from 'postgres';
 import { withOwnRows } from './own-rows.ts';
 import { socketMaker } from './sockets.ts';
 import { tlsSettings } from './tls-socket.ts';
 
-/** Where PostgreSQL is: a server by URL, or a unix socket directory of the embedded one. */
+/** The address of PostgreSQL: a server by URL, or a unix socket directory of the embedded one. */
 export type PostgresConnection =
   | { readonly url: string }
   | { readonly socketDir: string; readonly user: string; readonly database: string };
 
-/** The driver would wait up to 20 s to connect again, although the server may be back. */
+/** The driver would wait up to 20 s to reconnect, although the server may be back. */
 const RECONNECT_WAIT_MAX_SECONDS = 0.5;
 
 function backoff(attempts: number): number {
@@ -38,7 +38,7 @@ export function connectPostgres(
     backoff,
     onnotice: () => {},
     socket: socketMaker(tls),
-    // The sockets are secure already; the driver would begin TLS inside of them.
+    // The sockets are already secure; the driver would start TLS inside of them.
     ...(tls === null ? {} : { ssl: false }),
     ...options,
     // The style is that in which `columns.ts` reads timestamps.

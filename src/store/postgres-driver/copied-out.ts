@@ -1,9 +1,9 @@
-/** The rows that COPY writes, with a fault of the driver closed (README.md of this folder). */
+/** The rows that COPY writes, with a workaround for a fault of the driver (README.md of this folder). */
 import type postgres from 'postgres';
 
 /**
- * In chunks of any size. The driver pauses the socket while much of it is not taken yet, and resumes it when more is asked
- * for. Where the end has come with the last rows nothing more is, and the next statement would never be answered.
+ * Yields chunks of any size. The driver pauses the socket while many are unread, and resumes it on the next read. If
+ * the end arrived with the last rows there is no next read, and the next statement would never be answered.
  */
 export async function* copiedOut(
   client: postgres.Sql | postgres.TransactionSql,
@@ -16,7 +16,7 @@ export async function* copiedOut(
     try {
       rows._read(0);
     } catch {
-      // The connection is closed. The next statement on it says so.
+      // The connection is closed. The next statement on it reports that.
     }
   }
 }

@@ -16,18 +16,18 @@ type Work = (sql: TransactionSql) => Promise<unknown>;
 
 export interface GuardOptions {
   /**
-   * The connection keeps statements, in transactions and outside them, and how they are planned. Such a statement takes
-   * one round trip instead of two, and statements that do not wait for one another are sent together. Asked when a
-   * transaction begins, and for each statement outside of one. Default: it keeps none.
+   * The connection prepares statements, in transactions and outside them, with their plans. A prepared statement takes
+   * one round trip instead of two, and statements that do not depend on one another are sent together. Called when a
+   * transaction begins, and for each statement outside of one. Default: nothing is prepared.
    */
   readonly keepsStatements?: () => boolean;
-  /** Called with each statement that is handed to the driver, in a transaction or outside of one. */
+  /** Called with each statement that is passed to the driver, in a transaction or outside of one. */
   readonly onStatement?: () => void;
 }
 
 /**
- * Changes `client.begin`, which Drizzle uses for `db.transaction`. If the connection is lost, the transaction
- * rejects at once, and so does every statement that its work still tries. So does a statement after its end.
+ * Replaces `client.begin`, which Drizzle uses for `db.transaction`. If the connection is lost, the transaction rejects
+ * at once, and so does every later statement of its work. So does a statement after its end.
  */
 export function guardTransactions(
   client: postgres.Sql,
@@ -38,7 +38,7 @@ export function guardTransactions(
   const guardedBegin = (work: Work) => {
     const connection = watchConnection(keepsStatements() ? texts : null, onStatement);
     const transaction = begin((sql) =>
-      // Callers beside a failed statement may send further ones, in a transaction that is then somebody else's.
+      // Statements sent beside a failed one may follow later, in a transaction that then belongs to another caller.
       guardedWork(work, sql, connection).finally(() =>
         connection.lose(new Error('the transaction has ended')),
       ),
@@ -54,7 +54,7 @@ export function guardTransactions(
 
 /**
  * The function that Drizzle calls for a statement outside a transaction. The driver's `begin` calls it too, without
- * parameters: that is a simple query, which is not kept.
+ * parameters: that is a simple query, which is not prepared.
  */
 function keptStatements(
   client: postgres.Sql,
@@ -79,7 +79,7 @@ async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedC
 }
 
 interface WatchedConnection {
-  /** Null: no statement is kept. */
+  /** Null: no statement is prepared. */
   readonly texts: KeptTexts | null;
   readonly onStatement: () => void;
   isLost(): boolean;
@@ -116,7 +116,7 @@ function guardedSql(sql: TransactionSql, connection: WatchedConnection): Transac
     if (connection.isLost()) {
       return Object.assign(connection.lost, { values: () => connection.lost });
     }
-    // The driver sends it in the next microtask, so `values` is in time.
+    // The driver sends it in the next microtask, so setting `values` here is in time.
     const prepare = connection.texts?.isKept(text, parameters.length) ?? false;
     const query = sql.unsafe(text, parameters, { ...options, prepare });
     connection.onStatement();

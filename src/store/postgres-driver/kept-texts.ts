@@ -1,12 +1,12 @@
 /**
- * Which statements a pool keeps on its connections, by their texts.
+ * Which statements a pool keeps prepared on its connections, by their texts.
  *
- * A statement with a list of parameters has another text for every length of the list, and what is kept stays until its
- * connection ends. So short ones are kept at once, and of longer ones, such as the insertion of a row with many columns,
- * those that are asked for again, up to a limit.
+ * A statement with a list of parameters has another text for every length of the list, and prepared statements stay
+ * until their connection ends. So short ones are kept at once, and longer ones, such as the insertion of a row with
+ * many columns, when they are used again, up to a limit.
  */
 
-/** There are as many short texts as the code has statements, times this number. */
+/** The number of short texts is at most the number of statements in the code times this limit. */
 const SHORT_PARAMETERS_MAX = 10;
 /** More than any table has columns. */
 const LONG_PARAMETERS_MAX = 64;
@@ -18,7 +18,7 @@ export interface KeptTexts {
 
 export function createKeptTexts(): KeptTexts {
   const kept = new Set<string>();
-  /** Asked for once, the oldest first. */
+  /** Texts used once, the oldest first. */
   const once = new Set<string>();
   return {
     isKept(text, parameters) {

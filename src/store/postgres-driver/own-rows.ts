@@ -1,14 +1,14 @@
 /**
- * Answers of PostgreSQL that hold exactly the rows of their statement, from the first place on.
+ * Answers of PostgreSQL that hold exactly the rows of their statement, starting at index 0.
  *
- * postgres.js counts the rows of a connection's answer, and keeps the count where a statement fails after its first
- * rows, or where the connection is lost there (issues 1119 and 1181 of the driver). The next statement on the connection
- * then succeeds, but its rows begin after as many empty places: a reader of the first row finds none. Statements of
- * a transaction follow its `begin`, which has no rows and sets the count right.
+ * postgres.js counts the rows of a connection's answer, and keeps the count if a statement fails after its first rows,
+ * or if the connection is lost there (issues 1119 and 1181 of the driver). The next statement on the connection then
+ * succeeds, but its rows begin after as many empty places: a reader of the first row finds none. Statements of a
+ * transaction follow its `begin`, which has no rows and resets the count.
  */
 import type postgres from 'postgres';
 
-/** Changes `client.unsafe`, which Drizzle uses for a statement outside a transaction. */
+/** Replaces `client.unsafe`, which Drizzle uses for a statement outside a transaction. */
 export function withOwnRows(client: postgres.Sql): postgres.Sql {
   const unsafe: (...statement: Parameters<postgres.Sql['unsafe']>) => unknown = client.unsafe.bind(client);
   const guarded = (...statement: Parameters<postgres.Sql['unsafe']>) => {
@@ -21,12 +21,12 @@ export function withOwnRows(client: postgres.Sql): postgres.Sql {
   return Object.assign(client, { unsafe: guarded }) as postgres.Sql;
 }
 
-/** The driver settles a statement with what it finds in this member. */
+/** The driver settles a statement through this member. */
 interface DriversQuery {
   resolve(rows: unknown): void;
 }
 
-/** Changes the list itself, which has members beside its rows. */
+/** Changes the list itself, which has further members beside its rows. */
 function withoutEmptyPlaces(rows: unknown[]): unknown[] {
   const first = rows.findIndex((_, place) => place in rows);
   if (first > 0) rows.splice(0, first);

@@ -1,9 +1,9 @@
 /**
  * The sockets of postgres.js.
  *
- * The driver fails what was asked on a connection when its socket fails, and gives the connection up when its socket is
+ * The driver fails the statements of a connection when its socket fails, and drops the connection when its socket is
  * closed, which Node reports a moment later. Statements in between neither fail nor are sent: they wait until the
- * connection is opened again, and are then answered with no rows. So a failure is reported together with the end of the
+ * connection is reopened, and are then answered with no rows. So a failure is reported together with the end of the
  * socket.
  */
 import { Socket } from 'node:net';
@@ -16,7 +16,7 @@ interface ServerAddress {
   readonly port: readonly number[];
 }
 
-/** For one pool: makes its sockets, each to the next of the hosts. With `tls` they are secure. */
+/** For one pool: creates its sockets, each to the next of the hosts. With `tls` they are secure. */
 export function socketMaker(tls: TlsSettings | null): (server: ServerAddress) => Socket | TlsSocket {
   let made = 0;
   return ({ path, host: hosts, port: ports }) => {
@@ -26,7 +26,7 @@ export function socketMaker(tls: TlsSettings | null): (server: ServerAddress) =>
     const [host, port] = [hosts[place] ?? '', ports[place] ?? 0];
     if (tls !== null) return new TlsSocket(host, port, tls);
     const socket = new TelltaleSocket();
-    // The driver reads from the socket whose certificate it expects.
+    // The driver reads from the socket the host name that it expects in the certificate.
     return Object.assign(socket.connect(port, host), { host, port });
   };
 }

@@ -1,26 +1,26 @@
 /**
- * A TLS connection to PostgreSQL as one stream. The driver starts TLS itself only where it opens the sockets too, and
- * then learns of a failure and of the end at two times (README.md of this folder).
+ * A TLS connection to PostgreSQL as one stream. The driver starts TLS itself only if it also opens the sockets, and
+ * then sees a failure and the end at two times (README.md of this folder).
  */
 import { once } from 'node:events';
 import { isIP, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
-/** As `sslmode` of a URL asks for it. */
+/** The settings of `sslmode` in a URL. */
 export interface TlsSettings {
-  /** Whether the certificate must be valid, and of this host. */
+  /** Whether the certificate must be valid, and issued for this host. */
   readonly isVerified: boolean;
-  /** Whether a server without TLS is used without it. */
+  /** Whether TLS is optional if the server does not support it. */
   readonly isOptional: boolean;
-  /** TLS from the first byte, without asking for it. */
+  /** TLS from the first byte, without the negotiation. */
   readonly isDirect: boolean;
 }
 
 const NO_TLS = ['disable', 'false'];
 const UNVERIFIED = ['allow', 'prefer', 'require'];
 
-/** The settings of a URL, as the driver reads them; null: no TLS. */
+/** The settings of a URL, as the driver parses them; null: no TLS. */
 export function tlsSettings(url: string): TlsSettings | null {
   const query = new URLSearchParams(url.split('?')[1] ?? '');
   const asked = query.get('sslmode') ?? query.get('ssl');
@@ -33,13 +33,13 @@ export function tlsSettings(url: string): TlsSettings | null {
   };
 }
 
-/** The length and the code that ask for TLS. */
+/** The length and the code of the TLS request. */
 const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const ACCEPTED = 'S'.charCodeAt(0);
 
 /**
- * Takes data from the start on, which is sent when the connection is secure. A failure destroys the stream, which then
- * tells of it and of its end in one turn of the event loop.
+ * Accepts data at once, and sends it when the connection is secure. A failure destroys the stream, which then reports
+ * it and its end in one turn of the event loop.
  */
 export class TlsSocket extends Duplex {
   readonly host: string;
@@ -56,7 +56,7 @@ export class TlsSocket extends Duplex {
     this.#tcp.on('error', (error) => this.destroy(error));
   }
 
-  /** Of a socket: the driver asks for it. */
+  /** A member of sockets that the driver reads. */
   get readyState(): 'open' | 'closed' {
     return this.destroyed ? 'closed' : 'open';
   }
@@ -66,12 +66,12 @@ export class TlsSocket extends Duplex {
     return this;
   }
 
-  /** The end of a socket says whether it failed. */
+  /** The end of a socket reports whether it failed. */
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     return event === 'close' ? super.emit(event, this.errored !== null) : super.emit(event, ...args);
   }
 
-  /** Also while it connects, which Node would wait for. */
+  /** Works while it connects too, which Node would wait for. */
   override destroy(error?: Error): this {
     this.#tcp.destroy();
     return super.destroy(error);
@@ -120,7 +120,7 @@ export class TlsSocket extends Duplex {
     if (!isDirect) {
       tcp.write(TLS_REQUEST);
       const [answer] = (await once(tcp, 'data', { signal })) as [Buffer];
-      // Bytes that follow at once were not sent by the holder of the key.
+      // Bytes that follow immediately were not sent by the holder of the key.
       if (answer.length !== 1) throw new Error('PostgreSQL answered more than whether it takes TLS');
       if (answer[0] !== ACCEPTED) {
         if (isOptional) return tcp;

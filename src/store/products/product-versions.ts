@@ -1,13 +1,13 @@
 /**
- * From a product's initial state and its updates to the versions that hold over time. Pure.
+ * Derives the versions of a product over time from its initial state and its updates. Pure.
  *
- * An update sets some terms from its start on, until a later update sets the same terms; all other terms are
- * unchanged. Of updates with one start the last one wins, term by term.
+ * An update sets some terms from its start on, until a later update sets the same terms; all other terms are unchanged.
+ * If updates have the same start, the last one wins, term by term.
  */
 import type { CompositeVersion } from '../../core/catalogue.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** A version with everything that is kept about it; the terms of composites are empty for other products. */
+/** A version with all stored attributes; the terms of composites are empty for other products. */
 export type StoredProductVersion = CompositeVersion;
 
 /** A version as a client describes it: without its dates and its author. */

@@ -23,7 +23,7 @@ import { products, productVersions } from './products.tables.ts';
 
 export interface StoredProduct extends Product {
   readonly versions: readonly StoredProductVersion[];
-  /** By start, and in order of addition where they start together. */
+  /** By start, and in order of addition for equal starts. */
   readonly updates: readonly ProductUpdate[];
   readonly createdAt: Instant;
 }
@@ -111,7 +111,7 @@ export async function loadTaggedProducts(
   return withVersions(db, rows);
 }
 
-/** The product, archived or not; null where the id is unknown or not a UUID. */
+/** The product, archived or not; null if the id is unknown or not a UUID. */
 export async function findProduct(db: Database | Transaction, id: string): Promise<StoredProduct | null> {
   return (await loadProducts(db, isUuid(id) ? [id] : [])).get(id.toLowerCase()) ?? null;
 }

@@ -1,9 +1,9 @@
 /**
- * Tells whether the prices on a rate card are still the same, without reading them: for cards with tens of thousands of
+ * Detects whether the prices on a rate card are unchanged, without reading them: for cards with tens of thousands of
  * rates, which take seconds to read (billing/invoices/terms/card-terms.ts).
  *
- * Rates and versions of products are added and never changed, so their number and the last one tell what there is. The
- * products of a card are put into another order by writing their rows.
+ * Rates and versions of products are added and never changed, so their number and the last one identify the state.
+ * Reordering the products of a card writes their rows.
  */
 import { sql } from 'drizzle-orm';
 import { assert } from '../../core/errors.ts';
@@ -12,13 +12,13 @@ import { placeOfRow } from '../base/row-states.ts';
 import { productVersions } from '../products/products.tables.ts';
 import { rateCardProducts, rateIdentities, rates } from './rate-cards.tables.ts';
 
-/** Two states of a card are equal where its products, their order, versions and rates are. */
+/** Two states of a card are equal if its products, their order, versions and rates are. */
 export interface CardState {
-  /** A server that was restored may use numbers again; it has been started since. */
+  /** Identifies the server since its start: a restored server may reuse numbers, but it has been restarted since. */
   readonly server: string;
   readonly order: string;
   readonly rateCount: number;
-  /** Place of the rate that was added last; 0 where there is none. */
+  /** Place of the rate that was added last; 0 if there is none. */
   readonly lastRate: number;
   readonly versionCount: number;
   readonly lastVersion: number;
@@ -33,7 +33,7 @@ interface StateRow extends Record<string, unknown> {
   readonly last_version: string;
 }
 
-/** The state of a card in one statement, so that its parts belong together. */
+/** The state of a card in one statement, so that its parts are consistent. */
 export async function readCardState(db: Database | Transaction, rateCardId: string): Promise<CardState> {
   const [row] = await db.execute<StateRow>(sql`
     select pg_postmaster_start_time()::text as server, r.*, v.*,

@@ -46,8 +46,8 @@ export const rateCardConversions = pgTable(
 );
 
 /**
- * Every assignment of an alias to a card, as it was submitted. Which card an alias means at an instant is
- * derived (rating/rates/alias-schedule.ts), so a takeover never has to change another card's rows.
+ * Every assignment of an alias to a card, as it was submitted. Which card an alias refers to at an instant is derived
+ * (rating/rates/alias-schedule.ts), so a takeover never has to change another card's rows.
  */
 export const rateCardAliases = pgTable(
   'rate_card_aliases',
@@ -99,7 +99,7 @@ export const rateCardProducts = pgTable(
 
 /**
  * The identities of a card's rates: the rates of one identity are versions of one price. `sequence` is the order in
- * which identities came onto the card, in which they are listed.
+ * which identities were added to the card, which is the order of lists.
  */
 export const rateIdentities = pgTable(
   'rate_identities',
@@ -111,7 +111,7 @@ export const rateIdentities = pgTable(
     billingFrequency: text('billing_frequency', { enum: BILLING_FREQUENCIES }),
     /** One id for product, group values and frequency together: group values may be too long for an index. */
     key: uuid('key').notNull(),
-    /** Whether one of its rates is entitled; rates are never taken away. */
+    /** Whether one of its rates is entitled; rates are never removed. */
     everEntitled: boolean('ever_entitled').notNull(),
   },
   (table) => [

@@ -110,7 +110,7 @@ export async function updateRateCard(
   await tx.update(rateCards).set(changes).where(eq(rateCards.id, id));
 }
 
-/** The rate card, archived or not; null where the id is unknown or not a UUID. */
+/** The rate card, archived or not; null if the id is unknown or not a UUID. */
 export async function findRateCard(db: Database | Transaction, id: string): Promise<RateCard | null> {
   return (await loadRateCards(db, isUuid(id) ? [id] : [])).get(id.toLowerCase()) ?? null;
 }
@@ -181,7 +181,7 @@ function withConversions(
   }));
 }
 
-/** Every assignment of the aliases with these names, to whatever card, in the order of assignment. */
+/** Every assignment of the aliases with these names, to any card, in the order of assignment. */
 export async function loadAliasAssignments(
   db: Database | Transaction,
   names: readonly string[],
@@ -223,8 +223,8 @@ export async function lockRateCard(tx: Transaction, id: string): Promise<RateCar
 }
 
 /**
- * Puts products on a locked card in the order given, and fixes the pricing unit of each; those already
- * on it stay as they are. Returns the unit that then holds for each product.
+ * Adds products to a locked card in the order given, and fixes the pricing unit of each; existing ones stay as they
+ * are. Returns the unit that then holds for each product.
  */
 export async function claimProductUnits(
   tx: Transaction,
@@ -260,7 +260,7 @@ export async function unitsOfProducts(
   return new Map(rows.map((row) => [row.productId, row.creditTypeId]));
 }
 
-/** Puts the products of a locked card into this order; `productIds` are all that are on it. */
+/** Sets the order of the products of a locked card; `productIds` are all that are on it. */
 export async function setProductOrder(
   tx: Transaction,
   rateCardId: string,
@@ -275,8 +275,8 @@ export async function setProductOrder(
 }
 
 /**
- * The products of each card in the order in which invoices list them: those with a set position first,
- * then the others in the order in which they came onto the card. Cards without products are absent.
+ * The products of each card in the order in which invoices list them: those with a set position first, then the others
+ * in the order in which they were added to the card. Cards without products are absent.
  */
 export async function rateCardProductOrder(
   db: Database | Transaction,
@@ -302,7 +302,7 @@ export async function rateCardProductOrder(
   return order;
 }
 
-/** The cards that the product is on. */
+/** The cards with the product. */
 export async function rateCardsOfProduct(db: Database | Transaction, productId: string): Promise<string[]> {
   const rows = await db
     .select({ rateCardId: rateCardProducts.rateCardId })

@@ -1,4 +1,4 @@
-/** How the value of a rate is kept in the columns of its row. */
+/** Maps the value of a rate to the columns of its row. */
 import { z } from 'zod';
 import type { Rate, Tier, UsageRate } from '../../core/catalogue.ts';
 import { type Decimal, decimal } from '../../core/decimal.ts';

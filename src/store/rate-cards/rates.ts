@@ -12,7 +12,7 @@ import { isOneOf } from '../base/is-one-of.ts';
 import { rateIdentities, rates } from './rate-cards.tables.ts';
 import { rateFromColumns, rateToColumns, usageRateFromColumn, usageRateToColumn } from './rate-columns.ts';
 
-/** An added rate with everything that is kept about it. `sequence` is given by the database. */
+/** An added rate with all stored attributes. `sequence` is assigned by the database. */
 export interface StoredRateEntry extends RateEntry {
   readonly createdAt: Instant;
   readonly createdBy: string;
@@ -20,7 +20,7 @@ export interface StoredRateEntry extends RateEntry {
 
 export type NewRateEntry = Omit<StoredRateEntry, 'sequence'>;
 
-/** An identity on a card. `sequence` is its place in lists: the order in which identities came onto cards. */
+/** An identity on a card. `sequence` is its place in lists: the order in which identities were added to cards. */
 export interface StoredRateIdentity extends RateIdentity {
   readonly sequence: number;
 }
@@ -31,7 +31,7 @@ export interface RatesOfIdentity {
   readonly entries: readonly StoredRateEntry[];
 }
 
-/** The search conditions; all that are given must hold. */
+/** The search conditions; all given ones must hold. */
 export interface RateSelection {
   readonly productIds?: readonly string[];
   readonly billingFrequency?: BillingFrequency;
@@ -88,10 +88,7 @@ export async function loadRateEntries(
 /** Rates read by one statement: other work of the process waits while their rows are read. */
 const RATES_PER_PART = 1_000;
 
-/**
- * The rates of a card with very many, part by part: those of some identities after the others, each in the order of
- * addition.
- */
+/** The rates of a card with very many, part by part: by identity, each in the order of addition. */
 export async function* loadRatesInParts(
   db: Database | Transaction,
   rateCardId: string,
@@ -110,7 +107,7 @@ export async function* loadRatesInParts(
   }
 }
 
-/** The rates of a card that were added after another one, in the order of addition; at most `limit`. */
+/** The rates of a card added after another one, in the order of addition; at most `limit`. */
 export async function loadRatesAfter(
   db: Database | Transaction,
   rateCardId: string,
@@ -129,11 +126,11 @@ export async function loadRatesAfter(
 
 export interface RateIdentityQuery {
   readonly rateCardId: string;
-  /** Identities that pass one of these; null: all. */
+  /** Identities that match one of these; null: all. */
   readonly anyOf: readonly RateSelection[] | null;
   /** Identities of these products, and those with a rate that is entitled at some time; null: all. */
   readonly entitledOrOf: readonly string[] | null;
-  /** The first place to look at. */
+  /** The first place to read. */
   readonly fromSequence: number;
   readonly limit: number;
 }
@@ -160,8 +157,7 @@ export async function loadRatesByIdentity(
 }
 
 /**
- * Of the identities those that the card has, each with all its rates in order of addition, by
- * `rateIdentityKey`.
+ * The subset of the identities that the card has, each with all its rates in order of addition, by `rateIdentityKey`.
  */
 export async function loadRatesOfIdentities(
   db: Database | Transaction,
@@ -228,7 +224,7 @@ function selectionCondition(selection: RateSelection): SQL {
   );
 }
 
-/** The same product, group values (in whatever order) and frequency always give the same key. */
+/** The same product, group values (in any order) and frequency always give the same key. */
 export function rateIdentityKey({ productId, pricingGroupValues, billingFrequency }: RateIdentity): string {
   const pairs = Object.entries(pricingGroupValues).sort(([a], [b]) => (a < b ? -1 : 1));
   return derivedId('rate-identity', productId, billingFrequency ?? '', ...pairs.flat());
@@ -236,11 +232,11 @@ export function rateIdentityKey({ productId, pricingGroupValues, billingFrequenc
 
 interface KeyedEntry {
   readonly entry: NewRateEntry;
-  /** Of its identity. */
+  /** The key of its identity. */
   readonly key: string;
 }
 
-/** The places of the identities that the entries have, by key; new ones are added after all others, in order. */
+/** The places of the identities of the entries, by key; new ones are added after all others, in order. */
 async function claimIdentities(
   tx: Transaction,
   rateCardId: string,

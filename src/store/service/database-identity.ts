@@ -1,4 +1,4 @@
-/** Which database this is: the same for all who reach it, another one for a copy or a restored one. */
+/** Identifies this database: the same for all connections to it, different for a copy or a restored one. */
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import type { Database } from '../base/database.ts';
 const identityRow = z.object({ cluster: z.string(), database: z.string() });
 const CHARACTERS = 16;
 
-/** Null: the server does not say. The identifier of the cluster itself stays here. */
+/** Null: the server does not provide it. The identifier of the cluster itself stays here. */
 export async function databaseIdentity(db: Database): Promise<string | null> {
   try {
     const [row] = await db.execute(
@@ -17,7 +17,7 @@ export async function databaseIdentity(db: Database): Promise<string | null> {
     const { cluster, database } = identityRow.parse(row);
     return createHash('sha256').update(`${cluster}/${database}`).digest('hex').slice(0, CHARACTERS);
   } catch {
-    // A server may keep the function from its users.
+    // A server may deny its users the function.
     return null;
   }
 }

@@ -1,10 +1,10 @@
-/** The stored sandbox clock. It only ever moves forward. */
+/** The stored sandbox clock. It only moves forward. */
 import { sql } from 'drizzle-orm';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../base/database.ts';
 import { serviceClock } from './service-clock.tables.ts';
 
-/** Moves the stored clock to `now` unless it is already later; returns what it then shows. */
+/** Advances the stored clock to `now` unless it is already later; returns its time then. */
 export async function advanceServiceClock(db: Database | Transaction, now: Instant): Promise<Instant> {
   const rows = await db
     .insert(serviceClock)
@@ -19,7 +19,7 @@ export async function advanceServiceClock(db: Database | Transaction, now: Insta
   return row.now;
 }
 
-/** The time of the stored clock; null where these data have never had one. */
+/** The time of the stored clock; null if these data have never had one. */
 export async function storedServiceClock(db: Database): Promise<Instant | null> {
   const [row] = await db.select({ now: serviceClock.now }).from(serviceClock);
   return row?.now ?? null;

@@ -2,8 +2,8 @@ import { pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
 /**
- * Random keys of this service that all its processes share, one for each purpose, generated when it is first needed.
- * They never leave the service.
+ * Random keys of this service that all its processes share, one for each purpose, generated on first use. They never
+ * leave the service.
  */
 export const serviceKeys = pgTable('service_keys', {
   purpose: text('purpose').primaryKey(),

@@ -7,7 +7,7 @@ import { serviceKeys } from './service-keys.tables.ts';
 /** The purpose of a key: each purpose has a separate key. */
 export type KeyPurpose = 'dashboard_links' | 'opens_sealed_secrets';
 
-/** The key of a purpose. `fresh` is stored where there is none yet: of two processes that start at once, one wins. */
+/** The key of a purpose. `fresh` is stored if there is none yet: of two processes that start at once, one wins. */
 export async function keepServiceKey(
   db: Database,
   purpose: KeyPurpose,
@@ -17,7 +17,7 @@ export async function keepServiceKey(
   return Buffer.from((await keptRow(db, purpose, fresh, now)).secret, 'base64');
 }
 
-/** When the key of a purpose was first stored, in real time; it is stored now where there is none yet. */
+/** When the key of a purpose was first stored, in real time; it is stored now if there is none yet. */
 export async function serviceKeySince(db: Database, purpose: KeyPurpose, fresh: Buffer): Promise<Instant> {
   return (await keptRow(db, purpose, fresh, Date.now())).createdAt;
 }

@@ -15,7 +15,7 @@ import { invoiceNumbers } from '../invoices/invoice-numbers.tables.ts';
 import { invoices } from '../invoices/invoices.tables.ts';
 import { type IssuedHead, invoiceFromRow } from '../invoices/invoices.ts';
 
-/** A part of the rows after `after`, at most `limit`; `customerIds` null: of all customers. */
+/** The rows after `after`, at most `limit`; `customerIds` null: all customers. */
 export interface ReportPart {
   readonly customerIds: readonly string[] | null;
   readonly after: string | null;
@@ -43,14 +43,14 @@ export async function reportCustomers(db: Reader, { customerIds, after, limit }:
     .limit(limit);
 }
 
-/** References of events with the customers that they are of, written by PostgreSQL: there may be hundreds of thousands. */
+/** References of events with their customers, written by PostgreSQL: there may be hundreds of thousands. */
 export interface ReportOwners {
   /** A line for each reference, `reference TAB customer`, with the escapes of `TabSeparated`. */
   readonly lines: string;
   readonly count: number;
-  /** Characters of the references. */
+  /** The number of characters of the references. */
   readonly characters: number;
-  /** After which the next part begins; null where there is nothing. */
+  /** The position after which the next part begins; null if there is nothing. */
   readonly last: string | null;
 }
 
@@ -73,7 +73,7 @@ export async function reportAliasOwners(
   return ownersIn(db, rows.getSQL());
 }
 
-/** The owners of the ids of customers, in the order of the ids. An id that is somebody's alias is left out. */
+/** The owners of the ids of customers, in the order of the ids. An id that is also an alias is left out. */
 export async function reportIdOwners(
   db: Reader,
   { customerIds, after, limit }: ReportPart,
@@ -165,7 +165,10 @@ export async function reportHolds(db: Reader, { customerIds, after, limit }: Rep
     .limit(limit);
 }
 
-/** Issued invoices without their lines, their numbers, and what billing providers have of them. No consolidated ones, which repeat others. */
+/**
+ * Issued invoices without their lines, their numbers, and their state at billing providers. Without consolidated ones,
+ * which repeat others.
+ */
 export async function reportInvoices(
   db: Reader,
   { customerIds, after, limit }: ReportPart,

@@ -1,7 +1,7 @@
 import { pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../base/columns.ts';
 
-/** Queries for `POST /v1/sql` that somebody gave a name. */
+/** Named queries for `POST /v1/sql`. */
 export const savedQueries = pgTable(
   'saved_queries',
   {

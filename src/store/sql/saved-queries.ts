@@ -1,4 +1,4 @@
-/** Queries of analysts that have a name. */
+/** Named queries of analysts. */
 import { asc, eq, gt } from 'drizzle-orm';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
@@ -14,7 +14,7 @@ export interface SavedQuery {
   readonly createdAt: Instant;
 }
 
-/** Stores a query. One with the same name gets its text and keeps its id, which is returned. */
+/** Stores a query. An existing query with the same name keeps its id and gets the new text. Returns the id. */
 export async function upsertQuery(db: Database | Transaction, query: SavedQuery): Promise<string> {
   const { sql, savedBy, savedAt } = query;
   const rows = await db
@@ -25,7 +25,7 @@ export async function upsertQuery(db: Database | Transaction, query: SavedQuery)
   return rows[0]?.id ?? query.id;
 }
 
-/** Where a page of saved queries ended. */
+/** The end of a page of saved queries. */
 export interface SavedQueryPosition {
   readonly name: string;
 }
@@ -44,7 +44,7 @@ export async function listQueries(
   return cutPage(rows, limit, ({ name }) => ({ name }));
 }
 
-/** Returns whether there was such a query. */
+/** Returns whether the query existed. */
 export async function deleteQuery(db: Database | Transaction, id: string): Promise<boolean> {
   const rows = await db
     .delete(savedQueries)

@@ -9,14 +9,14 @@ import { contractChanges } from '../../core/terms/contract-edits.ts';
 import { headerTemplate, termTemplates } from '../../core/terms/packages.ts';
 import { createDocument } from './documents.ts';
 
-/** `contract_versions.document`: a contract with its terms, as it was. */
+/** `contract_versions.document`: a former state of a contract with its terms. */
 export const contractVersionDocument = createDocument({
   name: 'a contract version',
   schema: fullContract,
   steps: [],
 });
 
-/** `contract_edits.changes`: what a change did to a contract. */
+/** `contract_edits.changes`: the changes of an edit of a contract. */
 export const contractChangesDocument = createDocument({
   name: 'a contract edit',
   schema: contractChanges,
@@ -51,7 +51,7 @@ export const contractTermsDocument = createDocument({
   steps: [],
 });
 
-/** `invoice_terms.terms` of the balances that an invoice found. */
+/** `invoice_terms.terms` with the balances offered to an invoice. */
 export const invoiceBalancesDocument = createDocument({
   name: 'the balances of an invoice',
   schema: invoiceBalances,

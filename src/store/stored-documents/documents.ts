@@ -1,6 +1,6 @@
 /**
- * JSON documents in the database: each kind has a version, and one function for each step to the next. A document
- * of an earlier version is upgraded step by step when it is read; rows are not rewritten.
+ * JSON documents in the database: each kind has a version, and one function for each step to the next. A document of an
+ * earlier version is upgraded step by step when it is read; rows are not rewritten.
  *
  * docs/explanation/upgrades.md describes how to add a step, and which JSON columns are not documents.
  */
@@ -12,13 +12,11 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type DocumentStep = (document: JsonObject) => JsonObject;
 
 export interface DocumentKind<Value> {
-  /**
-   * The input that `read` checks and converts: the JSON of the present version. Throws as `read` does for a later one.
-   */
+  /** The input that `read` parses: the JSON of the current version. Throws like `read` for a later one. */
   upgraded(column: unknown): JsonObject;
-  /** The value of a column, whichever version wrote it. Throws a `DocumentError` for one of a later version. */
+  /** The value of a column written by any earlier version. Throws a `DocumentError` for one of a later version. */
   read(column: unknown): Value;
-  /** The stored form of a value: the value with the present version. */
+  /** The stored form of a value: the value with the current version. */
   write(value: Value): JsonObject;
 }
 
@@ -27,12 +25,12 @@ export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }
 
-/** Documents from before there were versions have none, and are version 1. */
+/** Documents older than versioning have no version, and are version 1. */
 const stored = z.looseObject({ documentVersion: z.int().min(1).default(1) });
 
 /**
- * `schema` reads the present version, which is the one after the last of `steps`: the first step leads from
- * version 1 to 2. `JSON.stringify` of a value must be what `schema` reads.
+ * `schema` parses the current version, which is the one after the last of `steps`: the first step leads from version 1
+ * to 2. `schema` must accept the result of `JSON.stringify` of a value.
  */
 export function createDocument<Schema extends z.ZodType<object>>(definition: {
   /** The name in messages. */

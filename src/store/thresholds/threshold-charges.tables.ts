@@ -16,14 +16,14 @@ export const thresholdCharges = pgTable(
       .notNull()
       .references(() => contracts.id),
     kind: text('kind', { enum: THRESHOLD_KINDS }).notNull(),
-    /** The part of the invoiced amount that has the discounted price. */
+    /** The part of the invoiced amount at the discounted price. */
     discountedAmount: exact('discounted_amount').notNull(),
-    /** Whether the outcome of its payment is still to come, or to be acted upon. */
+    /** Whether the outcome of its payment is pending, or not yet processed. */
     isInFlight: boolean('is_in_flight').notNull(),
   },
   (table) => [
     index('threshold_charges_contract').on(table.contractId),
-    /** Whoever charges: one payment of a contract at a time. */
+    /** For every caller: one payment of a contract at a time. */
     uniqueIndex('threshold_charges_one_in_flight').on(table.contractId).where(sql`${table.isInFlight}`),
   ],
 );

@@ -1,4 +1,4 @@
-/** The commits that thresholds have bought, and which of them are still to be paid. */
+/** The commits that thresholds have bought, and which of their payments are pending. */
 import { and, eq } from 'drizzle-orm';
 import type { Decimal } from '../../core/decimal.ts';
 import type { ThresholdKind } from '../../core/terms/thresholds.ts';
@@ -11,13 +11,13 @@ export interface ThresholdCharge {
   readonly commitId: string;
   readonly contractId: string;
   readonly kind: ThresholdKind;
-  /** The part of the invoiced amount that has the discounted price. */
+  /** The part of the invoiced amount at the discounted price. */
   readonly discountedAmount: Decimal;
-  /** Whether the outcome of its payment is still to come, or to be acted upon. At most one per contract. */
+  /** Whether the outcome of its payment is pending, or not yet processed. At most one per contract. */
   readonly isInFlight: boolean;
 }
 
-/** A second one in flight violates `threshold_charges_one_in_flight`. */
+/** A second charge in flight violates `threshold_charges_one_in_flight`. */
 export async function insertThresholdCharge(tx: Transaction, charge: ThresholdCharge): Promise<void> {
   await tx.insert(thresholdCharges).values(charge);
 }
@@ -30,7 +30,7 @@ export async function loadThresholdCharges(
   return db.select().from(thresholdCharges).where(isOneOf(thresholdCharges.contractId, contractIds));
 }
 
-/** Null where no threshold has bought the commit. */
+/** Null if no threshold has bought the commit. */
 export async function findThresholdCharge(
   db: Database | Transaction,
   commitId: string,
@@ -39,7 +39,7 @@ export async function findThresholdCharge(
   return row ?? null;
 }
 
-/** Which threshold has bought each of these commits; the others are absent. */
+/** The threshold that bought each of these commits; other commits are absent. */
 export async function loadKindsOfCharges(
   db: Database | Transaction,
   commitIds: readonly string[],
@@ -52,7 +52,7 @@ export async function loadKindsOfCharges(
   return new Map(rows.map(({ commitId, kind }) => [commitId, kind]));
 }
 
-/** A further charge of the contract is allowed from now on. */
+/** Allows a further charge of the contract. */
 export async function endThresholdCharge(tx: Transaction, commitId: string): Promise<void> {
   await tx.update(thresholdCharges).set({ isInFlight: false }).where(eq(thresholdCharges.commitId, commitId));
 }
@@ -61,7 +61,7 @@ export interface ChargeInFlight extends ThresholdCharge {
   readonly customerId: string;
 }
 
-/** Those of contracts of these customers. */
+/** Charges in flight of these customers' contracts. */
 export async function loadChargesInFlight(
   db: Database,
   customerIds: readonly string[],

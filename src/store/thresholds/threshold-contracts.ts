@@ -7,8 +7,8 @@ import { contracts } from '../contracts/contracts.tables.ts';
 import { thresholdCharges } from './threshold-charges.tables.ts';
 
 /**
- * Ids of customers with a contract whose threshold is enabled, or whose charge is still to be paid, whether or not it has
- * started or ended. Null: of all customers.
+ * Ids of customers with a contract whose threshold is enabled, or whose charge is pending, whether or not it has
+ * started or ended. Null: all customers.
  */
 export async function customersWithThresholds(
   db: Database,

@@ -1,4 +1,4 @@
-/** Rate cards that the service keeps by the catalogue of AI models, and what they charge for. */
+/** Rate cards that the service manages by the catalogue of AI models, and their charges. */
 import { and, asc, eq, gte, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Decimal } from '../../core/decimal.ts';
 import { isUuid } from '../../core/ids.ts';
@@ -12,7 +12,7 @@ import { managedModels, managedRateCards } from './token-billing.tables.ts';
 
 export interface ManagedCard {
   readonly rateCardId: string;
-  /** A fraction; null: models that come later do not join. */
+  /** A fraction; null: later models are not added. */
   readonly defaultMarkup: Decimal | null;
   /** Null: US cents. */
   readonly customCreditTypeId: string | null;
@@ -30,13 +30,13 @@ export interface ManagedModel {
   readonly markup: Decimal;
   readonly usdPerToken: Decimal;
   readonly validFrom: Instant;
-  /** Where the present rate starts. */
+  /** When the current rate starts. */
   readonly ratesFrom: Instant;
   readonly names: readonly string[];
   readonly isRemoved: boolean;
 }
 
-/** Between two reads of so many rows the process answers other requests. */
+/** Other requests are served between two reads of this many rows. */
 const ROWS_PER_READ = 5_000;
 
 export async function insertManagedCard(tx: Transaction, card: ManagedCard): Promise<void> {
@@ -48,7 +48,7 @@ export async function updateManagedCard(tx: Transaction, card: ManagedCard): Pro
   await tx.update(managedRateCards).set(values).where(eq(managedRateCards.rateCardId, rateCardId));
 }
 
-/** The managed card; null where the id names none. */
+/** The managed card; null if the id does not name one. */
 export async function findManagedCard(
   db: Database | Transaction,
   rateCardId: string,
@@ -87,7 +87,7 @@ export async function loadManagedModels(
   }
 }
 
-/** The charges of these products; others are absent. */
+/** The charges of these products; other products are absent. */
 export async function loadModelsOfProducts(
   db: Database | Transaction,
   productIds: readonly string[],
@@ -99,7 +99,10 @@ export async function loadModelsOfProducts(
     .where(inArray(managedModels.productId, [...productIds]));
 }
 
-/** The first two customers with a contract on a managed card, by id, from `from` on. `customerId` null: of all. */
+/**
+ * The first two customers with a contract on a managed card, by id, starting at `from`. `customerId` null: any
+ * customer.
+ */
 export async function customersOnManagedCards(
   db: Database | Transaction,
   customerId: string | null,
@@ -128,7 +131,7 @@ export async function insertManagedModels(tx: Transaction, models: readonly Mana
   );
 }
 
-/** Writes the present rate of models that the card has. */
+/** Writes the current rate of models that the card has. */
 export async function updateManagedModels(tx: Transaction, models: readonly ManagedModel[]): Promise<void> {
   const rows = models.map((row) => ({ ...row, names: [...row.names] }));
   for (const part of rowsAsJson(managedModels, rows)) {

@@ -5,7 +5,7 @@ import { billableMetrics } from '../metrics/billable-metrics.tables.ts';
 import { products } from '../products/products.tables.ts';
 import { rateCards } from '../rate-cards/rate-cards.tables.ts';
 
-/** The prices of AI providers, each from an instant on. Rows are added, never changed. */
+/** The prices of AI providers, each valid from an instant. Rows are added, never changed. */
 export const tokenPrices = pgTable(
   'token_prices',
   {
@@ -15,9 +15,9 @@ export const tokenPrices = pgTable(
     kind: text('kind', { enum: TOKEN_KINDS }).notNull(),
     validFrom: instant('valid_from').notNull(),
     usdPerToken: exact('usd_per_token').notNull(),
-    /** Where the price was read. */
+    /** The source of the price. */
     source: text('source').notNull(),
-    /** When the row was added, by the service's clock: a model that is imported late is new nevertheless. */
+    /** When the row was added, by the service's clock: a model that is imported late still counts as new. */
     recordedAt: instant('recorded_at').notNull(),
   },
   (table) => [
@@ -28,7 +28,7 @@ export const tokenPrices = pgTable(
   ],
 );
 
-/** Other ids of models in events. An alias means one model of a provider. */
+/** Other ids of models in events. An alias refers to one model of a provider. */
 export const tokenModelAliases = pgTable(
   'token_model_aliases',
   {
@@ -47,21 +47,21 @@ export const tokenMetrics = pgTable('token_metrics', {
     .references(() => billableMetrics.id),
 });
 
-/** Rate cards that the service keeps by the catalogue. */
+/** Rate cards that the service manages by the catalogue. */
 export const managedRateCards = pgTable('managed_rate_cards', {
   rateCardId: uuid('rate_card_id')
     .primaryKey()
     .references(() => rateCards.id),
-  /** Of models that come later; null: none joins. */
+  /** The markup of later models; null: they are not added. */
   defaultMarkup: exact('default_markup'),
   /** A unit that the card converts; null: US cents. */
   customCreditTypeId: uuid('custom_credit_type_id'),
   reprice: text('reprice', { enum: REPRICE_MODES }).notNull(),
-  /** Up to here the catalogue was looked through for new models. */
+  /** The catalogue was searched for new models up to here. */
   syncedAt: instant('synced_at').notNull(),
 });
 
-/** The charges of a managed card: its product for each kind of tokens of a model, and from which price. */
+/** The charges of a managed card: its product for each kind of tokens of a model, and the basis of its price. */
 export const managedModels = pgTable(
   'managed_models',
   {
@@ -75,12 +75,12 @@ export const managedModels = pgTable(
       .notNull()
       .references(() => products.id),
     markup: exact('markup').notNull(),
-    /** The provider's price that the present rate is computed from. */
+    /** The provider's price that the current rate is computed from. */
     usdPerToken: exact('usd_per_token').notNull(),
     validFrom: instant('valid_from').notNull(),
-    /** Where the present rate starts: changes of it start there or later. */
+    /** When the current rate starts: changes of it start then or later. */
     ratesFrom: instant('rates_from').notNull(),
-    /** Ids under which the card has rates for it. */
+    /** The ids under which the card has rates for it. */
     names: text('names').array().notNull(),
     isRemoved: boolean('is_removed').notNull(),
   },

@@ -33,12 +33,12 @@ export async function lockTokenCatalogue(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.tokenCatalogue})`);
 }
 
-/** Names a model of a provider in maps. */
+/** Identifies a model of a provider in maps. */
 export function modelKey({ provider, model }: Pick<PricedModel, 'provider' | 'model'>): string {
   return JSON.stringify([provider, model]);
 }
 
-/** Models by provider and id, by `modelKey`. `providers` null: of all. */
+/** Models by provider and id, by `modelKey`. `providers` null: all. */
 export async function loadTokenModels(
   db: Database | Transaction,
   providers: readonly string[] | null = null,
@@ -63,10 +63,10 @@ export async function loadTokenModels(
   return models;
 }
 
-/** Between two reads of so many rows the process answers other requests. */
+/** Other requests are served between two reads of this many rows. */
 const ROWS_PER_READ = 5_000;
 
-/** By provider and model, and the prices of a model by time. */
+/** Prices by provider and model, those of a model by time. */
 async function pricesWhere(
   db: Database | Transaction,
   condition: SQL | undefined,
