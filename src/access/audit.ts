@@ -2,7 +2,8 @@
  * The audit log: a row for every request that changes something, or tried to, with who, what, which resource and from
  * where.
  *
- * Owns: what a row says. Does not own: when it is written (`request-records.ts`), rows (`store/access/audit-log.ts`).
+ * Owns: the content of a row. Does not own: when it is written (`request-records.ts`), rows
+ * (`store/access/audit-log.ts`).
  */
 import type { Clock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
@@ -25,7 +26,7 @@ const USER_AGENT_LENGTH_MAX = 500;
 /** Longer than any id. */
 const RESOURCE_ID_LENGTH_MAX = 200;
 
-/** A request as the log knows it. */
+/** The audited facts of a request. */
 export interface AuditedRequest {
   readonly actor: Pick<Actor, 'id' | 'name'>;
   readonly requestId: string;
@@ -62,14 +63,14 @@ export function createAudit({ clock }: { readonly clock: Clock }): WriteAudit {
   };
 }
 
-/** Any id that a client sends arrives here. PostgreSQL stores no text with a NUL or half a surrogate pair. */
+/** Resource ids are sent by clients. PostgreSQL stores no text with a NUL or an unpaired surrogate. */
 function isKept(resourceId: string): boolean {
   return resourceId.length <= RESOURCE_ID_LENGTH_MAX && !/\0|\p{Surrogate}/u.test(resourceId);
 }
 
 /**
- * A page of the log. `next` is always there: a reader keeps it and asks again later, and no row appears before it any
- * more (`store/access/audit-log.ts`).
+ * A page of the log. `next` is always set: a reader stores it and continues later, and no row appears before it
+ * (`store/access/audit-log.ts`).
  */
 export async function listAudit(
   db: Database,

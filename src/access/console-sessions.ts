@@ -1,8 +1,8 @@
 /**
- * Sessions of the console: a person who has shown a token, or opened the link of the first start, for some hours.
+ * Sessions of the console: a person who signed in with a token, or opened the link of the first start, for some hours.
  *
- * Owns: how long a session lasts, and its text, a random value like that of a token. Does not own: rows
- * (`store/access/console-sessions.ts`), the cookie and where requests come from (`api/http/session.ts`).
+ * Owns: the lifetime of a session, and its text, a random value like that of a token. Does not own: rows
+ * (`store/access/console-sessions.ts`), the cookie and the origin of requests (`api/http/session.ts`).
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
@@ -22,7 +22,7 @@ import { type Actor, hashToken, isUsable } from './tokens.ts';
 
 /** A working day. */
 const SESSION_MS = 12 * HOUR_MS;
-/** Of the link that the first start prints. */
+/** The lifetime of the link that the first start prints. */
 const LINK_MS = HOUR_MS;
 
 export interface OpenSession {
@@ -30,21 +30,21 @@ export interface OpenSession {
   readonly expiresAt: Instant;
 }
 
-/** A session that has begun just now, with its text, which cannot be read again. */
+/** A new session with its text, which cannot be read again. */
 interface BegunSession extends OpenSession {
   readonly text: string;
 }
 
 export interface ConsoleSessions {
-  /** Begins a session with the text of a token. Refuses one that is not valid (`unauthenticated`). */
+  /** Begins a session with the text of a token. Refuses an invalid one (`unauthenticated`). */
   signIn(token: string): Promise<BegunSession>;
-  /** Begins a session with a link, once. Refuses one that was opened before or has expired (`unauthenticated`). */
+  /** Begins a session with a link, once. Refuses a link that was opened before or has expired (`unauthenticated`). */
   openLink(link: string): Promise<BegunSession>;
   /** The session with this text; null if it has ended, or if its token has. */
   find(text: string): Promise<OpenSession | null>;
   /** Ends the session, in every process. */
   signOut(text: string): Promise<void>;
-  /** The text of a link for this token, that opens one session. */
+  /** The text of a link for this token, which opens one session. */
   newLink(token: string): Promise<string | null>;
 }
 

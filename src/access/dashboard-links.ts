@@ -1,9 +1,10 @@
 /**
- * Signed addresses of dashboards: what a visitor may see of one customer, until when, in a text that cannot be changed.
+ * Signed addresses of dashboards: the data of one customer that a visitor may see, until an end, in a tamper-proof
+ * text.
  *
- * Owns: the form of the text, its signature and its end. Does not own: what a dashboard shows (`core/dashboards.ts`),
- * and pages (`api/http/dashboard-page.ts`). Nothing is stored for an address, so that there may be any number of them.
- * Its key is in PostgreSQL, where all processes find it, and is shown nowhere.
+ * Owns: the form of the text, its signature and its end. Does not own: the content of a dashboard
+ * (`core/dashboards.ts`), and pages (`api/http/dashboard-page.ts`). Nothing is stored for an address, so there may be
+ * any number of them. The key is in PostgreSQL, shared by all processes, and is never shown.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -17,17 +18,17 @@ import { asIdentification, asRead } from '../store/base/request-unit.ts';
 import { keepServiceKey } from '../store/service/service-keys.ts';
 import { isUsable } from './tokens.ts';
 
-/** It has to fit into an address, which proxies limit to 8 KB. */
+/** It has to fit into a URL, which proxies limit to 8 KB. */
 const CLAIMS_BYTES_MAX = 4_000;
 const KEY_BYTES = 32;
 
-/** Members have short names because all of it stands in an address. */
+/** Short member names keep the address short. */
 const claims = z.object({
   customer: z.string(),
   dashboard: z.enum(DASHBOARDS),
-  /** When it ends. */
+  /** The expiry. */
   end: z.int(),
-  /** Of whom asked for it. */
+  /** The token that requested it. */
   token: z.string(),
   options: z.record(z.string(), z.string()).default({}),
   colors: z.record(z.string(), z.string()).default({}),
@@ -47,14 +48,14 @@ export interface OpenDashboard extends DashboardView {
 }
 
 export interface DashboardLinks {
-  /** The text of an address. Refuses (`invalid`) a view that is too long for one. */
+  /** The text of an address. Refuses (`invalid`) a view that is too long for it. */
   sign(view: DashboardView, tokenId: string): Promise<string>;
   /**
-   * The invoices and balances that a signed text allows to see. Refuses (`forbidden`) one that was not signed here,
-   * that has ended, or whose token has.
+   * The invoices and balances that a signed text grants access to. Refuses (`forbidden`) a text with a wrong signature,
+   * and one that has expired or whose token has.
    */
   open(text: string): Promise<OpenDashboard>;
-  /** Reads for a visitor, on the connections of those who only read. */
+  /** Reads for a visitor, on the connections for reads. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The header `Idempotency-Key`: a request that is repeated with the same key and the same body is carried out once
- * and answered as the first time, for 24 hours, by every process and after a restart.
+ * The header `Idempotency-Key`: a request that is repeated with the same key and the same body is executed once and
+ * answered as the first time, for 24 hours, by every process and after a restart.
  *
- * Owns: who may carry out a request with a key, and for how long its answer is replayed. Does not own: which answers
- * are stored, and the transaction that stores them (`request-records.ts`).
+ * Owns: which request may run under a key, and how long its answer is replayed. Does not own: which answers are stored,
+ * and the transaction that stores them (`request-records.ts`).
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
@@ -25,23 +25,23 @@ import type { Database, Transaction } from '../store/base/database.ts';
 
 export type { StoredAnswer };
 
-/** For how long an answer is replayed, by the clock of the service. */
+/** How long an answer is replayed, by the clock of the service. */
 const REPLAY_MS = 24 * HOUR_MS;
-/** Well below the 60 s for which a claim holds (`store/access/idempotency-keys.ts`). */
+/** Well below the 60 s of a claim (`store/access/idempotency-keys.ts`). */
 const RENEWAL_MS = 20 * SECOND_MS;
-/** A key that is freed between two statements is claimed again; more often is a race that somebody else wins. */
+/** A key that is freed between two statements is claimed again; more attempts are a race that another request wins. */
 const ATTEMPTS_MAX = 3;
-/** Old answers are deleted along with every so manyeth claim, a few more than have been added. */
+/** Old answers are deleted once per this many claims, slightly more than were added. */
 const CLAIMS_PER_CLEANING = 100;
 const DELETED_AT_ONCE_MAX = 1_000;
 /** Characters that a header can carry unchanged. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-/** The right to carry out the request of a key. */
+/** The right to execute the request of a key. */
 export interface Claim {
   /** Stores the answer in the transaction of the change. Refuses if the claim was lost: then roll back. */
   store(db: Database | Transaction, answer: StoredAnswer): Promise<void>;
-  /** There is no answer to store: the next request with this key is carried out. */
+  /** Releases the key without an answer: the next request with it is executed. */
   release(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function createIdempotency({
   function cleanNowAndThen(): void {
     claims += 1;
     if (claims % CLAIMS_PER_CLEANING !== 1) return;
-    // A row that cannot be deleted now is deleted another time.
+    // A row that cannot be deleted now is deleted later.
     deleteExpiredKeys(db, clock.now() - REPLAY_MS, DELETED_AT_ONCE_MAX).catch(() => undefined);
   }
 
@@ -118,7 +118,7 @@ export function createIdempotency({
   };
 }
 
-/** Each part with its length before it, so that parts cannot run into each other. */
+/** Each part is preceded by its length, so that parts cannot run into each other. */
 function hashOf(request: readonly (string | Buffer)[]): string {
   const hash = createHash('sha256');
   for (const part of request) {
@@ -128,7 +128,7 @@ function hashOf(request: readonly (string | Buffer)[]): string {
   return hash.digest('hex');
 }
 
-/** Trying again is right here, unlike with other conflicts. */
+/** Unlike other conflicts, this one can be retried. */
 function runningElsewhere(): Refusal {
   return new Refusal('running', 'A request with this Idempotency-Key is being carried out: try again later');
 }

@@ -39,7 +39,7 @@ export interface IssuedToken {
   readonly text: string;
 }
 
-/** Creates a token. Refuses an end that has passed (`invalid`). */
+/** Creates a token. Refuses an expiry in the past (`invalid`). */
 export function issueToken(deps: Pick<AccessContext, 'db' | 'clock'>, token: NewToken): Promise<IssuedToken> {
   return deps.db.transaction((tx) => issue(tx, deps.clock.now(), token));
 }
@@ -55,14 +55,14 @@ async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<I
   return { token, text };
 }
 
-/** All tokens, revoked and expired ones too, in the order in which they were created. */
+/** All tokens, revoked and expired ones too, in the order of creation. */
 export function listTokens(deps: Pick<AccessContext, 'db'>, page: PageRequest): Promise<Page<Token>> {
   return listStoredTokens(deps.db, page);
 }
 
 /**
- * Revokes a token, in every process; doing it again changes nothing. Refuses an unknown token and the one of
- * API_TOKEN, which the next start would bring back (`conflict`).
+ * Revokes a token, in every process. Idempotent. Refuses an unknown token and that of API_TOKEN, which the next start
+ * would restore (`conflict`).
  */
 export function revokeToken(deps: AccessContext, id: string): Promise<Token> {
   return deps.db.transaction(async (tx) => {
@@ -76,8 +76,8 @@ export function revokeToken(deps: AccessContext, id: string): Promise<Token> {
 }
 
 /**
- * Replaces a token by a new one of the same name and scope, and revokes it. `expiresAt`: of the new one, by default
- * that of the old. Refuses what `revokeToken` refuses, and a token that is revoked (`conflict`).
+ * Replaces a token by a new one of the same name and scope, and revokes it. `expiresAt`: the expiry of the new one, by
+ * default that of the old. Refuses the same as `revokeToken`, and a token that is revoked (`conflict`).
  */
 export async function rotateToken(
   deps: AccessContext,
@@ -110,10 +110,10 @@ async function managedToken(tx: Transaction, id: string): Promise<Token> {
 }
 
 /**
- * Brings the tokens in line with the configuration. A configured token (`API_TOKEN`) gets scope `write` and works
- * while it is configured: the one that was configured before is revoked. Without a configured token, and only if
- * this service has never created one, the token from `firstToken` is stored. `firstToken` must save its token before
- * returning it, so that a crash does not leave a stored token whose text is lost.
+ * Brings the tokens in line with the configuration. A configured token (`API_TOKEN`) gets scope `write` and is valid
+ * while it is configured: the formerly configured one is revoked. Without a configured token, and only if this service
+ * has never created one, the token from `firstToken` is stored. `firstToken` must save its token before returning it,
+ * so that a crash does not leave a stored token whose text is lost.
  *
  * Returns the text of a first token that this call stored, for the caller to print; otherwise null.
  */

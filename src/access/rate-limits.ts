@@ -1,18 +1,21 @@
 /**
- * Request rates: each token has a bucket per family of operations, in the memory of the process. A request takes one
- * unit; the bucket is refilled evenly, and holds what a caller may use at once.
+ * Rate limits of requests: each token has a token bucket per family of operations, in the memory of the process. A
+ * request takes one unit; the bucket is refilled evenly, and its size limits bursts.
  */
 import { Refusal } from '../core/errors.ts';
 import { SECOND_MS } from '../core/time.ts';
 
 type RequestFamily = 'ingest' | 'read' | 'write';
 
-/** Requests in a second, of one token in one process; 0: no limit. */
+/** Requests per second, by one token in one process; 0: no limit. */
 export type RequestRates = Readonly<Record<RequestFamily, number>>;
 
-/** A caller that was quiet may use this many seconds of its rate at once. */
+/** An idle caller may use this many seconds of its rate at once. */
 const BURST_SECONDS = 10;
-/** More than a busy service has callers. When it is full, the oldest bucket goes: its caller starts with a full one. */
+/**
+ * More than a busy service has callers. When it is full, the oldest bucket is evicted: its caller starts with a full
+ * one.
+ */
 const BUCKETS_MAX = 3_000;
 
 interface Bucket {

@@ -1,6 +1,6 @@
 /**
- * The records of a request beside its own changes: its row in the audit log, and the stored answer of its idempotency
- * key. Both are written in the transaction of the change, so that there is never one without the others.
+ * The records of a request besides its own changes: its row in the audit log, and the stored answer of its idempotency
+ * key. Both are written in the transaction of the change, so that none exists without the others.
  *
  * Does not own: HTTP (`api/http/recorded.ts`), rows (`audit.ts`), keys (`idempotency.ts`), the transaction
  * (`store/base/request-unit.ts`).
@@ -12,7 +12,7 @@ import type { AuditedRequest, AuditedResult, WriteAudit } from './audit.ts';
 import type { Claim, Idempotency, StoredAnswer } from './idempotency.ts';
 
 interface RecordedRequest {
-  /** Names the operation for its keys. */
+  /** Identifies the operation for its keys. */
   readonly operation: string;
   /** The idempotency key; null without one. */
   readonly key: string | null;
@@ -25,21 +25,21 @@ interface RecordedRequest {
 }
 
 export interface RequestRecord {
-  /** Carries the request out. `succeed` commits its writes. */
+  /** Executes the request. `succeed` commits its writes. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Commits. `answer`: as it is replayed. */
+  /** Commits. `answer`: the answer to replay. */
   succeed(result: AuditedResult, answer: StoredAnswer): Promise<void>;
   /**
-   * Rolls back. `answer`: as it is replayed; null if the request may be carried out again. If the record of a failure
-   * cannot be written, that is left to `onLost`: the client gets the failure itself.
+   * Rolls back. `answer`: the answer to replay; null if the request may be executed again. A failure to write the
+   * record is reported to `onLost`: the client gets the original failure.
    */
   fail(result: AuditedResult, answer: StoredAnswer | null): Promise<void>;
 }
 
 export interface RequestRecords {
-  /** Returns the stored answer of a repeated request. Refuses what `Idempotency.claim` refuses. */
+  /** Returns the stored answer of a repeated request. Refuses the same as `Idempotency.claim`. */
   open(request: RecordedRequest): Promise<RequestRecord | StoredAnswer>;
-  /** Carries out a request that only reads, without taking connections from others. */
+  /** Executes a read-only request, without taking connections from others. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -47,9 +47,9 @@ export function createRequestRecords(deps: {
   readonly db: Database;
   readonly idempotency: Idempotency;
   readonly audit: WriteAudit;
-  /** Before whom jobs give way: those who wait for what they read. */
+  /** Jobs give way to requests that read. */
   readonly rightOfWay?: RightOfWay;
-  /** The record of a failed request could not be written. */
+  /** Called if the record of a failed request could not be written. */
   onLost(error: unknown): void;
 }): RequestRecords {
   const { rightOfWay = createRightOfWay() } = deps;

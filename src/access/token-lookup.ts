@@ -1,11 +1,10 @@
 /**
- * Finds the token with a hash, with a memory of the tokens found lately.
+ * Finds the token with a hash, with a cache of recent lookups.
  *
- * Owns: how long a lookup is trusted, and how long without PostgreSQL. Does not own: hashes and expiry
- * (`tokens.ts`).
+ * Owns: how long a lookup is trusted, with and without PostgreSQL. Does not own: hashes and expiry (`tokens.ts`).
  *
- * Only ingest relies on the memory while PostgreSQL answers: everything else uses PostgreSQL anyway, so it asks each
- * time. A process that revokes a token tells the others (`store/base/notifications.ts`), which forget it.
+ * Only ingest relies on the cache while PostgreSQL is available: everything else uses PostgreSQL anyway, so it looks up
+ * each time. A process that revokes a token notifies the others (`store/base/notifications.ts`), which drop it.
  */
 import { Refusal } from '../core/errors.ts';
 import { isStoreUnavailable } from '../core/failures.ts';
@@ -15,27 +14,27 @@ import { within } from '../runtime/time-limit.ts';
 import type { Token } from '../store/access/tokens.ts';
 
 /**
- * How long a lookup is trusted without another one. A revoked token could send events for that long where the message
- * that it is revoked was lost.
+ * How long a lookup is trusted. A revoked token could send events for that long if the notification of its revocation
+ * was lost.
  */
 export const TOKEN_MEMORY_MS = 5 * SECOND_MS;
 /**
- * How long a token works while PostgreSQL is unavailable, counted from its last successful lookup. Ingest needs
- * nothing else of PostgreSQL, so events are accepted for that long.
+ * How long a token is accepted while PostgreSQL is unavailable, counted from its last successful lookup. Ingest needs
+ * nothing else from PostgreSQL, so events are accepted for that long.
  */
 export const TOKEN_OUTAGE_MS = 60 * MINUTE_MS;
 /** A lookup that takes longer counts as an outage. Short, because requests wait for it. */
 const LOOKUP_LIMIT_MS = SECOND_MS;
-/** The same for a token that is not remembered: there is nothing to fall back on. */
+/** The limit for a token that is not cached: there is no fallback. */
 const FIRST_LOOKUP_LIMIT_MS = 5 * SECOND_MS;
-/** Between lookups of a remembered token during an outage. */
+/** The interval between lookups of a cached token during an outage. */
 const OUTAGE_RETRY_MS = SECOND_MS;
 /** More than a busy service has callers. */
 const TOKENS_REMEMBERED_MAX = 1_000;
 
 interface Remembered {
   readonly token: Token;
-  /** When PostgreSQL confirmed it last. */
+  /** When PostgreSQL last confirmed it. */
   readonly confirmedAtMs: number;
   readonly trustedUntilMs: number;
   /** The last lookup found PostgreSQL unavailable. */
@@ -43,26 +42,26 @@ interface Remembered {
 }
 
 export interface TokenLookup {
-  /** Resolves to null for a token that does not exist or is revoked. `remembered`: a lookup of lately will do. */
+  /** Resolves to null for a token that does not exist or is revoked. `remembered`: a recent lookup is sufficient. */
   find(sha256: string, from: 'remembered' | 'store'): Promise<Token | null>;
-  /** The next lookup of this token asks PostgreSQL. */
+  /** Drops the token from the cache. */
   forget(sha256: string): void;
-  /** The next lookup of every token does. While PostgreSQL is unavailable, tokens still work as remembered. */
+  /** Forces the next lookup of every token. While PostgreSQL is unavailable, cached tokens are still accepted. */
   distrustAll(): void;
 }
 
-/** Unknown tokens are not remembered: a new token works at once, and guesses cannot evict real ones. */
+/** Unknown tokens are not cached: a new token works at once, and guesses cannot evict real ones. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
 export function createTokenLookup(deps: {
   find(sha256: string): Promise<Token | null>;
   monotonicMs(): number;
 }): TokenLookup {
   const remembered = createCache<string, Remembered>({ sizeMax: TOKENS_REMEMBERED_MAX });
-  /** Running lookups, so that many requests with one token ask once. */
+  /** Running lookups, so that concurrent requests with one token share one. */
   const running = new Map<string, Promise<Token | null>>();
   /**
-   * Counts changes. A lookup that began before the last change of its token is not remembered. One that began before
-   * all were distrusted is remembered for outages only.
+   * Counts changes. A lookup that began before the last change of its token is not cached. One that began before all
+   * were distrusted is cached for outages only.
    */
   let changes = 0;
   const changeOf = new Map<string, number>();
@@ -118,7 +117,7 @@ export function createTokenLookup(deps: {
     },
     forget(sha256) {
       remembered.delete(sha256);
-      // A lookup that is running may have read the token as it was.
+      // A running lookup may have read the former state of the token.
       running.delete(sha256);
       changes += 1;
       changeOf.set(sha256, changes);
@@ -132,7 +131,7 @@ export function createTokenLookup(deps: {
     },
   };
 
-  /** Whether the last lookup found PostgreSQL unavailable, a moment ago. */
+  /** Whether the last lookup, a moment ago, found PostgreSQL unavailable. */
   function isOutageOf(known: Remembered | undefined): boolean {
     return known?.isOutage === true && deps.monotonicMs() < known.trustedUntilMs;
   }

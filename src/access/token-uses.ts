@@ -1,5 +1,5 @@
 /**
- * When tokens were used last, written a few seconds late and together: a use costs no statement.
+ * When tokens were last used, written in batches a few seconds late: a use costs no statement.
  *
  * A crash loses the uses of the last seconds, nothing else.
  */
@@ -12,7 +12,7 @@ const FLUSH_INTERVAL_MS = 10 * SECOND_MS;
 
 export interface TokenUses {
   note(tokenId: string, at: Instant): void;
-  /** Resolves when the recorded uses are written, or could not be: then they are kept for the next time. */
+  /** Resolves when the recorded uses are written, or could not be: then they are kept for the next flush. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function createTokenUses(deps: {
     try {
       await deps.write(uses);
     } catch {
-      // PostgreSQL is away: newer uses take precedence over those that wait.
+      // PostgreSQL is unavailable: newer uses take precedence over pending ones.
       noted = new Map([...uses, ...noted]);
     }
   }

@@ -22,20 +22,20 @@ export interface Actor {
 }
 
 /**
- * Resolves to null for a token that is unknown, expired or revoked. `remembered`: a token that was used a moment ago
- * is not looked up again, which is for requests that do not use PostgreSQL.
+ * Resolves to null for a token that is unknown, expired or revoked. `remembered`: accepts a cached lookup, for requests
+ * that do not use PostgreSQL.
  */
 export type Authenticate = (token: string, from: 'remembered' | 'store') => Promise<Actor | null>;
 
 export interface Authenticator {
   readonly authenticate: Authenticate;
-  /** A token has changed: by its SHA-256, which the channel of `store/access/tokens.ts` carries. */
+  /** Drops a changed token, by the SHA-256 from the channel of `store/access/tokens.ts`. */
   forget(sha256: string): void;
-  /** A token was used by a session of the console. */
+  /** Records that a session of the console used a token. */
   noteUse(tokenId: string, now: Instant): void;
-  /** Changes may have been missed. */
+  /** Called when changes may have been missed. */
   distrustAll(): void;
-  /** Writes when tokens were used; done by itself every few seconds. */
+  /** Writes when tokens were used; also runs every few seconds. */
   flushUses(): Promise<void>;
   /** Writes the last uses. */
   close(): Promise<void>;

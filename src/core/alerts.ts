@@ -1,5 +1,5 @@
 /**
- * Threshold notifications ("alerts"): what each type compares, and what an alert is
+ * Threshold notifications ("alerts"): the value that each type compares, and the settings of an alert
  * (docs/explanation/notifications.md).
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { InvoiceType } from './invoice.ts';
 import { listOf, objectOf } from './terms/values.ts';
 import type { Instant } from './time.ts';
 
-/** Members of an alert that only some subjects take. */
+/** Members of an alert that apply to some subjects only. */
 export type AlertMember =
   | 'billableMetricId'
   | 'creditTypeId'
@@ -22,7 +22,7 @@ export type AlertMember =
 interface AlertSubjectRule {
   /** Whether it fires at or above its threshold, or at or below it. */
   readonly fires: 'at_least' | 'at_most';
-  /** Amounts have a unit, US cents unless given; so have balances of which a share is compared. */
+  /** Amounts have a unit, US cents by default; so do balances whose share is compared. */
   readonly compares: 'amount' | 'share' | 'days' | 'usage';
   /** The values that it is computed from. `balances` are grants with their remaining amounts. */
   readonly facts: 'balances' | 'grants' | 'contracts' | 'invoices' | 'usage';
@@ -32,7 +32,7 @@ interface AlertSubjectRule {
   readonly needs: readonly ('billableMetricId' | 'seatFilter')[];
   /** The objects whose custom fields narrow it. */
   readonly fieldsOf: 'nothing' | 'contracts' | 'contracts_and_grants';
-  /** Why an alarm begins, where that is known. */
+  /** Why an alarm begins, if that is known. */
   readonly trigger: 'usage' | 'invoice_generation' | null;
 }
 
@@ -83,16 +83,16 @@ const ALERT_SUBJECTS = {
 
 export type AlertSubject = keyof typeof ALERT_SUBJECTS;
 
-/** Which balances count. */
+/** The kinds of balances that count. */
 type AlertGrants = 'commits' | 'credits' | 'both';
 
 interface AlertRule {
   readonly subject: AlertSubject;
-  /** Null where no balances are looked at. */
+  /** Null if no balances are compared. */
   readonly grants: AlertGrants | null;
 }
 
-/** By type: what it compares, and of which balances. */
+/** For each type, the subject that it compares, and the balances that count. */
 export const ALERT_RULES = {
   low_credit_balance_reached: { subject: 'balance', grants: 'credits' },
   spend_threshold_reached: { subject: 'spend', grants: null },
@@ -115,7 +115,7 @@ export type AlertType = keyof typeof ALERT_RULES;
 
 export const ALERT_TYPES = Object.keys(ALERT_RULES) as [AlertType, ...AlertType[]];
 
-/** How alerts of a type behave. */
+/** The rule of a type's subject. */
 export function subjectRule(type: AlertType): AlertSubjectRule {
   return ALERT_SUBJECTS[ALERT_RULES[type].subject];
 }
@@ -125,7 +125,7 @@ export function firesAtLeast(type: AlertType): boolean {
   return subjectRule(type).fires === 'at_least';
 }
 
-/** The types that take a member. */
+/** The types that accept a member. */
 export function alertTypesTaking(member: AlertMember): AlertType[] {
   return ALERT_TYPES.filter((type) => subjectRule(type).takes.includes(member));
 }
@@ -148,23 +148,23 @@ const fieldFilter = objectOf({
 export type AlertFieldFilter = z.output<typeof fieldFilter>;
 
 const specifier = objectOf({
-  /** A balance must meet all. */
+  /** A balance must match all of them. */
   customFieldFilters: listOf(fieldFilter),
-  /** A balance that meets all filters of one entry is left out. */
+  /** A balance that matches all filters of one entry is excluded. */
   exclude: listOf(objectOf({ customFieldFilters: listOf(fieldFilter) })),
 });
 export type AlertSpecifier = z.output<typeof specifier>;
 
-/** `alerts.filters`: what narrows an alert. Empty lists and null: nothing. */
+/** `alerts.filters`: filters that narrow an alert. Empty lists and null: no filter. */
 export const alertFilters = objectOf({
   customFieldFilters: listOf(fieldFilter),
-  /** Usage must have all values; an entry without a value has an alarm for each. */
+  /** Usage must have all of these values; an entry without a value has an alarm for each value. */
   groupValues: listOf(objectOf({ key: z.string(), value: z.string().nullable() })),
   invoiceTypes: listOf(z.enum(INVOICE_TYPES)),
   seat: objectOf({ groupKey: z.string(), value: z.string().nullable() }).nullable(),
-  /** A balance counts that any of them lets through. */
+  /** A balance counts if it matches any of them. */
   specifiers: listOf(specifier),
-  /** Active holds count as if their usage had happened. */
+  /** Active holds count as if their usage had occurred. */
   countHolds: z.boolean().default(false),
 });
 export type AlertFilters = z.output<typeof alertFilters>;
@@ -182,10 +182,10 @@ export interface Alert {
   readonly id: string;
   readonly name: string;
   readonly type: AlertType;
-  /** Null: it has none, or the archived alert has released it. */
+  /** Null: it never had one, or the archived alert has released it. */
   readonly uniquenessKey: string | null;
   readonly threshold: Decimal;
-  /** The unit of the compared amounts; null where no amounts are compared. */
+  /** The unit of the compared amounts; null if no amounts are compared. */
   readonly creditTypeId: string | null;
   /** Null: it is evaluated for every customer. */
   readonly customerId: string | null;
@@ -198,33 +198,33 @@ export interface Alert {
   readonly archivedAt: Instant | null;
 }
 
-/** Most alerts that are not archived. */
+/** Limits for the number of active alerts. */
 export interface AlertLimits {
-  /** Of all customers. */
+  /** Alerts for all customers. */
   readonly global: number;
-  /** Of one customer, beside those of all. */
+  /** Alerts for one customer, besides those for all. */
   readonly perCustomer: number;
 }
 
 export const ALERT_LIMITS_DEFAULT: AlertLimits = { global: 300, perCustomer: 1_200 };
 
-/** The custom field with an alarm for each of its values; null where there is none. */
+/** The custom field with an alarm for each of its values; null if there is none. */
 export function keyedField(alert: Pick<Alert, 'filters'>): AlertFieldFilter | null {
   return keyedFields(alert)[0] ?? null;
 }
 
-/** That custom field of each kind of balance that the filters name. */
+/** The keyed custom field for each kind of balance that the filters name. */
 export function keyedFields({ filters: { specifiers } }: Pick<Alert, 'filters'>): AlertFieldFilter[] {
   const filters = specifiers.flatMap(({ customFieldFilters }) => customFieldFilters);
   return filters.filter(({ value }) => value === null);
 }
 
-/** The group key with an alarm for each of its values; null where there is none. */
+/** The group key with an alarm for each of its values; null if there is none. */
 export function keyedGroup({ filters: { groupValues } }: Pick<Alert, 'filters'>): string | null {
   return groupValues.find(({ value }) => value === null)?.key ?? null;
 }
 
-/** Whether a customer has several alarms of it: by seat, segment, contract, invoice, or value. */
+/** Whether a customer can have several alarms: by seat, segment, contract, invoice, or value. */
 export function hasTargets(alert: Pick<Alert, 'type' | 'filters'>): boolean {
   const { alarms } = subjectRule(alert.type);
   if (alarms === 'by_group') return keyedGroup(alert) !== null;
@@ -235,10 +235,10 @@ export function hasTargets(alert: Pick<Alert, 'type' | 'filters'>): boolean {
 export const ALERT_STATES = ['evaluating', 'ok', 'in_alarm'] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 
-/** The target of a customer's only alarm of an alert. Where there are several, it stands for all of them. */
+/** The target of a customer's only alarm of an alert. If there are several, it represents all of them. */
 export const WHOLE_TARGET = '';
 
-/** The subject of an alarm: ids and values that its message has. */
+/** The subject of an alarm: ids and values that are in its message. */
 export interface TargetDetails {
   readonly commitId?: string;
   readonly creditId?: string;
@@ -248,14 +248,13 @@ export interface TargetDetails {
   readonly invoiceType?: string;
 }
 
-/** Characters of a value in a target; an index of the database cannot hold longer ones. */
+/** Maximum characters of a value in a target; an index of the database cannot hold longer ones. */
 const VALUE_LENGTH_MAX = 200;
 const SHORTENED_TO = 100;
 
 /**
- * The target of an alarm about a value: of a custom field, of a group key, or a seat. In the form that the database
- * keeps, so without characters that it cannot hold; a long value is shortened and distinguished from others by its
- * hash.
+ * The target of an alarm about a value: of a custom field, of a group key, or a seat. Contains only characters that the
+ * database can store; a long value is shortened and distinguished from others by its hash.
  */
 export function valueTarget(value: string): string {
   const text = wellFormed(value).replaceAll('\0', '\uFFFD');

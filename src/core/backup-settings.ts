@@ -1,4 +1,4 @@
-/** The settings of backups that the service makes itself (docs/how-to/backups.md). */
+/** The settings of backups that the service takes itself (docs/how-to/backups.md). */
 import { isAbsolute, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { isSchedule } from './backup-schedule.ts';
@@ -7,10 +7,10 @@ import { wholeNumber } from './settings.ts';
 export interface BackupConfig {
   /** A directory, absolute, or `s3://bucket/prefix`. */
   readonly backupDir: string | undefined;
-  /** Five fields as cron has them, in UTC. */
+  /** A cron expression with five fields, in UTC. */
   readonly backupSchedule: string | undefined;
   readonly backupKeep: number;
-  /** Where a ClickHouse server writes its backups. */
+  /** The place to which a ClickHouse server writes its backups. */
   readonly backupClickhouse: string | undefined;
 }
 
@@ -51,7 +51,7 @@ interface BackupEnvironment {
   readonly CLICKHOUSE_URL?: string | undefined;
 }
 
-/** Whether they can be used together. */
+/** Checks that the settings can be used together. */
 export function checkBackupSettings(env: BackupEnvironment, context: z.RefinementCtx): void {
   const refuse = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   const { BACKUP_SCHEDULE: schedule, BACKUP_DIR: directory } = env;
@@ -62,7 +62,7 @@ export function checkBackupSettings(env: BackupEnvironment, context: z.Refinemen
     refuse('BACKUP_DIR', 'must not be DATA_DIR, nor in it');
 }
 
-/** The place of backups as it is named everywhere: an address of a store, or an absolute path. */
+/** The place of backups in normalized form: an address of a store, or an absolute path. */
 export function backupPlaceOf(text: string): string {
   return isStore(text) ? text : resolve(text);
 }
@@ -86,22 +86,22 @@ export function backupConfig(env: BackupEnvironment & { readonly BACKUP_KEEP: nu
   };
 }
 
-/** A place that a ClickHouse server names by a function, whose path gets the name of a backup. */
+/** A place that a ClickHouse server names by a function; the name of a backup is added to its path. */
 export interface ClickHousePlace {
   readonly kind: string;
   /** Arguments before and after the path. */
   readonly before: readonly string[];
   readonly path: string;
   readonly after: readonly string[];
-  /** Among the arguments. */
+  /** Secrets among the arguments. */
   readonly secrets: readonly string[];
 }
 
 const PLACE = /^(Disk|File|S3)\(\s*('[^'\\]*'(?:\s*,\s*'[^'\\]*')*)\s*\)$/;
-/** How many arguments each has. */
+/** The allowed numbers of arguments of each function. */
 const ARGUMENTS: Readonly<Record<string, readonly number[]>> = { Disk: [2], File: [1], S3: [1, 3] };
 
-/** Null where it is none. */
+/** Null if the text is not such a place. */
 export function readClickHousePlace(text: string): ClickHousePlace | null {
   const [, kind = '', list = ''] = PLACE.exec(text.trim()) ?? [];
   const all = [...list.matchAll(/'([^']*)'/g)].map(([, argument = '']) => argument);

@@ -15,7 +15,7 @@ export const BILLING_PROVIDERS = [
 ] as const;
 export type BillingProvider = (typeof BILLING_PROVIDERS)[number];
 
-/** Providers that a customer can be named at when it is created, by the first generation of the interface too. */
+/** Providers that can be set when a customer is created, also by the first version of the interface. */
 export const DIRECT_BILLING_PROVIDERS = [
   'aws_marketplace',
   'azure_marketplace',

@@ -1,11 +1,12 @@
 /**
- * Senders of spans whose input tokens do not include those that a cache served or kept, against the conventions.
- * Taken for the others, their cached tokens would be subtracted from an input that never had them.
+ * Senders of spans whose input tokens exclude cached tokens, contrary to the conventions. If such spans were read by
+ * the conventions, their cached tokens would be subtracted from an input that never included them.
  *
- * Owns: what is known of each library, and how the operator names further ones (`OTLP_CACHED_BESIDE_INPUT`).
+ * Owns: the known behaviour of each library, and the setting with which the operator names further ones
+ * (`OTLP_CACHED_BESIDE_INPUT`).
  */
 
-/** The attributes that are read from a span. Texts are empty where it has none. */
+/** The attributes that are read from a span. Texts are empty if it has none. */
 export interface SpanSender {
   readonly provider: string;
   readonly model: string;
@@ -14,32 +15,32 @@ export interface SpanSender {
   resource(name: string): string | undefined;
 }
 
-/** One sender that the operator named, and whether its cached tokens are beside its input. */
+/** A sender named by the operator, and whether its input excludes cached tokens. */
 export interface NamedSender {
   readonly isBeside: boolean;
   readonly by: 'provider' | 'scope' | 'resource';
   readonly name: string;
-  /** Of the attribute of the resource. */
+  /** The value of the resource's attribute. */
   readonly value?: string;
 }
 
 interface KnownSender {
   readonly scope: string;
-  /** The last version that is known to do so; absent where its spans have none. */
+  /** The last version known to do so; absent if its spans have no version. */
   readonly upTo?: readonly number[];
-  /** Models whose providers count so, where the library passes on what they say. */
+  /** Models whose providers count this way, if the library passes on the provider's counts. */
   readonly models?: RegExp;
 }
 
-/** docs/explanation/token-billing.md has the table with its sources. */
+/** The table with its sources is in docs/explanation/token-billing.md. */
 const KNOWN_SENDERS: readonly KnownSender[] = [
-  // Passes on the counts of Bedrock's Converse, whose input is what no cache had.
+  // Passes on the counts of Bedrock's Converse, whose input excludes cached tokens.
   { scope: 'opentelemetry.instrumentation.bedrock', upTo: [0, 62, 3] },
-  // The same with models of Bedrock, and with Anthropic's own API; its spans do not say which version sent them.
+  // Passes on the counts of Bedrock's models, and of Anthropic's own API; its spans have no version.
   { scope: 'strands.telemetry.tracer', models: /^claude|(?:^|\.)(?:anthropic|amazon)\./ },
 ];
 
-/** Whether the cached tokens of this sender are beside its input. The first sender that the operator named decides. */
+/** Whether the input of this sender excludes cached tokens. The first matching sender named by the operator decides. */
 export function isCachedBesideInput(sender: SpanSender, named: readonly NamedSender[]): boolean {
   const first = named.find((one) => isNamed(sender, one));
   return first?.isBeside ?? KNOWN_SENDERS.some((known) => isKnown(sender, known));
@@ -56,7 +57,7 @@ function isKnown(sender: SpanSender, { scope, upTo, models }: KnownSender): bool
   return upTo === undefined || isUpTo(sender.scopeVersion, upTo);
 }
 
-/** Whether this version is not later. One that is no row of numbers is later than any. */
+/** Whether this version is not later. A version that is not a series of numbers counts as later than any. */
 function isUpTo(version: string, last: readonly number[]): boolean {
   if (!/^\d{1,9}(?:\.\d{1,9}){0,3}$/.test(version)) return false;
   const parts = version.split('.').map(Number);
@@ -69,7 +70,7 @@ function isUpTo(version: string, last: readonly number[]): boolean {
 
 const ENTRY = /^(-?)(?:(provider|scope):([^=]+)|resource:([^=]+)=(.+))$/;
 
-/** Reads one entry of the setting: `provider:NAME`, `scope:NAME` or `resource:NAME=VALUE`; null where it is none. */
+/** Parses one entry of the setting: `provider:NAME`, `scope:NAME` or `resource:NAME=VALUE`; null if it is invalid. */
 export function namedSender(entry: string): NamedSender | null {
   const match = ENTRY.exec(entry);
   if (match === null) return null;

@@ -1,4 +1,4 @@
-/** Products and rates as plain values: what the store keeps and the rating engine reads. */
+/** Products and rates as plain values, shared by the store and the rating engine. */
 import type { Decimal, RoundingMethod } from './decimal.ts';
 import type { Instant } from './time.ts';
 
@@ -43,7 +43,7 @@ export interface Product {
   readonly archivedAt: Instant | null;
 }
 
-/** Which charges a COMPOSITE product is a percentage of. */
+/** The charges that a COMPOSITE product is a percentage of. */
 export interface CompositeTerms {
   readonly compositeProductIds: readonly string[];
   readonly compositeTags: readonly string[];
@@ -114,7 +114,7 @@ export interface RateEntry extends RateIdentity {
   readonly rate: Rate;
   /** The second price, in the same unit, of usage that is paid by a balance at commit rates. */
   readonly commitRate: UsageRate | null;
-  /** For percentages the card's currency, which has no effect. */
+  /** For percentages, the card's currency, which has no effect. */
   readonly creditTypeId: string;
   /** Order of addition within the rate card; the later one wins. */
   readonly sequence: number;

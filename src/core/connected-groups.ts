@@ -1,6 +1,6 @@
-/** Groups of what is connected, over any number of steps. Pure. */
+/** Connected components of a graph. Pure. */
 
-/** Each of the ids with all that are connected with it, itself included, ascending. All of a group have one list. */
+/** For each id, all ids connected to it, itself included, ascending. All members of a group share one list. */
 export function connectedGroups(
   ids: Iterable<string>,
   connected: Iterable<readonly string[]>,
@@ -26,7 +26,7 @@ export function connectedGroups(
   );
 }
 
-/** The smaller one becomes a part of the larger one. */
+/** Merges the smaller group into the larger one. */
 function join(groupOf: Map<string, Set<string>>, a: Set<string>, b: Set<string>): void {
   if (a === b) return;
   const [into, from] = a.size < b.size ? [b, a] : [a, b];

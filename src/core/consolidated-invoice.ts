@@ -8,12 +8,14 @@ import { derivedId } from './ids.ts';
 import type { Invoice, InvoiceLine, InvoiceOwner } from './invoice.ts';
 import { formatInstant, type Instant } from './time.ts';
 
-/** Of the parent's contract and the start of its billing period: the same for the draft and the issued invoice. */
+/**
+ * Derived from the parent's contract and the start of its billing period, so the draft and the issued invoice share it.
+ */
 export function consolidatedInvoiceId(contractId: string, periodStart: Instant): string {
   return derivedId('consolidated-invoice', contractId, formatInstant(periodStart));
 }
 
-/** A usage invoice that becomes a part of a consolidated one. */
+/** A usage invoice that is part of a consolidated one. */
 export type Constituent = Pick<
   Invoice,
   'id' | 'customerId' | 'contractId' | 'creditTypeId' | 'total' | 'lines'

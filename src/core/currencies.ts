@@ -32,22 +32,24 @@ export function minorUnitPlaces(creditTypeId: string): number {
   return currency === null ? 0 : currency.minorUnitPlaces - currency.storedPlaces;
 }
 
-/** A stored amount rounded to the minor unit, half away from zero. Of a custom unit, to whole units. */
+/**
+ * A stored amount rounded to the minor unit, half away from zero. Amounts in custom units are rounded to whole units.
+ */
 export function roundToMinorUnit(stored: Decimal, creditTypeId: string): Decimal {
   return roundDecimal(stored, 'ROUND_HALF_UP', minorUnitPlaces(creditTypeId));
 }
 
-/** So many of the minor unit of a currency as a stored amount: 500 are 500 US cents, 5 euros, 500 yen, 0.5 dinars. */
+/** A number of minor units of a currency as a stored amount: 500 are 500 US cents, 5 euros, 500 yen, 0.5 dinars. */
 export function ofMinorUnits(count: Decimal, creditTypeId: string): Decimal {
   return count.times(powerOfTen(-minorUnitPlaces(creditTypeId)));
 }
 
-/** A stored amount counted in the minor unit of its currency, exact: 1,250 US cents are 1250, 12.5 euros too. */
+/** A stored amount counted in the minor unit of its currency, exact: 1,250 US cents are 1250, and so are 12.5 euros. */
 export function inMinorUnits(stored: Decimal, creditTypeId: string): Decimal {
   return stored.times(powerOfTen(minorUnitPlaces(creditTypeId)));
 }
 
-/** A stored amount in whole units of its currency: 1250 US cents are 12.5 dollars. Exact; others are stored so. */
+/** A stored amount in whole units of its currency: 1250 US cents are 12.5 dollars. Exact. */
 export function inMajorUnits(stored: Decimal, { storedPlaces }: Pick<Currency, 'storedPlaces'>): Decimal {
   return stored.times(powerOfTen(-storedPlaces));
 }

@@ -1,7 +1,7 @@
 /** Custom fields: metadata that clients attach to objects (docs/explanation/custom-fields.md). */
 import type { FieldPath } from './errors.ts';
 
-/** Kinds of objects that keys are declared for. Keys can be declared for kinds that this service has no objects of. */
+/** Kinds of objects that keys are declared for, including kinds that this service does not have. */
 export const CUSTOM_FIELD_ENTITIES = [
   'alert',
   'billable_metric',
@@ -25,17 +25,17 @@ export const CUSTOM_FIELD_ENTITIES = [
 ] as const;
 export type CustomFieldEntity = (typeof CUSTOM_FIELD_ENTITIES)[number];
 
-/** Characters of a key. */
+/** Maximum characters of a key. */
 export const CUSTOM_FIELD_KEY_LENGTH_MAX = 100;
-/** Characters of a value. */
+/** Maximum characters of a value. */
 export const CUSTOM_FIELD_VALUE_LENGTH_MAX = 200;
-/** Keys of one entity. Also limits the values of one object, which every response that shows it includes. */
+/** Maximum keys of one entity. Also limits the values of one object, which every response with the object includes. */
 export const CUSTOM_FIELD_KEYS_PER_ENTITY_MAX = 200;
 
 /** Values by key. */
 export type CustomFields = Readonly<Record<string, string>>;
 
-/** By the id of their object; objects without any are absent. */
+/** Custom fields by the id of their object; objects without any are absent. */
 export type CustomFieldsById = ReadonlyMap<string, CustomFields>;
 
 /** The fields of one object in a request. */
@@ -47,7 +47,7 @@ export interface ObjectFields {
   readonly path: FieldPath;
 }
 
-/** A copy of an object's fields, empty where it has none. */
+/** A copy of an object's fields, empty if it has none. */
 export function customFieldsOf(all: CustomFieldsById, id: string): Record<string, string> {
   return { ...all.get(id) };
 }

@@ -1,8 +1,8 @@
-/** Texts that are shortened for readers with a limit. */
+/** Shortens texts for readers with a limit. */
 
 /**
- * At most `max` characters, the last one `…` if something is left out. Characters are those of Unicode: none is cut in two,
- * and halves of pairs that a name came with are replaced, for no encoder takes them.
+ * At most `max` Unicode characters; the last one is `…` if the text was cut. No character is split, and unpaired
+ * surrogates are replaced, because encoders refuse them.
  */
 export function cutText(text: string, max: number): string {
   const whole = text.replaceAll(/\p{Surrogate}/gu, '\ufffd');

@@ -1,6 +1,6 @@
 /**
- * Dashboards for the eyes of one customer, which an operator shows in a frame on their pages (docs/how-to/dashboards.md):
- * which there are, and what can be said about one when its address is asked for.
+ * Dashboards of one customer, which an operator embeds in a frame on their pages (docs/how-to/dashboards.md): the kinds
+ * of dashboards, and the options of their addresses.
  */
 import { z } from 'zod';
 import { isUuid } from './ids.ts';
@@ -11,11 +11,11 @@ export type Dashboard = (typeof DASHBOARDS)[number];
 
 const DASHBOARD_LANGUAGES = ['en', 'de', 'es', 'fr'] as const;
 const DASHBOARD_THEMES = ['light', 'dark', 'auto'] as const;
-/** The address in a page that is open all day is requested again. */
+/** A page that is open all day requests a new address when one expires. */
 export const DASHBOARD_MINUTES = { default: 60, max: 24 * 60 } as const;
 
 interface DashboardOption {
-  /** The dashboards that have it. */
+  /** The dashboards that support the option. */
   readonly of: readonly Dashboard[];
   readonly value: z.ZodType<string>;
   readonly meaning: string;
@@ -89,13 +89,13 @@ export function isDashboardOption(key: string): key is DashboardOptionKey {
   return Object.hasOwn(DASHBOARD_OPTIONS, key);
 }
 
-/** Whether the dashboard has the option. */
+/** Whether the dashboard supports the option. */
 export function dashboardHas(dashboard: Dashboard, key: DashboardOptionKey): boolean {
   const { of }: DashboardOption = DASHBOARD_OPTIONS[key];
   return of.includes(dashboard);
 }
 
-/** The parts of a page that can be given a colour. */
+/** The parts of a page with a configurable colour. */
 export const DASHBOARD_COLORS = [
   ...['Gray_dark', 'Gray_medium', 'Gray_light', 'Gray_extralight', 'White'],
   ...['Primary_medium', 'Primary_light', 'Primary_green', 'Primary_red'],
@@ -104,14 +104,14 @@ export const DASHBOARD_COLORS = [
   ...['Progress_bar', 'Progress_bar_background', 'Action', 'Action_hover'],
 ] as const;
 
-/** How a group key of metrics is called on the page, and its values. */
+/** The labels of a metric's group key and its values on the page. */
 interface DashboardGroup {
   readonly key: string;
   readonly name?: string | undefined;
   readonly values?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The content of a dashboard's page: which dashboard, of which customer, with which options. */
+/** The content of a dashboard's page: the dashboard, its customer and its options. */
 export interface DashboardView {
   readonly customerId: string;
   readonly dashboard: Dashboard;

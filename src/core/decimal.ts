@@ -4,9 +4,9 @@
  * Contains the number itself, the grammar of a number in an event property, and the only functions that divide or
  * round. Addition, subtraction and multiplication are exact.
  *
- * Results are those of big.js, which is the reference (test/property/decimal.test.ts). Most numbers are short: what is
- * a safe integer divided by a power of ten is computed as such, which takes a tenth of the time and a fifth of the
- * memory. All others are computed by big.js.
+ * Results equal those of big.js, which is the reference (test/property/decimal.test.ts). Most numbers are short: a safe
+ * integer divided by a power of ten is computed as such, which takes a tenth of the time and a fifth of the memory. All
+ * others are computed by big.js.
  */
 import BigFactory from 'big.js';
 
@@ -43,7 +43,7 @@ export class Decimal {
 
   /** Parses text as big.js does: throws unless it is a number. */
   constructor(value: string | bigint | Decimal);
-  /** For this file only: the members as they are. */
+  /** For use in this file only: takes the members as they are. */
   constructor(coefficient: number, scale: number, exact: Big | null);
   constructor(value: string | bigint | Decimal | number, scale?: number, exact: Big | null = null) {
     if (typeof value === 'number' && scale !== undefined) {
@@ -58,13 +58,13 @@ export class Decimal {
     }
   }
 
-  /** Numbers are refused when the program runs, too. */
+  /** Refuses JavaScript numbers at run time, too. */
   static parse(value: string | bigint | number): Decimal {
     const short = typeof value === 'string' ? Decimal.parseShort(value, 0, value.length) : null;
     return short ?? Decimal.fromBig(new Big(value));
   }
 
-  /** The same of a part of a text. */
+  /** `parse` for a part of a text. */
   static parseWithin(text: string, start: number, end: number): Decimal {
     return Decimal.parseShort(text, start, end) ?? Decimal.fromBig(new Big(text.slice(start, end)));
   }
@@ -148,14 +148,14 @@ export class Decimal {
     return this.exact === null ? this.scale : placesOf(this.exact);
   }
 
-  /** Digits before the point; 0 of a number below 1. */
+  /** Digits before the point; 0 for a number below 1. */
   integerDigits(): number {
     if (this.exact !== null) return Math.max(0, this.exact.e + 1);
     const { coefficient, scale } = this;
     return coefficient === 0 ? 0 : Math.max(0, String(Math.abs(coefficient)).length - scale);
   }
 
-  /** All digits; or rounded half-up to `decimalPlaces`, with trailing zeros. */
+  /** All digits; with `decimalPlaces`, rounded half-up, with trailing zeros. */
   toFixed(decimalPlaces?: number): string {
     return decimalPlaces === undefined ? this.toString() : this.toBig().toFixed(decimalPlaces);
   }
@@ -170,12 +170,12 @@ export class Decimal {
     return `${isNegative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
   }
 
-  /** The most characters that `toString` has, all of them ASCII. */
+  /** The maximum length of `toString`, in ASCII characters. */
   textLengthMax(): number {
     return this.exact === null ? SHORT_TEXT_MAX : this.exact.toString().length;
   }
 
-  /** Writes the text that `toString` returns, without creating a string, and returns the offset after it. */
+  /** Writes the text of `toString`, without creating a string, and returns the offset after it. */
   writeTo(bytes: Uint8Array, offset: number): number {
     const { scale, exact } = this;
     if (exact !== null) return writeAscii(bytes, offset, exact.toString());
@@ -212,7 +212,7 @@ export class Decimal {
     return this.exact ?? new Big(this.toString());
   }
 
-  /** As an integer over 10^`scale`; NaN if that is no safe integer. */
+  /** The number as an integer over 10^`scale`; NaN if that is not a safe integer. */
   private coefficientAt(scale: number): number {
     const coefficient = this.coefficient * (POWERS_OF_TEN[scale - this.scale] ?? Number.NaN);
     return isSafe(coefficient) ? coefficient : Number.NaN;
@@ -222,7 +222,7 @@ export class Decimal {
     return value instanceof Decimal ? value : Decimal.parse(value);
   }
 
-  /** Of a safe integer over 10^`scale`. */
+  /** The decimal for a safe integer over 10^`scale`. */
   private static normal(coefficient: number, scale: number): Decimal {
     let digits = coefficient;
     let places = scale;
@@ -248,7 +248,7 @@ export class Decimal {
     return new Decimal(Number.NaN, 0, exact);
   }
 
-  /** Null for what is not short, or no number at all. */
+  /** Null if the text is not short, or not a number. */
   private static parseShort(text: string, start: number, end: number): Decimal | null {
     const isNegative = text.charCodeAt(start) === MINUS;
     const first = isNegative ? start + 1 : start;
@@ -271,10 +271,10 @@ export class Decimal {
 const SAFE_DIGITS = 15;
 const [MINUS, POINT, DIGIT_0, DIGIT_9] = [0x2d, 0x2e, 0x30, 0x39];
 
-/** A sign, a point, and `SCALE_MAX` digits with one in front, which are more than those of a safe integer. */
+/** A sign, a point, and `SCALE_MAX` digits with one in front: more than the digits of a safe integer. */
 const SHORT_TEXT_MAX = SCALE_MAX + 3;
 
-/** Of a safe integer that is not negative. */
+/** The number of digits of a safe integer that is not negative. */
 function digitsOf(whole: number): number {
   let digits = 1;
   while ((POWERS_OF_TEN[digits] ?? Number.POSITIVE_INFINITY) <= whole) digits += 1;
@@ -286,7 +286,7 @@ function writeAscii(bytes: Uint8Array, offset: number, text: string): number {
   return offset + text.length;
 }
 
-/** If a sum or product of safe integers is safe by this, JavaScript has computed it exactly. */
+/** If a sum or product of safe integers is safe, JavaScript has computed it exactly. */
 function isSafe(value: number): boolean {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 }
@@ -300,18 +300,18 @@ export const ZERO = new Decimal('0');
 export const ONE = new Decimal('1');
 
 /**
- * Digits that a usage quantity may have on each side of the point. ClickHouse sums in `Decimal(76, 30)`,
- * which overflows without an error; 36 integer digits leave room for 10 billion events of the largest size.
+ * The maximum digits of a usage quantity on each side of the point. ClickHouse sums in `Decimal(76, 30)`, which
+ * overflows without an error; 36 integer digits leave room for 10 billion events of the largest size.
  */
 export const USAGE_INTEGER_DIGITS_MAX = 36;
 export const USAGE_SCALE_MAX = 30;
 
-/** Parses text that must be a decimal (a database column, a literal of ours). Throws otherwise. */
+/** Parses text that must be a decimal (a database column, a literal in the code). Throws otherwise. */
 export function decimal(text: string): Decimal {
   return Decimal.parse(text);
 }
 
-/** The same of the part of a text from `start` up to `end`. */
+/** `decimal` for the part of a text from `start` up to `end`. */
 export function decimalWithin(text: string, start: number, end: number): Decimal {
   return Decimal.parseWithin(text, start, end);
 }
@@ -320,10 +320,10 @@ export function decimalWithin(text: string, start: number, end: number): Decimal
 const DECIMAL_TEXT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/;
 
 /**
- * Reads the value of an event property as an exact decimal.
+ * Parses the value of an event property as an exact decimal.
  *
- * Returns null for text that is not a number or does not fit `Decimal(76, 30)` without losing a digit. Such an
- * event does not match the metric; it never counts as 0.
+ * Returns null for text that is not a number or does not fit `Decimal(76, 30)` without losing a digit. Such an event
+ * does not match the metric; it never counts as 0.
  */
 export function parseUsageDecimal(text: string): Decimal | null {
   if (!DECIMAL_TEXT.test(text)) return null;
@@ -343,12 +343,15 @@ export function sum(values: Iterable<Decimal>): Decimal {
   return total;
 }
 
-/** a ÷ b kept to 20 decimal places, half-up. The only division of the rating engine. */
+/** a ÷ b rounded to 20 decimal places, half-up. The only division of the rating engine. */
 export function divideTo20Places(a: Decimal, b: Decimal): Decimal {
   return a.div(b);
 }
 
-/** a ÷ b rounded down to 20 decimal places, so that b times the result is never above a. Neither is negative. */
+/**
+ * a ÷ b rounded down to 20 decimal places, so that b times the result is never above a. Requires that neither is
+ * negative.
+ */
 export function quotientDown(a: Decimal, b: Decimal): Decimal {
   const quotient = a.div(b);
   return quotient.times(b).gt(a) ? quotient.minus(SMALLEST_QUOTIENT) : quotient;

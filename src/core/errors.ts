@@ -9,10 +9,10 @@ export type RefusalKind =
   | 'unauthenticated' // no token, or an unknown one: 401
   | 'forbidden' // the token lacks the scope: 403
   | 'not_found' // no such entity: 404
-  | 'conflict' // conflicts with the present state or a unique key: 409
-  | 'running' // the same request is being carried out: 409, try again later
+  | 'conflict' // conflicts with the current state or a unique key: 409
+  | 'running' // the same request is running: 409, try again later
   | 'too_large' // 413
-  | 'unsupported' // a form of body that is not taken: 415
+  | 'unsupported' // an unsupported content type: 415
   | 'overloaded' // 429, try again later
   | 'unavailable'; // 503, the service is starting or draining
 
@@ -55,7 +55,7 @@ interface RefusalExtra {
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly kind: RefusalKind;
-  /** The field that is wrong; empty where the request as a whole is refused. */
+  /** The invalid field; empty if the request as a whole is refused. */
   readonly path: FieldPath;
   readonly problem: Problem;
   readonly code: RefusalCode | undefined;
@@ -79,7 +79,7 @@ function plainText(problem: Problem): string {
   return problem.map(textOf).join('');
 }
 
-/** A bad field. */
+/** The field has an invalid value. */
 export function invalid(path: FieldPath, problem: Problem): Refusal {
   return new Refusal('invalid', problem, { path });
 }
@@ -93,7 +93,7 @@ export function namesNothing(path: FieldPath, problem: Problem): Refusal {
   return new Refusal('not_found', problem, { path });
 }
 
-/** `conflictingId` is the object that is in the way, where there is one with an id. */
+/** `conflictingId` is the conflicting object, if it has an id. */
 export function conflict(
   problem: Problem,
   path: FieldPath = [],

@@ -1,65 +1,68 @@
 /**
- * Quantities of new events: an estimate of their cost before they are rated (docs/explanation/thresholds.md, "How soon").
- * Events of a type, with the same values of the properties that prices and filters look at, are of one shape. Of each
- * shape the events are counted, and the numbers added up that metrics add up.
+ * Quantities of new events: an estimate of their cost before they are rated (docs/explanation/thresholds.md, "How
+ * soon"). Events of a type with the same values of the properties that prices and filters use have one shape. Events
+ * are counted by shape, and the numbers that metrics sum are summed.
  */
 
-/** More names are not looked at, of amounts and of shapes each: every event is searched for them. */
+/** The maximum number of names, for amounts and for shapes each: every event is searched for them. */
 export const QUANTITY_NAMES_MAX = 100;
 
-/** The properties that are looked at. */
+/** The properties that are read from events. */
 export interface QuantityNames {
-  /** Their numbers are added up. */
+  /** Properties whose numbers are summed. */
   readonly amounts: readonly string[];
-  /** Events with different values of them are of different shapes. */
+  /** Properties whose values distinguish shapes. */
   readonly shapes: readonly string[];
 }
 
 export const NO_QUANTITY_NAMES: QuantityNames = { amounts: [], shapes: [] };
 
 /**
- * The quantities of some new events, customer by customer, in flat lists: an object for every event would cost more than
- * reading it.
+ * The quantities of some new events by customer, in flat lists: an object for every event would cost more than reading
+ * it.
  */
 export interface WeighedUsage {
-  /** The hashes of the customers' references. A hash that occurs several times has the sum of its places. */
+  /** The hashes of the customers' references. If customers share a hash, their quantities are summed. */
   readonly owners: readonly number[];
-  /** Where the quantities of each owner end in the lists below. One without any has usage of unknown quantities. */
+  /** The end of each owner's quantities in the lists below. An owner without any has usage of unknown quantities. */
   readonly ends: readonly number[];
-  /** The subject of the amounts: a shape, and the quantity that is counted of it. */
+  /** The kind of each amount: a shape, and the counted quantity. */
   readonly kinds: readonly number[];
   /** Absolute values, in floating point. */
   readonly amounts: readonly number[];
 }
 
-/** Null: of customers that are not known, because nobody was watched. */
+/** Null: the customers are unknown, because none was watched. */
 export type NewUsage = WeighedUsage | null;
 
-/** Takes in the new usage of one customer, and says how soon it is to be evaluated. */
+/** Collects the new usage of one customer, and determines how soon to evaluate it. */
 export interface UsageMeter {
   add(kind: number, amount: number): void;
   /**
-   * Within how many milliseconds the customer is to be evaluated for all that was added; 0: at once. `isKnown`: whether
-   * the new usage was added; false where its quantities are unknown.
+   * The milliseconds within which the customer has to be evaluated for all usage added; 0: at once. `isKnown`: whether
+   * the new usage was added; false if its quantities are unknown.
    */
   waitMs(isKnown: boolean): number;
   /**
-   * So much of a unit is held (docs/explanation/holds.md). Within how many milliseconds the customer is to be evaluated
-   * for it; infinite where that changes nothing. Absent: nothing that is held does.
+   * An amount of a unit is held (docs/explanation/holds.md). Returns the milliseconds within which the customer has to
+   * be evaluated for it; infinite if that changes nothing. Absent: holds change nothing.
    */
   held?(creditTypeId: string, amount: number): number;
-  /** Less than this amount may come of the kind before `waitMs` becomes much shorter than it is now; 0 is none. */
+  /** The amount of the kind below which new usage does not shorten `waitMs` much; 0: any amount does. */
   room(kind: number): number;
 }
 
-/** Who wants to know about new events. */
+/** A listener for new events. */
 export interface UsageWatch {
-  /** Whether anybody is watched. */
+  /** Whether any customer is watched. */
   isWatching(): boolean;
-  /** Whether the quantities of events are wanted whose customer reference has this hash (`hashText`). It may be of another. */
+  /**
+   * Whether the quantities of events whose customer reference has this hash (`hashText`) are needed. The hash may match
+   * another customer's reference.
+   */
   isWatched(owner: number): boolean;
-  /** The same object until the names change. */
+  /** Returns the same object until the names change. */
   names(): QuantityNames;
-  /** New events are on disk. Runs within the request, so it must not wait. */
+  /** Called when new events are on disk. Runs within the request, so it must not wait. */
   stored(usage: NewUsage): void;
 }

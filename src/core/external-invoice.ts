@@ -3,7 +3,7 @@ import type { BillingProvider } from './billing-providers.ts';
 import type { Decimal } from './decimal.ts';
 import type { Instant } from './time.ts';
 
-/** The states of an invoice at a provider, in the words of the interface. */
+/** The states of an invoice at a provider, as the interface names them. */
 export const EXTERNAL_STATUSES = [
   'DRAFT',
   'FINALIZED',
@@ -20,31 +20,31 @@ export const EXTERNAL_STATUSES = [
 ] as const;
 export type ExternalStatus = (typeof EXTERNAL_STATUSES)[number];
 
-/** Amounts are in the unit of the invoice: cents for US dollars. Null: not known, or there is none. */
+/** Amounts are in the unit of the invoice: cents for US dollars. Null: unknown or not applicable. */
 export interface ExternalTax {
   readonly amount: Decimal;
   readonly taxableAmount: Decimal | null;
   readonly transactionId: string | null;
 }
 
-/** Why a payment has failed, in the words of its provider. */
+/** Why a payment failed, as reported by its provider. */
 export interface PaymentFailure {
   readonly type: string | null;
   readonly code: string | null;
-  /** The code of the bank. */
+  /** The decline code of the bank. */
   readonly declineCode: string | null;
   readonly message: string | null;
 }
 
-/** The known state of the invoice at the provider. Null: not known, or there is none. */
+/** The known state of the invoice at the provider. Null: unknown or not applicable. */
 export interface ExternalInvoice {
   readonly billingProvider: BillingProvider;
   readonly status: ExternalStatus;
-  /** Its id there. */
+  /** Its id at the provider. */
   readonly externalId: string | null;
-  /** Its number there. */
+  /** Its number at the provider. */
   readonly number: string | null;
-  /** When it was finalized there. */
+  /** When it was finalized at the provider. */
   readonly issuedAt: Instant | null;
   readonly paidAt: Instant | null;
   /** A link with http or https. */
@@ -56,31 +56,31 @@ export interface ExternalInvoice {
   readonly subTotal: Decimal | null;
   readonly tax: ExternalTax | null;
   readonly paymentId: string | null;
-  /** The part that is paid: money, and credit that the customer had there. In the unit of the invoice. */
+  /** The part that is paid: money, and credit that the customer had at the provider. In the unit of the invoice. */
   readonly amountPaid: Decimal | null;
-  /** Why its last payment has failed, in a sentence of the provider. */
+  /** Why its last payment failed, as a sentence from the provider. */
   readonly paymentError: string | null;
-  /** The same with its codes, for messages. It is not stored. */
+  /** The same failure with its codes, for messages. Not stored. */
   readonly paymentFailure?: PaymentFailure | null;
   /** The provider's objection to it, in a sentence. */
   readonly error: string | null;
-  /** Whether it is voided here and was paid there, and nobody has said that this was given back. Providers do not say it. */
+  /** Whether it is voided here, was paid at the provider, and no refund is recorded. Providers do not report this. */
   readonly refundDue?: boolean;
 }
 
 /**
- * Whether it is paid with money, or with a credit of the customer there. A provider may say that an invoice is paid because
- * it cannot charge its amount.
+ * Whether it is paid with money, or with a credit of the customer at the provider. A provider may report an invoice as
+ * paid because it cannot charge its amount.
  */
 export function isPaidForReal({ status, amountPaid, total }: ExternalInvoice): boolean {
   if (status !== 'PAID') return false;
   return amountPaid === null || total === null || amountPaid.gte(total);
 }
 
-/** In these states its customer has paid for it, wholly or partly. */
+/** States in which the customer has paid, wholly or partly. */
 export const PAID_STATUSES: readonly ExternalStatus[] = ['PAID', 'PARTIALLY_PAID'];
 
-/** In these states the provider may still change the invoice, so it is asked again. */
+/** States in which the provider may still change the invoice, so it is polled. */
 const OPEN_STATUSES: readonly ExternalStatus[] = [
   'DRAFT',
   'FINALIZED',

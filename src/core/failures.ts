@@ -1,9 +1,9 @@
 /**
- * Failures of the stores, recognised by their shape: what of them may be logged, and whether the store was
+ * Failures of the stores, recognised by their shape: the details that may be logged, and whether the store was
  * unreachable.
  *
- * Error objects of database drivers carry the parameters of the statement, and messages of the engines quote
- * values. Both hold what a customer sent, which does not belong into logs.
+ * Error objects of database drivers carry the parameters of the statement, and messages of the engines quote values.
+ * Both contain customer data, which must not be logged.
  */
 
 /** The fields of an error that are logged. */
@@ -12,10 +12,10 @@ export interface FailureFacts {
   readonly message: string;
   /** Code of the engine or of the operating system. */
   readonly code?: string;
-  /** PostgreSQL's names of what was violated. */
+  /** The name of the violated PostgreSQL constraint. */
   readonly constraint?: string;
   readonly table?: string;
-  /** The frames alone: the head of a stack repeats the message. */
+  /** The frames only: the head of a stack repeats the message. */
   readonly stack?: string;
   readonly cause?: FailureFacts;
 }
@@ -23,7 +23,7 @@ export interface FailureFacts {
 const CAUSES_MAX = 4;
 const MESSAGE_CHARACTERS_MAX = 1_000;
 
-/** The facts of a thrown value, without parameters of statements and without values that messages quote. */
+/** The facts of a thrown value, without parameters of statements and without values quoted in messages. */
 export function failureFacts(error: unknown): FailureFacts {
   return factsOf(error, 0);
 }
@@ -43,17 +43,17 @@ function factsOf(error: unknown, depth: number): FailureFacts {
   };
 }
 
-/** The message of whatever was thrown, as it is. */
+/** The unchanged message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` of an error of Node.js, PostgreSQL or ClickHouse; undefined where it has none. */
+/** The `code` of an error of Node.js, PostgreSQL or ClickHouse; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The message of an error, without parameters of statements and without values that it quotes. */
+/** The message of an error, without parameters of statements and without quoted values. */
 export function failureMessage(error: Error): string {
   const query = textOf(error, 'query');
   const message = 'params' in error && query !== undefined ? `Failed query: ${query}` : error.message;
@@ -62,14 +62,14 @@ export function failureMessage(error: Error): string {
 }
 
 /**
- * The message up to its first quote: the engines do not escape quotes within the values they quote. Names of columns
- * are lost with the values; `code` and `constraint` say what is needed.
+ * The message up to its first quote: the engines do not escape quotes within the values they quote. Column names are
+ * lost with the values; `code` and `constraint` identify the problem.
  */
 function withoutValues(message: string): string {
   return message.replace(/["'].*/s, '…');
 }
 
-/** Codes of the operating system and of the PostgreSQL driver for a connection, or a disk, that cannot be used. */
+/** Codes of the operating system and of the PostgreSQL driver for an unusable connection or disk. */
 const CANNOT_BE_USED = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -85,30 +85,28 @@ const CANNOT_BE_USED = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
   'CONNECTION_ENDED',
-  // The service itself writes files for queries, for example of rows that it sends along.
+  // The service itself writes files for queries, for example the rows sent with them.
   'ENOSPC',
   'EDQUOT',
 ]);
 
 /**
- * SQLSTATE of a PostgreSQL that cannot do its work now: connection exceptions (08), insufficient resources such
- * as a full disk (53), a stop or a start (57P), a read-only replica (25006), a transaction that waited too long
- * (25P03); and of a transaction that gave way to others: a deadlock (40P01), a snapshot that was overtaken (40001), a
- * lock or a statement that took too long (55P03, 57014), for example after the transaction of a process that was
- * killed.
+ * SQLSTATE codes of a temporarily unavailable PostgreSQL: connection exceptions (08), insufficient resources such as a
+ * full disk (53), shutdown or startup (57P), a read-only replica (25006), an idle transaction timeout (25P03); and of a
+ * transaction that lost a conflict: a deadlock (40P01), a serialization failure (40001), a lock or statement timeout
+ * (55P03, 57014), for example after the transaction of a process that was killed.
  */
 const POSTGRES_UNAVAILABLE = /^(?:08\w{3}|53\w{3}|57P\d\d|25006|25P03|40P01|40001|55P03|57014)$/;
 
-/** ClickHouse: no space (243, 74, 75), read-only tables (242), timeouts and losses of the network (159, 209, 210). */
+/** ClickHouse: no space (243, 74, 75), read-only tables (242), timeouts and network errors (159, 209, 210). */
 const CLICKHOUSE_UNAVAILABLE = /^(?:243|242|74|75|209|210)$/;
 
-/** The process or the system may not open another file or connection now, whichever of them says so. */
+/** The process or the system cannot open another file or connection now. */
 const NO_DESCRIPTORS = /\b(?:EMFILE|ENFILE)\b|too many open files/i;
 
 /**
- * Whether a thrown value says that a store is unreachable, stopped, full or too busy, or cannot be opened for want of
- * descriptors. The same request may succeed
- * later.
+ * Whether a thrown value means that a store is unreachable, stopped, full or too busy, or cannot be opened for lack of
+ * file descriptors. The same request may succeed later.
  */
 export function isStoreUnavailable(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth <= CAUSES_MAX; at = at.cause, depth += 1) {
@@ -123,8 +121,8 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether ClickHouse had no memory for a query because others had it; a query that is too large by itself is not meant.
- * The same request may succeed later.
+ * Whether ClickHouse had no memory for a query because other queries used it, as opposed to a query that is too large
+ * by itself. The same request may succeed later.
  */
 export function isStoreOutOfMemory(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth <= CAUSES_MAX; at = at.cause, depth += 1) {
@@ -134,8 +132,8 @@ export function isStoreOutOfMemory(error: unknown): boolean {
 }
 
 /**
- * The message about an unavailable store: the innermost error that says so, on one line, without the statement that
- * met it and without stacks. Null for any other failure.
+ * The message about an unavailable store: the innermost error, on one line, without the statement and without stacks.
+ * Null for any other failure.
  */
 export function unavailableStore(error: unknown): FailureFacts | null {
   let found: Error | null = null;

@@ -1,4 +1,4 @@
-/** The first index below `length` for which `holds`, which then holds for all that follow; else `length`. */
+/** The first index below `length` for which `holds`; it must hold for all later ones too. Else `length`. */
 export function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;

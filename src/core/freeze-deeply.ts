@@ -1,6 +1,6 @@
 import { Decimal } from './decimal.ts';
 
-/** Makes plain values unchangeable before they are shared: a write to one throws. Decimals never change. */
+/** Freezes plain values before they are shared: a write to one throws. Decimals never change. */
 export function freezeDeeply<Value extends object>(value: Value): Value {
   for (const member of Object.values(value) as unknown[]) {
     if (typeof member === 'object' && member !== null && !(member instanceof Decimal)) freezeDeeply(member);

@@ -1,6 +1,5 @@
 /**
- * Identities: UUIDs for new entities that are ordered by their creation, name-based ones where the same input must give
- * the same id.
+ * Identities: UUIDs ordered by creation for new entities, and name-based ones if the same input must give the same id.
  */
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { eachJsonPart } from './json-in-parts.ts';
@@ -11,9 +10,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const FRACTIONS = 4_096;
 
 /**
- * A UUID of version 7: 48 bits of real time in milliseconds, 12 bits of their fraction, and 62 random bits. So lists that
- * are ordered by time and id have the order of creation also while a sandbox clock stands still. The clock of the process
- * never goes back.
+ * A UUID of version 7: 48 bits of real time in milliseconds, 12 bits of their fraction, and 62 random bits. So lists
+ * ordered by time and id have the order of creation even while a sandbox clock stands still. The clock of the process
+ * is monotonic.
  */
 export function newId(): string {
   const at = performance.timeOrigin + performance.now();
@@ -29,7 +28,7 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** An id or another text: UUIDs have no letter case on input, and are in lower case as the service writes them. */
+/** A UUID in lower case, which is how the service writes it; other texts are unchanged. */
 export function withoutUuidCase(text: string): string {
   return text.length === UUID_LENGTH && isUuid(text) ? text.toLowerCase() : text;
 }
@@ -42,7 +41,7 @@ export function derivedId(...parts: readonly string[]): string {
   return idOfDigest(hash('sha1', JSON.stringify(parts), 'hex'));
 }
 
-/** `derivedId(kind, JSON.stringify(document))`, computed in parts between which the process answers other requests. */
+/** `derivedId(kind, JSON.stringify(document))`, computed in parts between which the process serves other requests. */
 export async function derivedIdInParts(kind: string, document: object): Promise<string> {
   const digest = createHash('sha1').update(`[${JSON.stringify(kind)},"`);
   // No part ends inside a pair of surrogates, so each can be quoted by itself.

@@ -1,8 +1,8 @@
-/** Long work in parts, between which the process answers other requests. */
+/** Long work in parts, between which the process serves other requests. */
 import { setImmediate } from 'node:timers/promises';
 import { addToGroup } from './group-by.ts';
 
-/** Resolves when the process has done what other work was waiting. */
+/** Resolves when other pending work has run. */
 export async function afterOtherWork(): Promise<void> {
   await setImmediate();
 }
@@ -10,10 +10,10 @@ export async function afterOtherWork(): Promise<void> {
 /** Lists of more items than this may take long enough to be worth parts. */
 export const CHUNK_ITEMS = 500;
 
-/** How long other work waits. The last step of a part, or a collection of garbage, may take longer. */
+/** The maximum time that other work waits. The last step of a part, or a garbage collection, may take longer. */
 const PART_MS = 5;
 
-/** Calls `act` with each item as it arrives; other work runs after each part of a few milliseconds. */
+/** Calls `act` with each item; other work runs after each part of a few milliseconds. */
 export async function eachInChunks<Item>(
   items: Iterable<Item>,
   act: (item: Item, index: number) => void,
@@ -22,8 +22,8 @@ export async function eachInChunks<Item>(
 }
 
 /**
- * Not a generator function inside of its caller: V8 makes lasting memory for each of those, from which everything that
- * the caller knows is reached until the whole heap is collected.
+ * Not a generator function nested in its caller: V8 keeps memory for each of those, which holds the caller's scope
+ * alive until the whole heap is collected.
  */
 function* stepsOf<Item>(
   items: Iterable<Item>,
@@ -73,7 +73,7 @@ export async function resultInChunks<Result>(steps: Generator<unknown, Result, u
   }
 }
 
-/** The same without parts, for work that is known to be short. */
+/** `resultInChunks` without parts, for work that is known to be short. */
 export function resultAtOnce<Result>(steps: Generator<unknown, Result, undefined>): Result {
   for (;;) {
     const step = steps.next();

@@ -1,6 +1,6 @@
 /**
- * The balances that a usage invoice found when it was computed, in the order in which it drew them down. They are
- * stored with an issued invoice, because commits, entries by hand and other invoices change them afterwards.
+ * The balances offered to a usage invoice when it was computed, in the order in which it drew them down. They are
+ * stored with an issued invoice, because commits, manual entries and other invoices change them afterwards.
  */
 import { z } from 'zod';
 import { applicability, RATE_TARGETS } from './terms/applicability.ts';
@@ -27,9 +27,9 @@ const offeredBalance = objectOf({
   /** The commit or credit. */
   id: z.string(),
   recurringId: z.string().nullable(),
-  /** Of the share of a seat, the id of the share. */
+  /** For the share of a seat, the id of the share. */
   segmentId: z.string(),
-  /** Null for a balance that is not a seat's. */
+  /** Null for a balance that is not divided among seats. */
   seat: objectOf({ groupKey: z.string(), id: z.string(), segmentId: z.string() }).nullable().default(null),
   commitType: z.enum(COMMIT_TYPES),
   name: z.string(),
@@ -39,7 +39,7 @@ const offeredBalance = objectOf({
   access: objectOf({ start: instantValue, end: instantValue }),
   /** Its amount before this invoice. */
   left: exactText,
-  /** In what it differs from the one before it; null for the first. */
+  /** The criterion in which it differs from the one before it; null for the first. */
   decidedBy: z.enum(BURN_DOWN_CRITERIA).nullable(),
 });
 export type OfferedBalance = z.output<typeof offeredBalance>;

@@ -5,7 +5,7 @@
 import type { InvoiceType } from './invoice.ts';
 import { floorToMonth, formatInstant, type Instant, type Interval } from './time.ts';
 
-/** The times of an invoice, or of the place of a draft, that decide in which lists by time it is. */
+/** The times of an invoice, or of a draft, that decide its place in lists by time. */
 export interface InvoiceTimes {
   readonly type: InvoiceType;
   /** Start and end; both are the date of the schedule for SCHEDULED invoices. */
@@ -15,16 +15,16 @@ export interface InvoiceTimes {
 }
 
 export interface InvoiceTimeFilter {
-  /** Only billing periods that start at or after this, or scheduled invoices of such a date. */
+  /** Only billing periods that start at or after this instant, or scheduled invoices dated at or after it. */
   readonly startingOn?: Instant | undefined;
-  /** Only billing periods that end at or before this, or scheduled invoices with a date before it. */
+  /** Only billing periods that end at or before this instant, or scheduled invoices dated before it. */
   readonly endingBefore?: Instant | undefined;
   /** The first instant of a month: only invoices of this month. */
   readonly month?: Instant | undefined;
 }
 
 /**
- * The first instant of the month, in UTC, that the invoice belongs to: the one in which its period ends, so an end at
+ * The first instant of the month, in UTC, that the invoice belongs to: the month in which its period ends, so an end at
  * midnight of the first belongs to the month before. A SCHEDULED invoice has no period, and belongs to the month of its
  * issue.
  */
@@ -46,7 +46,7 @@ export function isInTime(
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
-/** Reads `2026-11` as the first instant of the month; null for other text. */
+/** Parses `2026-11` as the first instant of the month; null for other text. */
 export function parseMonth(text: string): Instant | null {
   return MONTH.test(text) ? Date.parse(`${text}-01T00:00:00Z`) : null;
 }

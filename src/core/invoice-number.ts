@@ -14,12 +14,12 @@ export interface NumberPosition {
 }
 
 const PLACEHOLDER = /\{(year|number)(?::(\d{1,2}))?\}/g;
-/** Letters, digits and punctuation that file names, CSV cells and references of bank transfers can carry. */
+/** Letters, digits and punctuation that are valid in file names, CSV cells and references of bank transfers. */
 const LITERAL = /^[A-Za-z0-9][A-Za-z0-9 ._/#-]*$/;
 const DIGITS_MAX = 12;
 const LENGTH_MAX = 40;
 
-/** The fault of a pattern; null if its numbers are unique. */
+/** Why a pattern is invalid; null if its numbers are unique. */
 export function numberPatternProblem(pattern: string): string | null {
   const placeholders = [...pattern.matchAll(PLACEHOLDER)];
   for (const name of ['year', 'number']) {
@@ -39,7 +39,7 @@ export function numberPatternProblem(pattern: string): string | null {
   return null;
 }
 
-/** The number of an invoice. A position with more digits than the pattern pads to keeps all of them. */
+/** The number of an invoice. A position with more digits than the padding of the pattern keeps all of them. */
 export function invoiceNumber(pattern: string, { year, position }: NumberPosition): string {
   return pattern.replaceAll(PLACEHOLDER, (_, name: string, digits: string | undefined) =>
     name === 'year' ? String(year).padStart(4, '0') : String(position).padStart(Number(digits ?? 1), '0'),

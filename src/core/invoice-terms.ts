@@ -49,7 +49,7 @@ const rateEntry = objectOf({
   endingBefore: instantValue.nullable(),
   entitled: z.boolean(),
   rate: overwriteRate,
-  /** Invoices from before balances were drawn down have none. */
+  /** Invoices from before drawdown have none. */
   commitRate: usageRate.nullable().default(null),
   creditTypeId: z.string(),
   sequence: z.int(),
@@ -85,12 +85,12 @@ export const cardTerms = objectOf({
 export type CardTerms = z.output<typeof cardTerms>;
 
 export const contractUsageTerms = objectOf({
-  /** The names under which the customer's events come. */
+  /** The customer's references in events. */
   customerRefs: listOf(z.string()),
   overrides: listOf(override),
   multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
   usageFilters: listOf(usageFilter),
-  /** Composites on invoices of earlier versions counted usage alone. */
+  /** Composites on invoices of earlier versions counted usage only. */
   compositesCountSubscriptions: z.boolean().default(false),
 });
 export type ContractUsageTerms = z.output<typeof contractUsageTerms>;

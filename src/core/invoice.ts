@@ -40,15 +40,15 @@ interface LineAmounts {
   readonly unitPrice: Decimal;
   /** Exact: never rounded. */
   readonly total: Decimal;
-  /** Of lines on a consolidated invoice: the invoice that the line comes from. */
+  /** On a consolidated invoice: the invoice that the line belongs to. */
   readonly origin?: InvoiceOwner;
 }
 
 /** A charge for a USAGE or COMPOSITE product. The quantity of a composite is the amount it is a percentage of. */
 export interface UsageInvoiceLine extends LineAmounts {
   /**
-   * `minimum`: what the minimum charge of a composite adds to its percentages. `applied`: takes back the line before it,
-   * which its payer pays for; it has no quantity and no price, so both are 0.
+   * `minimum`: the amount that the minimum charge of a composite adds to its percentages. `applied`: deducts the line
+   * before it, which its payer pays for; it has no quantity and no price, so both are 0.
    */
   readonly type: 'usage' | 'minimum' | 'applied';
   readonly productId: string;
@@ -63,7 +63,7 @@ export interface UsageInvoiceLine extends LineAmounts {
 
 /** The conversion of all lines in one custom pricing unit into the currency of the invoice. */
 export interface ConversionLine extends LineAmounts {
-  /** `applied_conversion`: takes back the line before it, which its payer pays for. */
+  /** `applied_conversion`: deducts the line before it, which its payer pays for. */
   readonly type: 'cpu_conversion' | 'applied_conversion';
   /** The custom unit; `quantity` is counted in it, `unitPrice` and `total` in the currency. */
   readonly convertedCreditTypeId: string;
@@ -88,31 +88,31 @@ export interface ScheduledInvoiceLine extends LineAmounts {
   readonly productId: string;
   readonly productType: ProductType;
   readonly productTags: readonly string[];
-  /** Of the schedule's item; it is on one invoice at most. `interval` is empty, at the date of the item. */
+  /** The id of the schedule's item; it is on one invoice at most. `interval` is empty, at the date of the item. */
   readonly scheduleItemId: string;
   /** The scheduled charge, the discount, the professional service, or the commit. */
   readonly sourceId: string;
-  /** Free text of the client, which is not printed. */
+  /** Free text from the client, which is not printed. */
   readonly metadata: string | null;
 }
 
 /** The charge of a subscription for a billing period, or for an increase in it. */
 export interface SubscriptionInvoiceLine extends LineAmounts {
-  /** `applied_subscription`: takes back the line before it, which its payer pays for. */
+  /** `applied_subscription`: deducts the line before it, which its payer pays for. */
   readonly type: 'subscription' | 'applied_subscription';
   readonly productId: string;
   readonly productType: ProductType;
   readonly productTags: readonly string[];
-  /** Of the charge; it is on one invoice at most. `interval` is what it charges for. */
+  /** The id of the charge; it is on one invoice at most. `interval` is the charged time. */
   readonly scheduleItemId: string;
   /** The subscription. */
   readonly sourceId: string;
-  /** Whether the unit price is that of a part of a period. */
+  /** Whether the unit price is prorated. */
   readonly isProrated: boolean;
   readonly billingFrequency: BillingFrequency;
-  /** The start of the billing period, whose price counts. */
+  /** The start of the billing period, whose price applies. */
   readonly pricedAt: Instant;
-  /** How many units are below those of its charge, which begins its tiers there. Null: an earlier version issued it. */
+  /** The number of units below those of its charge, where its tiers begin. Null: an earlier version issued it. */
   readonly unitsBelow: Decimal | null;
   readonly tier: LineTier | null;
   /** Null: the customer pays. */
@@ -121,14 +121,14 @@ export interface SubscriptionInvoiceLine extends LineAmounts {
 
 export type InvoiceLine = UsageInvoiceLine | ScheduledInvoiceLine | SubscriptionInvoiceLine | ConversionLine;
 
-/** Of a schedule. */
+/** Whether it is a line of a schedule. */
 export function isScheduledLine<Line extends InvoiceLine>(
   line: Line,
 ): line is Extract<Line, { readonly type: ScheduledInvoiceLine['type'] }> {
   return SCHEDULED_LINE_TYPES.some((type) => type === line.type);
 }
 
-/** Of usage products and composites, with what balances pay of them. */
+/** Whether it is a line of a usage or composite product, including applied lines. */
 export function isUsageLine<Line extends InvoiceLine>(
   line: Line,
 ): line is Extract<Line, { readonly type: UsageInvoiceLine['type'] }> {
@@ -147,20 +147,20 @@ export function isSubscriptionLine<Line extends InvoiceLine>(
   return line.type === 'subscription' || line.type === 'applied_subscription';
 }
 
-/** A line that takes back what its payer pays for. */
+/** Whether it deducts the amount that its payer pays. */
 export function isAppliedLine({ type }: Pick<InvoiceLine, 'type'>): boolean {
   return type === 'applied' || type === 'applied_conversion' || type === 'applied_subscription';
 }
 
 /**
- * Whether totals include the line. Usage that a POSTPAID commit covers is due in its own period, so the line that
- * takes it back is shown and not counted.
+ * Whether totals include the line. Usage that a POSTPAID commit covers is due in its own period, so its applied line is
+ * shown and not counted.
  */
 export function countsInTotal(line: SummedLine): boolean {
   return !(isAppliedLine(line) && line.payer?.commitType === 'POSTPAID');
 }
 
-/** A line as far as totals depend on it. */
+/** The fields of a line that totals depend on. */
 export type SummedLine = Pick<InvoiceLine, 'type' | 'creditTypeId' | 'total'> & {
   readonly payer?: LinePayer | null;
 };
@@ -185,7 +185,7 @@ export interface UnpricedSubscription {
   readonly productName: string;
   /** The billing period of the subscription. */
   readonly interval: Interval;
-  /** The highest of the period. */
+  /** The highest quantity of the period. */
   readonly quantity: Decimal;
 }
 
@@ -194,14 +194,14 @@ export interface UncountedEvents {
   readonly kind: 'uncounted_events';
   readonly billableMetricId: string;
   readonly metricName: string;
-  /** The events have timestamps in it. */
+  /** The interval of the events' timestamps. */
   readonly interval: Interval;
   readonly eventCount: number;
-  /** Of the first ones, in the order of their timestamps. */
+  /** The first events, in the order of their timestamps. */
   readonly transactionIds: readonly string[];
 }
 
-/** A product with so many lines that an invoice cannot list them. None of its lines is on the invoice. */
+/** A product with more lines than an invoice can list. None of its lines is on the invoice. */
 interface UnlistedLines {
   readonly kind: 'too_many_lines';
   readonly productId: string;
@@ -211,7 +211,7 @@ interface UnlistedLines {
   readonly lineCountMax: number;
 }
 
-/** Kinds of terms that some version did not bill. None is left out now; old invoices keep their warnings. */
+/** Kinds of terms that some version did not bill. All are billed now; old invoices keep their warnings. */
 export const UNRATED_TERM_KINDS = [
   'prepaid_commit',
   'postpaid_commit',
@@ -225,11 +225,11 @@ export const UNRATED_TERM_KINDS = [
 ] as const;
 export type UnratedTermKind = (typeof UNRATED_TERM_KINDS)[number];
 
-/** Terms of one kind that the contract had in the period, and that an earlier version left out of account. */
+/** Terms of one kind that the contract had in the period, and that an earlier version did not bill. */
 export interface UnratedTerms {
   readonly kind: 'unrated_terms';
   readonly termKind: UnratedTermKind;
-  /** The first ones; of a threshold, the contract. */
+  /** The first ones; for a threshold, the id of the contract. */
   readonly termIds: readonly string[];
   readonly termCount: number;
   readonly interval: Interval;
@@ -256,11 +256,11 @@ export interface UnseenUsage {
   readonly productId: string;
   readonly productName: string;
   readonly billableMetricId: string;
-  /** In which both are in force. */
+  /** The interval in which both are in force. */
   readonly interval: Interval;
 }
 
-/** Usage or terms that an invoice leaves out although nobody decided so. */
+/** Usage or terms that an invoice leaves out unintentionally. */
 export type IssuedWarning =
   | UnpricedUsage
   | UnpricedSubscription
@@ -271,8 +271,8 @@ export type IssuedWarning =
 export type InvoiceWarning = IssuedWarning | UnevaluatedMetric | NotComputed;
 
 /**
- * Lines of one invoice, unless configured (INVOICE_LINES_MAX). Each takes about a kilobyte of memory, and as much in
- * an answer.
+ * Maximum lines of one invoice, unless configured (INVOICE_LINES_MAX). Each takes about a kilobyte of memory, and as
+ * much in an answer.
  */
 export const INVOICE_LINES_MAX_DEFAULT = 200_000;
 
@@ -291,18 +291,21 @@ export interface Invoice {
   readonly contractId: string;
   readonly type: InvoiceType;
   readonly status: InvoiceStatus;
-  /** Of a SCHEDULED invoice: empty, at its date. */
+  /** Empty for a SCHEDULED invoice, at its date. */
   readonly period: BilledPeriod;
   /** When it was finalized; for a draft, when it is expected to be. */
   readonly issuedAt: Instant;
   readonly creditTypeId: string;
   readonly total: Decimal;
   readonly netPaymentTermsDays: number | null;
-  /** Whether it was computed from quantities that the client gave, and not from events. */
+  /** Whether it was computed from quantities given by the client, and not from events. */
   readonly isHistorical: boolean;
   /** The voided invoice that this one was computed again for; null for drafts and most others. */
   readonly regeneratedFromInvoiceId: string | null;
-  /** Of a consolidated invoice, which has their lines: that of the parent first, the children by the start of contracts. */
+  /**
+   * The constituents of a consolidated invoice, which repeats their lines: the parent's first, the children's by the
+   * start of contracts.
+   */
   readonly constituents?: readonly InvoiceOwner[];
   readonly lines: readonly InvoiceLine[];
 }

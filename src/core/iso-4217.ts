@@ -1,9 +1,8 @@
-/** The currencies of ISO 4217 and their minor units, as the package dinero.js keeps them. */
+/** The currencies of ISO 4217 and their minor units, from the package dinero.js. */
 import * as currencies from 'dinero.js/currencies';
 
 /**
- * Two currencies count five of their minor unit to a whole, which no decimal place holds. ISO 4217 gives them two
- * places, as most others have.
+ * Two currencies divide a unit into five, which has no decimal place. ISO 4217 gives them two places, like most others.
  */
 const PLACES_WITHOUT_DECIMAL_MINOR_UNIT = 2;
 
@@ -17,7 +16,7 @@ const PLACES_BY_CODE: ReadonlyMap<string, number> = new Map(
 /** Every code, from A to Z. */
 export const CURRENCY_CODES: readonly string[] = [...PLACES_BY_CODE.keys()].sort();
 
-/** Decimal places of the minor unit: 2 for euros, 0 for yen, 3 for dinars. Undefined for what is no code. */
+/** Decimal places of the minor unit: 2 for euros, 0 for yen, 3 for dinars. Undefined for an unknown code. */
 export function minorUnitPlacesOfCode(code: string): number | undefined {
   return PLACES_BY_CODE.get(code);
 }

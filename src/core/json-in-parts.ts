@@ -1,6 +1,6 @@
 /**
- * JSON of long documents, written in parts between which the process answers other requests. The text is the same as
- * if it were written in one go.
+ * JSON of long documents, written in parts between which the process serves other requests. The text is the same as if
+ * it were written in one go.
  *
  * Owns: where a document is cut. Does not own: how a value is written; `JSON.stringify` unless a form is given.
  */
@@ -9,23 +9,21 @@ import { CHUNK_ITEMS, eachInChunks } from './in-chunks.ts';
 
 /** How values are written. */
 export interface JsonForm {
-  /** The JSON of a value; undefined: it has none. A member is left out then, and an item of a list is null. */
+  /** The JSON of a value; undefined: it has none. A member is then left out, and an item of a list is null. */
   textOf(value: unknown): string | undefined;
-  /**
-   * The JSON of each item, where the value is a list whose items are created while they are written; otherwise null.
-   */
+  /** The JSON of each item, if the value is a list whose items are created while they are written; otherwise null. */
   itemsOf(value: object): Iterable<string> | null;
 }
 
 const PLAIN: JsonForm = { textOf: (value) => JSON.stringify(value), itemsOf: () => null };
 
 /**
- * Where lists are looked for: `{data: [{invoices: [{preview: {line_items: […]}}]}]}`, in a page of customers. Those further
- * down are written in one go.
+ * The depth to which lists are written in parts: `{data: [{invoices: [{preview: {line_items: […]}}]}]}`, in a page of
+ * customers. Deeper ones are written in one go.
  */
 const LIST_DEPTH_MAX = 8;
 
-/** Characters that are handed over at a time. */
+/** Characters of a part. */
 const PART_LENGTH = 65_536;
 
 /** Calls `act` with one part of the JSON after another. No part ends inside a text of the document. */
@@ -51,7 +49,7 @@ export async function jsonTextInParts(value: object): Promise<string> {
   return parts.join('');
 }
 
-/** The SHA-256 of what `JSON.stringify` writes, in base64. */
+/** The SHA-256 of the text of `JSON.stringify`, in base64. */
 export async function jsonDigestInParts(value: object): Promise<string> {
   const hash = createHash('sha256');
   await eachJsonPart(value, (part) => hash.update(part));
@@ -75,7 +73,7 @@ function hasMoreItems(value: unknown, depthMax: number, { itemsOf }: JsonForm): 
   return isExceeded(value, depthMax);
 }
 
-/** Other objects decide themselves what their JSON is. */
+/** Other objects may define their own JSON. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return (prototype === Object.prototype || prototype === null) && !('toJSON' in value);

@@ -1,18 +1,18 @@
 /**
- * Values that took long to compute, kept while their input is still the same.
+ * A cache of values that took long to compute, valid while their input is unchanged.
  *
- * Owns: which values are kept, and how many. Does not own: what a version is; the caller reads it from the store
- * that the value comes from, so a change by another process gives another version.
+ * Owns: which values are cached, and how many. Does not own: the version; the caller reads it from the store of the
+ * value, so a change by another process gives another version.
  */
 
 export interface KeptValues<Value> {
-  /** Whether a value is kept for some version. */
+  /** Whether a value is cached for any version. */
   has(key: string): boolean;
-  /** The value kept for this version; null: make it. */
+  /** The value cached for this version; null: compute it. */
   get(key: string, version: string): Value | null;
-  /** The value kept for whatever version; null: none. */
+  /** The value cached for any version; null: none. */
   latest(key: string): Value | null;
-  /** Replaces what is kept for the key. A value that weighs more than all of them may is not kept. */
+  /** Replaces the cached value of the key. A value that exceeds `weightMax` alone is not cached. */
   put(key: string, version: string, value: Value): void;
 }
 
@@ -22,7 +22,7 @@ interface Kept<Value> {
   readonly weight: number;
 }
 
-/** Keeps values of `weightMax` together. The least recently used is removed first. */
+/** Caches values of a total weight of `weightMax`. The least recently used is evicted first. */
 export function keptValues<Value>({
   weightMax,
   weightOf,
@@ -30,7 +30,7 @@ export function keptValues<Value>({
   readonly weightMax: number;
   readonly weightOf: (value: Value) => number;
 }): KeptValues<Value> {
-  /** From the one that was used longest ago to the latest. */
+  /** From the least to the most recently used. */
   const byKey = new Map<string, Kept<Value>>();
   let weight = 0;
   const remove = (key: string) => {

@@ -1,4 +1,4 @@
-/** The definition of a billable metric, as metering compiles it and the store keeps it. */
+/** The definition of a billable metric, shared by metering and the store. */
 import type { Instant } from './time.ts';
 
 interface AggregationRule {
@@ -22,7 +22,7 @@ export type Aggregation = keyof typeof AGGREGATION_RULES;
 
 export const AGGREGATIONS = Object.keys(AGGREGATION_RULES) as [Aggregation, ...Aggregation[]];
 
-/** The aggregations that read this. */
+/** The aggregations that read such a value. */
 export function aggregationsReading(reads: AggregationRule['reads']): Aggregation[] {
   return AGGREGATIONS.filter((aggregation) => AGGREGATION_RULES[aggregation].reads === reads);
 }

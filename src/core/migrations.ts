@@ -11,8 +11,8 @@ export interface Migration {
 }
 
 /**
- * The name of a migration that only adds what the version before does not need: that version continues with the stores,
- * and may be started on them (docs/explanation/upgrades.md, "Without a gap").
+ * The name of a migration that only adds things which the version before does not need: that version keeps running on
+ * the stores, and may be started on them (docs/explanation/upgrades.md, "Without a gap").
  */
 const EXPANSION = /^\d{4}_expand_/;
 
@@ -22,9 +22,8 @@ export class MigrationError extends Error {
 }
 
 /**
- * The migrations of `known` that are not among `applied`, in order. Throws a `MigrationError` if the applied
- * migrations are not those that this version knows; expansions of later versions are no matter. `store` is its name in
- * messages.
+ * The migrations of `known` that are not among `applied`, in order. Throws a `MigrationError` if the applied migrations
+ * are not those that this version knows; expansions of later versions are allowed. `store` is its name in messages.
  */
 export function pendingMigrations<Known extends Migration>(
   store: string,

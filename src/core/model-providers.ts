@@ -1,11 +1,11 @@
 /**
- * The one table of provider names: what spans, price files and callers call a provider of models, and what the
- * catalogue calls it. The names of a model that a provider's own API puts a path in front of are here too.
+ * The table of provider names: the names of a model provider in spans, price files and requests, and its name in the
+ * catalogue. Also removes the resource path that a provider's own API puts in front of model names.
  */
 
 /**
- * Names by provider. A name also stands for its parts (`openai` for `openai.chat`) and for LiteLLM's groups of models
- * (`vertex_ai` for `vertex_ai-language-models`). Capitals do not count, and a space and a hyphen are an underscore.
+ * Names by provider. A name also matches its parts (`openai` matches `openai.chat`) and LiteLLM's groups of models
+ * (`vertex_ai` matches `vertex_ai-language-models`). Case is ignored, and a space and a hyphen equal an underscore.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   openai: ['openai', 'text_completion_openai'],
@@ -57,10 +57,10 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map(
   Object.entries(NAMES).flatMap(([provider, names]) => names.map((name) => [name, provider] as const)),
 );
 
-/** How LiteLLM names the models of a provider that are of one kind or of one maker, in lower case. */
+/** LiteLLM's name for a group of models of a provider, of one kind or one maker, in lower case. */
 const GROUP_OF_MODELS = /^([^-]+)-.*models$/;
 
-/** The name in the catalogue. A provider that is not in the table keeps the name that it was given. */
+/** The name in the catalogue. A provider that is not in the table keeps its given name. */
 export function providerName(given: string): string {
   const lower = given.toLowerCase();
   let name = (GROUP_OF_MODELS.exec(lower)?.[1] ?? lower).replace(/[ -]/g, '_');

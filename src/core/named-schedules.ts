@@ -1,4 +1,4 @@
-/** Named schedules: any JSON over time, which a client keeps at a customer, a contract or a rate card. */
+/** Named schedules: any JSON over time, which a client stores at a customer, a contract or a rate card. */
 import type { Instant } from './time.ts';
 
 export const SCHEDULE_SUBJECTS = ['customer', 'contract', 'rate_card'] as const;
@@ -9,13 +9,13 @@ export interface ScheduleSegment {
   readonly startingAt: Instant;
   /** Null: it has no end. */
   readonly endingBefore: Instant | null;
-  /** JSON, with every digit that was sent. */
+  /** JSON, with every digit preserved. */
   readonly value: string;
 }
 
 /**
- * The segments with another one written over them, by start. The segments under it are shortened or cut in two; outside
- * of it nothing changes. Segments do not overlap, before and after.
+ * The segments after another one is written over them, by start. Overlapped segments are shortened or split; outside of
+ * it nothing changes. Segments never overlap.
  */
 export function withSegment(segments: readonly ScheduleSegment[], added: ScheduleSegment): ScheduleSegment[] {
   const addedEnd = added.endingBefore ?? Number.POSITIVE_INFINITY;

@@ -1,11 +1,11 @@
-/** The known name that another one is probably a slip of. */
+/** Suggests the known name for a misspelt one. */
 
-/** Longer names are not compared: the work grows with the square of their length. */
+/** Longer names are not compared: the cost grows with the square of their length. */
 const COMPARED_LENGTH_MAX = 100;
 
 /**
- * The candidate with the fewest slips, the first one among equals, of those within `slipsMaxOf` it: characters that are
- * left out, added, wrong, or two that are swapped. Null where there is none. Letter case does not count.
+ * The candidate with the fewest edits within `slipsMaxOf` it: characters that are omitted, added, wrong, or two that
+ * are swapped. The first one among equals. Null if there is none. Case is ignored.
  */
 export function nearestName(
   name: string,
@@ -25,7 +25,7 @@ export function nearestName(
   return best;
 }
 
-/** The distance of Damerau and Levenshtein, in which no part is changed twice. */
+/** The restricted Damerau-Levenshtein distance. */
 function slipsBetween(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,4 +1,4 @@
-/** Addresses of this installation, which others allow in their firewalls (`GET /v1/services`). */
+/** Addresses of this installation, for firewalls of others (`GET /v1/services`). */
 import { z } from 'zod';
 
 const address = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
@@ -7,7 +7,7 @@ const address = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
 
 export const networkService = z.strictObject({
   name: z.string().min(1).max(200),
-  /** Whether it calls others from these addresses, or is called at them. */
+  /** Whether it makes connections from these addresses, or accepts them there. */
   usage: z.enum(['makes_connections_from', 'accepts_connections_at']),
   ips: z.array(address).min(1).max(1_000),
 });

@@ -14,9 +14,9 @@ export interface KeysetPosition {
 }
 
 export interface PageRequest<Position = KeysetPosition> {
-  /** Where the page before ended; null for the first page. */
+  /** The end of the previous page; null for the first page. */
   readonly after: Position | null;
-  /** Most rows of the page, at least 1. */
+  /** Maximum rows of the page, at least 1. */
   readonly limit: number;
 }
 
@@ -26,7 +26,7 @@ export interface Page<Row, Position = KeysetPosition> {
   readonly next: Position | null;
 }
 
-/** Makes a page of rows that were read with `limit + 1`: the surplus row only shows that there are more. */
+/** Cuts a page from rows that were read with `limit + 1`: the surplus row only shows that there are more. */
 export function cutPage<Row, Position>(
   rows: readonly Row[],
   limit: number,
@@ -38,16 +38,16 @@ export function cutPage<Row, Position>(
   return { rows: shown, next: rows.length > limit && last !== undefined ? positionOf(last) : null };
 }
 
-/** Most rows that a read after an empty one asks for, and that all reads for one page ask for. */
+/** Maximum rows of a read after an empty one, and of all reads for one page. */
 const ROWS_PER_READ = 200;
 const ROWS_PER_PAGE_READ = 5_000;
 
 /**
- * A page of a list whose rows are only filtered after they are read. Some clients take an empty page for the end of a
- * list, so this reads on until there is a row, the list ends, or 5,000 rows have been asked for. Reads grow, because
- * those after an empty one tend to be empty too.
+ * A page of a list whose rows are only filtered after they are read. Some clients treat an empty page as the end of a
+ * list, so this reads on until there is a row, the list ends, or 5,000 rows have been read. Reads grow, because those
+ * after an empty one tend to be empty too.
  *
- * `read` returns at most `limit` rows, and where it looked up to; `positionOf` is the same place for one row.
+ * `read` returns at most `limit` rows, and the position up to which it read; `positionOf` is that position for one row.
  */
 export async function pageWithRows<Row, Position>(
   request: PageRequest<Position>,

@@ -1,6 +1,6 @@
 /**
- * The settings of payments: the account of Stripe of the environment, and the values that others receive about this
- * service.
+ * The settings of payments: the Stripe account of the environment, and the public values of this service that others
+ * receive.
  */
 import { z } from 'zod';
 import { url } from './settings.ts';
@@ -13,7 +13,7 @@ export interface StripeConfig {
   readonly leavesInDraft: boolean;
 }
 
-/** A key or a secret of somebody else. */
+/** A key or a secret issued by others. */
 const secretText = z
   .string()
   .regex(/^[\x21-\x7e]{8,512}$/, 'must be printable ASCII without spaces, of 8 to 512 characters');

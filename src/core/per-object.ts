@@ -1,8 +1,8 @@
-/** Values that are derived from one object, or belong to it, and are there for as long as the object is. */
+/** Values that are derived from one object, or belong to it, and live as long as the object. */
 
 /**
- * Calls `create` with an object when its value is first asked for; later calls return the same value, whatever else
- * they are given. A promise that rejects stays rejected, so `create` should not fail.
+ * Calls `create` with an object on first use; later calls return the same value, whatever else they are given. A
+ * promise that rejects stays rejected, so `create` should not fail.
  */
 export function perObject<Key extends object, Value extends object, Rest extends readonly unknown[]>(
   create: (of: Key, ...rest: Rest) => Value,

@@ -1,10 +1,10 @@
-/** Amounts, quantities and dates as documents for people show them. */
+/** Formats amounts, quantities and dates for documents that people read. */
 import type { CreditType } from './credit-types.ts';
 import { type Currency, currencyOf, inMajorUnits } from './currencies.ts';
 import { Decimal, roundDecimal, ZERO } from './decimal.ts';
 import { DAY_MS, formatInstant, type Instant, type Interval } from './time.ts';
 
-/** `-1234567.5` as `-1,234,567.50` with two places; more digits are all shown. */
+/** `-1234567.5` as `-1,234,567.50` with two places; further digits are all shown. */
 export function printedNumber(value: Decimal, placesMin = 0): string {
   const exact = value.toFixed();
   const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? [];
@@ -20,12 +20,12 @@ export function printedAmount(value: Decimal, unit: CreditType): string {
   return printedNumber(inMajorUnits(value, currency), currency.minorUnitPlaces);
 }
 
-/** Decimals of a line's amount where `INVOICE_DECIMALS` says nothing else. */
+/** Maximum decimals of a line's amount unless `INVOICE_DECIMALS` is set. */
 const LINE_DECIMALS_MAX = 4;
 
 /**
- * The amount of a line in major units, with as many decimals as its unit price has, at least those of the minor unit and
- * at most `placesMax`: rounded half away from zero, for reading alone. Sums are of the exact amounts.
+ * The amount of a line in major units, with as many decimals as its unit price has, at least those of the minor unit
+ * and at most `placesMax`: rounded half away from zero, for display only. Sums are of the exact amounts.
  */
 export function printedLineAmount(
   value: Decimal,
@@ -41,7 +41,7 @@ export function printedLineAmount(
   return printedNumber(shown, currency.minorUnitPlaces);
 }
 
-/** How many decimals a number has. */
+/** The number of decimals of a number. */
 function placesOf(value: Decimal): number {
   return value.toFixed().split('.')[1]?.length ?? 0;
 }
@@ -51,11 +51,11 @@ export function printedMinorUnit({ minorUnitPlaces }: Pick<Currency, 'minorUnitP
   return new Decimal(`1e-${minorUnitPlaces}`).toFixed();
 }
 
-/** More places of a quantity no document has; exports have all of them. */
+/** Documents show at most this many decimals of a quantity; exports have all of them. */
 const QUANTITY_DECIMALS_MAX = 4;
 
 /**
- * A quantity with at most four decimals, rounded half away from zero for reading alone; `< 0.0001` if they would all
+ * A quantity with at most four decimals, rounded half away from zero for display only; `< 0.0001` if all of them would
  * be zeros.
  */
 export function printedQuantity(value: Decimal): string {
@@ -65,14 +65,14 @@ export function printedQuantity(value: Decimal): string {
   return value.gt(ZERO) ? `< ${least}` : `> -${least}`;
 }
 
-/** The quantity that documents show. */
+/** The quantity as shown in documents. */
 export function roundedQuantity(value: Decimal): Decimal {
   return roundDecimal(value, 'ROUND_HALF_UP', QUANTITY_DECIMALS_MAX);
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The day in UTC, as the console writes it: `2 Dec 2026`. */
+/** The day in UTC, formatted as in the console: `2 Dec 2026`. */
 export function printedDate(at: Instant): string {
   return `${dayAndMonth(at)} ${new Date(at).getUTCFullYear()}`;
 }
@@ -82,7 +82,7 @@ function dayAndMonth(at: Instant): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
 }
 
-/** First and last day of a time of whole days in UTC, `1 Nov – 30 Nov 2026`; other times with the minute. */
+/** First and last day of an interval of whole days in UTC, `1 Nov – 30 Nov 2026`; other intervals with the minute. */
 export function printedTime({ start, end }: Interval): string {
   if (start % DAY_MS !== 0 || end % DAY_MS !== 0) return `${minute(start)} – ${minute(end)} UTC`;
   const lastAt = end - DAY_MS;

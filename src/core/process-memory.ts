@@ -1,4 +1,4 @@
-/** The memory that the process may have: of the machine, or of its container where that has less. */
+/** The memory available to the process: that of the machine, or of its container if that has less. */
 import { totalmem } from 'node:os';
 
 /** In bytes. */
@@ -8,7 +8,7 @@ export function memoryOfProcess(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** How many things of this size are held in memory at once, where the process has as much memory as here. */
+/** How many objects of this size are held in memory at once, given the memory of the process. */
 export function countByMemory(bytesOfEach: number, { least, most }: { least: number; most: number }): number {
   return Math.min(most, Math.max(least, Math.floor(memoryOfProcess() / bytesOfEach)));
 }

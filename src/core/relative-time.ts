@@ -1,4 +1,6 @@
-/** Points in time relative to another one, as in packages (docs/explanation/packages.md, "Relative dates"). Pure. */
+/**
+ * Points in time relative to another one, as used by packages (docs/explanation/packages.md, "Relative dates"). Pure.
+ */
 import { z } from 'zod';
 import { addMonths, DAY_MS, type Instant } from './time.ts';
 
@@ -10,8 +12,8 @@ export const relativeDate = z.object({ unit: z.enum(RELATIVE_UNITS), value: z.in
 export type RelativeDate = z.output<typeof relativeDate>;
 
 /**
- * `date` after `from`. A day is 24 hours, a week 7 days. Months and years are calendar steps that keep the
- * time of day; a day that the month does not have becomes its last one (31 January + 1 month = 28 February).
+ * `date` after `from`. A day is 24 hours, a week 7 days. Months and years are calendar steps that keep the time of day;
+ * a day that the month does not have becomes its last one (31 January + 1 month = 28 February).
  */
 export function addRelative(from: Instant, { unit, value }: RelativeDate): Instant {
   switch (unit) {

@@ -1,6 +1,6 @@
 /**
- * Secrets of others, sealed before they are stored: AES-256-GCM with the key of the service (`SECRETS_KEY`). The name of
- * what it is for is sealed with it, so that a sealed text works in its own place only.
+ * Secrets of others, sealed before they are stored: AES-256-GCM with the key of the service (`SECRETS_KEY`). The
+ * purpose is sealed with the text, so that a sealed text is valid for that purpose only.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
@@ -16,7 +16,7 @@ export function sealText(key: Buffer, text: string, purpose: string): string {
   return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')}`;
 }
 
-/** Null: it was sealed with another key, or for something else, or is damaged. */
+/** Null: it was sealed with another key, or for another purpose, or is damaged. */
 export function openText(key: Buffer, sealed: string, purpose: string): string | null {
   const [version, content = ''] = sealed.split('.');
   const bytes = Buffer.from(content, 'base64');

@@ -1,17 +1,19 @@
 /**
- * Secrets that sign what the service sends, sealed before they are stored where there is a key
+ * Secrets that sign messages of the service, sealed before they are stored if there is a key
  * (docs/explanation/security.md).
  */
 import { openText, sealText } from './sealed-text.ts';
 
 export interface Secrets {
-  /** The sealed text to be stored instead of the secret; null: it is stored as it is. */
+  /** The sealed text to store in place of the secret; null: store it as it is. */
   seal(secret: string, purpose: string): string | null;
-  /** The secret of a sealed text; null: there is no key, or it is another key or purpose. */
+  /** The secret of a sealed text; null: there is no key, or it was sealed with another key or for another purpose. */
   open(sealed: string, purpose: string): string | null;
 }
 
-/** `seals`: not before every process on these stores opens sealed secrets. They are opened in any case. */
+/**
+ * `seals`: enable this only when every process on these stores can open sealed secrets. They are opened in any case.
+ */
 export function createSecrets(key: Buffer | undefined, { seals }: { readonly seals: boolean }): Secrets {
   return {
     seal: (secret, purpose) => (key === undefined || !seals ? null : sealText(key, secret, purpose)),

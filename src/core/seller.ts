@@ -1,4 +1,4 @@
-/** Who issues the invoices, as printed on their PDFs. From the configuration. */
+/** The issuer of the invoices, as printed on their PDFs. From the configuration. */
 export interface Seller {
   readonly name: string | null;
   /** Line by line. */

@@ -1,4 +1,4 @@
-/** Values of settings as they are written in the environment: how each kind is read, and what is refused. */
+/** Parsers for values of settings in the environment: how each kind is read, and what is refused. */
 import { z } from 'zod';
 import { type NamedSender, namedSender } from './cached-beside-input.ts';
 import { networkService } from './network-services.ts';
@@ -13,7 +13,7 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
-/** Of one of these schemes. */
+/** A URL with one of these schemes. */
 export const url = (...schemes: readonly string[]) =>
   z
     .string()
@@ -65,7 +65,7 @@ export const networkServices = z
 
 const ENTRIES_MAX = 100;
 
-/** Texts separated by commas; none where the setting is empty. */
+/** Texts separated by commas; none if the setting is empty. */
 const entries = z
   .string()
   .default('')
@@ -98,7 +98,7 @@ export const namedSenders = entries.transform((texts, context): readonly NamedSe
   return z.NEVER;
 });
 
-/** Names of attributes and presets of them, as the names that they stand for. */
+/** Names of attributes and of presets, resolved to attribute names. */
 export const spanCustomers = entries.transform((texts, context): readonly string[] => {
   const names = texts.map(customerAttributes);
   const wrong = texts.find((_, index) => names[index] === null);

@@ -1,5 +1,5 @@
 /**
- * Signed ISO 8601 durations, such as `P1D` and `-PT2H`: how long after an instant, or with a minus before it. Years and
+ * Signed ISO 8601 durations, such as `P1D` and `-PT2H`: a time after an instant, or before it with a minus. Years and
  * months are calendar steps, a day is 24 hours. Pure.
  */
 import { addMonths, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from './time.ts';
@@ -19,7 +19,7 @@ const ISO_DURATION =
 const LONGEST_MONTHS = 120;
 const LONGEST_REST_MS = 3_660 * DAY_MS;
 
-/** Null where the text is not one, and above 120 months of years and months or 3,660 days of the others. */
+/** Null if the text is not a duration, or exceeds 120 months of years and months or 3,660 days of the other units. */
 export function parseSignedDuration(text: string): SignedDuration | null {
   const match = ISO_DURATION.exec(text);
   if (match === null) return null;
@@ -30,12 +30,12 @@ export function parseSignedDuration(text: string): SignedDuration | null {
   const allMonths = 12 * years + months;
   const rest = (7 * weeks + days) * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS;
   if (allMonths > LONGEST_MONTHS || rest > LONGEST_REST_MS) return null;
-  // Without a negative zero.
+  // Avoids a negative zero.
   const signed = (value: number) => (sign === '-' && value !== 0 ? -value : value);
   return { months: signed(allMonths), milliseconds: signed(rest) };
 }
 
-/** Negative, zero or positive, as the duration is. */
+/** The sign of the duration: negative, zero or positive. */
 export function signOf({ months, milliseconds }: SignedDuration): number {
   return Math.sign(months + milliseconds);
 }

@@ -1,9 +1,9 @@
-/** Sorting of long lists, of which a part is done at a time (`in-chunks.ts`). */
+/** Sorts long lists step by step (`in-chunks.ts`). */
 
 /** Items that are sorted or merged between two yields. */
 const STEP_ITEMS = 256;
 
-/** The list that `toSorted` gives, which is stable. Yields after each step of at most some hundreds of items. */
+/** The list that `toSorted` gives; stable. Yields after each step of at most some hundreds of items. */
 export function* sortedInSteps<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,
@@ -23,7 +23,7 @@ export function* sortedInSteps<Item>(
   return sorted[0] ?? [];
 }
 
-/** Of equal items those of `first` come first. */
+/** Among equal items, those of `first` precede. */
 function* mergedInSteps<Item>(
   first: readonly Item[],
   second: readonly Item[],

@@ -1,13 +1,13 @@
 /**
- * Where the customer of a span is looked for: attributes by name, in the order of the setting, each in the span and
- * then in its resource. A preset stands for the attributes that one gateway or SDK sends.
+ * The attributes that identify the customer of a span: by name, in the order of the setting, each in the span and then
+ * in its resource. A preset represents the attributes that one gateway or SDK sends.
  */
 
 const PRESET_PREFIX = 'preset:';
 
-/** docs/how-to/sources/ says where each is from. */
+/** Sources are in docs/how-to/sources/. */
 const PRESETS: Readonly<Record<string, readonly string[]>> = {
-  // Each id as version 2 has it, as version 1 does, and as version 2 promotes metadata.
+  // Each id as in version 2, as in version 1, and as version 2 promotes metadata.
   litellm: [
     'litellm.team.id',
     'metadata.user_api_key_team_id',
@@ -37,7 +37,7 @@ export const CUSTOMER_PRESETS: readonly string[] = Object.keys(PRESETS).map(
 
 const ATTRIBUTE = /^[\x21-\x7e]{1,256}$/;
 
-/** The attributes that an entry of the setting stands for; null where it is neither a name nor a preset. */
+/** The attributes of an entry of the setting; null if it is neither a name nor a preset. */
 export function customerAttributes(entry: string): readonly string[] | null {
   if (entry.startsWith(PRESET_PREFIX)) return presetOf(entry.slice(PRESET_PREFIX.length));
   return ATTRIBUTE.test(entry) ? [entry] : null;

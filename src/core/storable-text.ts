@@ -1,4 +1,4 @@
-/** Texts that PostgreSQL can store: without U+0000, and without halves of surrogate pairs, which are no UTF-8. */
+/** Texts that PostgreSQL can store: without U+0000, and without unpaired surrogates, which are not valid UTF-8. */
 
 /** Why a text cannot be stored; null: it can. */
 export function storageProblem(text: string): string | null {

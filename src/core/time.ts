@@ -12,7 +12,7 @@ export interface Interval {
   readonly end: Instant;
 }
 
-/** Like `Interval`, without an end where `end` is null. */
+/** Like `Interval`; without an end if `end` is null. */
 export interface OpenInterval {
   readonly start: Instant;
   readonly end: Instant | null;
@@ -28,9 +28,9 @@ const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,30}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
- * Reads an RFC 3339 timestamp with a four-digit year and an explicit offset. Digits beyond the millisecond are cut.
- * Returns null where the text is not one, or names a day or time that does not exist, and for a leap second
- * (`:60`), which Unix time cannot represent.
+ * Parses an RFC 3339 timestamp with a four-digit year and an explicit offset. Digits beyond the millisecond are cut.
+ * Returns null if the text is not one, or names a day or time that does not exist, and for a leap second (`:60`), which
+ * Unix time cannot represent.
  */
 export function parseRfc3339(text: string): Instant | null {
   const match = RFC3339.exec(text);
@@ -86,7 +86,7 @@ export function isDayAligned(at: Instant): boolean {
   return at % DAY_MS === 0;
 }
 
-/** First instant of the UTC month that `at` lies in. */
+/** First instant of the UTC month that contains `at`. */
 export function floorToMonth(at: Instant): Instant {
   const date = new Date(at);
   return utc(date.getUTCFullYear(), date.getUTCMonth(), 1);

@@ -1,11 +1,11 @@
-/** The vocabulary of token billing: what AI models charge for, and what the catalogue of their prices holds. */
+/** The vocabulary of token billing: the kinds of tokens that AI models charge for, and the prices in the catalogue. */
 import type { Decimal } from './decimal.ts';
 import type { Instant } from './time.ts';
 
-/** The type of the events that are priced by managed rate cards. */
+/** The type of events that managed rate cards price. */
 export const TOKEN_EVENT_TYPE = 'token-billing';
 
-/** Kinds of tokens. The name is also that of the event property with their number. */
+/** Kinds of tokens. The name is also the event property with the number of tokens. */
 export const TOKEN_KINDS = [
   'input_tokens',
   'cached_input_tokens',
@@ -14,13 +14,13 @@ export const TOKEN_KINDS = [
 ] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/** The attribute of a span with its customer, unless the operator names another one. */
+/** The span attribute that names the customer, unless the operator configures another one. */
 export const SPAN_CUSTOMER_ATTRIBUTE = 'tallyhouse.customer';
 
 /** The tag of the products of managed rate cards: each is billed only for the models that it has rates for. */
 export const MANAGED_TAG = 'ai_managed';
 
-/** How rate cards follow when a provider changes the price of one of their models. */
+/** How rate cards react when a provider changes the price of one of their models. */
 export const REPRICE_MODES = ['off', 'notify', 'auto'] as const;
 export type RepriceMode = (typeof REPRICE_MODES)[number];
 
@@ -29,11 +29,11 @@ export interface TokenPrice {
   readonly kind: TokenKind;
   readonly usdPerToken: Decimal;
   readonly validFrom: Instant;
-  /** Where the price was read, for people. */
+  /** The source of the price, for people. */
   readonly source: string;
 }
 
-/** A model of the catalogue with every price that it ever had. */
+/** A model of the catalogue with all its prices over time. */
 export interface PricedModel {
   readonly provider: string;
   /** `author/model`, the id in the catalogue. */
@@ -43,5 +43,5 @@ export interface PricedModel {
   readonly prices: readonly TokenPrice[];
 }
 
-/** Rates that a managed card gets when a model joins it start here, so that they price open periods too. */
+/** The rates of a model that joins a managed card start here, so that they price open periods too. */
 export const FIRST_RATES_START: Instant = Date.UTC(2025, 0, 1);

@@ -1,18 +1,18 @@
 /**
- * Traces: which work belongs to which request or job, and how long each part took.
+ * Traces: which request or job work belongs to, and how long each part took.
  *
- * Types, and the tracer that records nothing. `app/tracing/` has the one that sends spans to a collector; nothing
- * else knows how that is done. Names and facts never hold secrets, bodies, or the text of statements.
+ * Types, and a tracer that records nothing. `app/tracing/` has the one that sends spans to a collector; no other module
+ * depends on how that is done. Names and facts never contain secrets, bodies, or the text of statements.
  */
 
-/** Names a span in other traces. */
+/** Identifies a span in other traces. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
 }
 
-/** The known facts of a piece of work. */
+/** Attributes of a piece of work. */
 export type TraceFacts = Readonly<Record<string, string | number>>;
 
 export interface Span {
@@ -23,20 +23,20 @@ export interface Span {
 
 interface TracedWork {
   readonly kind: 'server' | 'client' | 'internal';
-  /** Whose trace it continues; absent: it begins one. */
+  /** The parent span; absent: the span begins a trace. */
   readonly parent?: TraceContext | undefined;
-  /** Other work that it is done for. */
+  /** Other work that it also serves. */
   readonly links?: readonly TraceContext[];
   readonly facts?: TraceFacts;
 }
 
-/** Both functions return what `task` returns, and end their span when that is settled. A failure is passed on. */
+/** Both functions return the result of `task`, and end their span when it settles. A failure is passed on. */
 export interface Tracer {
   /** Runs `task` as a separate span. */
   trace<Result>(name: string, work: TracedWork, task: (span: Span) => Result): Result;
-  /** Runs `task` as a part of the recorded span that it is called in. Outside of one, nothing is recorded. */
+  /** Runs `task` as a child of the current recorded span. Outside of one, nothing is recorded. */
   step<Result>(name: string, facts: TraceFacts, task: (span: Span) => Result): Result;
-  /** The recorded span that this is called in. */
+  /** The current recorded span. */
   current(): TraceContext | undefined;
   /** The span that a caller names in its W3C headers; undefined where they are missing or malformed. */
   continued(traceparent: string | undefined, tracestate: string | undefined): TraceContext | undefined;
@@ -45,7 +45,7 @@ export interface Tracer {
 /** A tracer and its end. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Sends what is recorded, within two seconds. */
+  /** Sends the recorded spans, within two seconds. */
   close(): Promise<void>;
 }
 
@@ -59,15 +59,17 @@ export const NO_TRACER: Tracer = {
   continued: () => undefined,
 };
 
-/** Most requests that a span of shared work names. */
+/** Maximum requests that a span of shared work links to. */
 const LINKS_MAX = 32;
 
-/** Adds to the work that shared work is done for; of many, the first ones are kept. */
+/** Adds to the work that shared work is done for; beyond the limit the first ones are kept. */
 export function addLinks(links: TraceContext[], more: readonly TraceContext[]): void {
   for (const context of more.slice(0, LINKS_MAX - links.length)) links.push(context);
 }
 
-/** Runs work that several requests share in the trace of the first one, linked to all; without any, unrecorded. */
+/**
+ * Runs work that several requests share in the trace of the first one, linked to all; without any request, unrecorded.
+ */
 export function traceShared<Result>(
   tracer: Tracer,
   name: string,

@@ -1,4 +1,4 @@
-/** URLs that others give: of receivers that messages are sent to, and links that people open. */
+/** URLs given by others: receivers of messages, and links that people open. */
 
 /**
  * Why messages cannot be sent to a URL; null: they can. It needs https, and has neither user nor password. `allowPrivate`

@@ -1,10 +1,10 @@
 /**
  * The input of rating from metering: for one line key, the metric's cumulative value over a billing period.
  *
- * V(t) is the metric aggregated over the matching events of `[period start, t)`. It is a step function;
- * `steps` lists it at the end of every window in which it changed, and of the
- * first one with usage, even where that came to 0. The quantity of a window `[a, b)` is
- * V(b) − V(a), which telescopes: hours sum to days, days to the invoice line (docs/explanation/rating.md).
+ * V(t) is the metric aggregated over the matching events of `[period start, t)`. It is a step function; `steps` lists
+ * it at the end of every window in which it changed, and of the first one with usage, even if that totalled 0. The
+ * quantity of a window `[a, b)` is V(b) − V(a), which telescopes: hours sum to days, days to the invoice line
+ * (docs/explanation/rating.md).
  */
 import { type Decimal, ZERO } from './decimal.ts';
 import type { Instant } from './time.ts';
@@ -17,7 +17,7 @@ export interface UsageStep {
 }
 
 export interface UsageSeries {
-  /** Property name → value, for exactly the properties that were asked for. */
+  /** Property name → value, for exactly the requested properties. */
   readonly groupValues: Readonly<Record<string, string>>;
   /** Ascending by `at`, at most one per instant. */
   readonly steps: readonly UsageStep[];

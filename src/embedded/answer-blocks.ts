@@ -1,7 +1,7 @@
 /**
- * Passes the blocks of an answer on as the engine makes them. The engine plans the query on the event loop, and then
+ * Passes on the blocks of an answer as the engine produces them. The engine plans the query on the event loop, and then
  * works in the background. Reading ten million ids takes 0.3 s of CPU time this way, and 1.0 s through a file
- * (`answer-file.ts`), which other formats take because their queries may be long to plan.
+ * (`answer-file.ts`), which other formats use because their queries may be long to plan.
  */
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,10 @@ import type { BackendStream } from '../metering/client/clickhouse-client.ts';
 import type { EngineConnection } from './chdb-engine.ts';
 import { withEngineCode } from './engine-error.ts';
 
-/** Resolves when `to` has all of the answer. When `to` is closed before, the query is ended, and this rejects. */
+/**
+ * Resolves when `to` has received the whole answer. If `to` is closed earlier, the query is cancelled, and this
+ * rejects.
+ */
 export async function writeBlocks(
   { client, raw }: EngineConnection,
   query: BackendStream,
@@ -22,7 +25,7 @@ export async function writeBlocks(
       const blocks = raw.chdb.queryStream(`${query.sql}\n${query.ending}`, { format: query.format });
       for await (const block of blocks) yield block.raw();
     } catch (error) {
-      // Whoever reads `to` gets this error before the connection is replaced.
+      // The reader of `to` gets this error before the connection is replaced.
       throw withEngineCode(error);
     }
   }, to);

@@ -1,6 +1,7 @@
 /**
- * Passes the answer of a query on while it is written. The engine's own streams plan a query, and compute its
- * subqueries, on the event loop; so it writes the answer to a file in the background, which is read as it grows.
+ * Passes on the answer of a query while it is written. The engine's own streams plan a query, and compute its
+ * subqueries, on the event loop; so the engine writes the answer to a file in the background, which is read as it
+ * grows.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
@@ -10,22 +11,25 @@ import type { BackendSelect, BackendStream } from '../metering/client/clickhouse
 import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
 
 export interface AnswerFile {
-  /** A new one, which is removed again. */
+  /** A new file, which is removed afterwards. */
   readonly path: string;
   readonly query: BackendStream;
   /** Runs a query with a connection of its lane. */
   run(query: BackendSelect): Promise<unknown>;
-  /** Ends running queries that meet the condition on `system.processes`. */
+  /** Cancels running queries that match the condition on `system.processes`. */
   endQueries(condition: string): Promise<void>;
 }
 
-/** A query that was just about to start is not there yet to be ended. */
+/** A query that is about to start cannot be cancelled yet. */
 const END_AGAIN_MS = 100;
 
-/** Resolves when `to` has all of the answer. When `to` is closed before, the query is ended, and this rejects. */
+/**
+ * Resolves when `to` has received the whole answer. If `to` is closed earlier, the query is cancelled, and this
+ * rejects.
+ */
 export async function writeAnswer({ path, query, run, endQueries }: AnswerFile, to: Writable): Promise<void> {
   const file = await open(path, 'w+', 0o600);
-  // With TRUNCATE the engine would write another file and rename it at the end. The path tells this query from all others.
+  // With TRUNCATE the engine would write another file and rename it at the end. The path identifies this query.
   const name = stringLiteral(path);
   const sql = `${query.sql}\nINTO OUTFILE ${name} APPEND\n${query.ending}, log_comment = ${name}`;
   const written = run({ ...query, sql });
@@ -36,7 +40,7 @@ export async function writeAnswer({ path, query, run, endQueries }: AnswerFile, 
   const settled = written.then(done, done);
   const endQuery = async () => {
     while (isRunning) {
-      // Where this fails, the query ends by its own limit of time.
+      // If this fails, the query ends by its own timeout.
       await endQueries(`Settings['log_comment'] = ${name}`).catch(() => {});
       await Promise.race([settled, setTimeout(END_AGAIN_MS)]);
     }
@@ -52,7 +56,7 @@ export async function writeAnswer({ path, query, run, endQueries }: AnswerFile, 
 }
 
 const PIECE_BYTES = 64 * 1024;
-/** How long what was written may lie there before it is seen. */
+/** The maximum delay before written bytes are read. */
 const LOOK_AGAIN_MS = 10;
 
 /** The bytes of `file`, until `written` resolves and all of them are read. Throws what `written` rejects with. */
@@ -64,10 +68,10 @@ async function* growingFile(
   const end = written.then(() => {
     isWritten = true;
   });
-  // Whoever stops reading early does not hear of a failure.
+  // A reader that stops early is not notified of a failure.
   end.catch(() => {});
   for (let position = 0; ; ) {
-    // Asked before reading: what is written in between is found by the next read.
+    // Checked before reading: bytes written in between are found by the next read.
     const isWhole = isWritten;
     const buffer = Buffer.allocUnsafe(PIECE_BYTES);
     const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES, position);

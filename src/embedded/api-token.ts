@@ -1,6 +1,6 @@
 /**
- * The API token of the first start: generated once and kept in the data directory, readable by its owner
- * only. The service itself stores only a hash of it.
+ * The API token of the first start: generated once and stored in the data directory, readable by its owner only. The
+ * service itself stores only a hash of it.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ export function tokenFileOf(dataDir: string): string {
   return join(dataDir, 'api-token');
 }
 
-/** Reads or makes the token of `dataDir`. */
+/** Reads or creates the token of `dataDir`. */
 export async function firstToken(dataDir: string): Promise<{ readonly token: string }> {
   const path = tokenFileOf(dataDir);
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -21,15 +21,15 @@ export async function firstToken(dataDir: string): Promise<{ readonly token: str
   });
   if (kept.trim() !== '') return { token: kept.trim() };
   const token = `th_${randomBytes(24).toString('base64url')}`;
-  // Written aside and renamed, so that a crash never leaves half a token.
+  // Written to another file and renamed, so that a crash never leaves half a token.
   await writeFile(`${path}.new`, `${token}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
   return { token };
 }
 
 /**
- * Puts `text` in place of the token that is kept in `dataDir`, if `isFormer` says so of that. Returns whether it did.
- * Synchronous, so that a command that ends with it has done it. Throws where the file cannot be written.
+ * Replaces the token stored in `dataDir` by `text`, if `isFormer` is true for it. Returns whether it did. Synchronous,
+ * so that a command can exit afterwards. Throws if the file cannot be written.
  */
 export function replaceKeptToken(
   dataDir: string,

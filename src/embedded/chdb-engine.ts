@@ -1,6 +1,6 @@
 /**
- * The chDB engine itself: loading the optional package, its configuration, its connections. One engine
- * and one data directory per process; several connections.
+ * The chDB engine itself: the optional package, its configuration, its connections. One engine and one data directory
+ * per process; several connections.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export class EmbeddedClickHouseError extends Error {
 /** A connection to the engine. It runs one statement at a time. */
 export interface EngineConnection {
   readonly client: ClickHouseClient;
-  /** The engine's own way in, for inserting bytes as they are. */
+  /** The engine's own interface, for inserting raw bytes. */
   readonly raw: ChdbConnection;
 }
 
@@ -35,7 +35,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Throws `EmbeddedClickHouseError` where there is no package or no usable directory. */
+/** Throws `EmbeddedClickHouseError` if there is no package or no usable directory. */
 export async function openEngine(directory: string): Promise<Engine> {
   const { chdb, connections } = await loadEngine();
   const data = join(directory, 'data');
@@ -43,7 +43,7 @@ export async function openEngine(directory: string): Promise<Engine> {
   const configuration = join(directory, 'engine.xml');
   await writeFile(configuration, engineConfiguration(directory));
   try {
-    // The first connection starts the engine, so it is the one that carries the configuration.
+    // The first connection starts the engine, so it carries the configuration.
     const anchor = new chdb.Session(data, { connectionArgs: [`--config-file=${configuration}`] });
     return {
       run: async (sql) => {
@@ -51,7 +51,7 @@ export async function openEngine(directory: string): Promise<Engine> {
       },
       connect: () => {
         const raw = connections.createChdbConnection({ path: data });
-        // The same contract, declared once by each package: only optional members are written differently.
+        // The same contract, declared by each package: only optional members are written differently.
         const connection = raw as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
         return { raw, client: createClient({ connection, log: { level: ClickHouseLogLevel.OFF } }) };
       },
@@ -80,10 +80,10 @@ async function loadEngine() {
 }
 
 /**
- * Keeps every path inside the directory, and is named explicitly because the engine would otherwise
- * read a config.xml from wherever the process was started. Half of the memory belongs to the rest of
- * the process; the caches are sized for a machine of a few gigabytes rather than for a server. Damaged parts are set
- * aside however large they are, because the service names each of them and does not start to work without them.
+ * Keeps every path inside the directory, and is named explicitly because the engine would otherwise read a config.xml
+ * from the working directory. Half of the memory belongs to the rest of the process; the caches are sized for a machine
+ * of a few gigabytes rather than for a server. Damaged parts are detached however large they are, because the service
+ * reports each of them and does not start to work without them.
  */
 function engineConfiguration(directory: string): string {
   const path = (name: string) => `${escapeXml(join(directory, name))}/`;

@@ -1,14 +1,13 @@
 /**
- * ClickHouse inside this process: chDB, reached through `@clickhouse/client` like a server.
+ * ClickHouse inside this process: chDB, accessed through `@clickhouse/client` like a server.
  *
  * A connection of the engine runs one query at a time, so there are several, by purpose: a pool for each lane of
- * queries, and one connection each for inserts, DDL and pings. None waits for another's work. The engine's calls run
- * on Node's worker threads, so slow queries leave some of those free.
+ * queries, and one connection each for inserts, DDL and pings. None waits for another's work. The engine's calls run on
+ * Node's worker threads, so slow queries leave some of those free.
  *
- * Settings that are sent with a query stick to its connection; therefore only the ones that are meant
- * to stay are set, once, when it is opened. Query connections are read-only for good: no statement that reaches them
- * changes a table. Files are not covered by that; that analysts cannot name them is held by the check of their SQL
- * (metering/sql-metric).
+ * Settings sent with a query persist on its connection; therefore only permanent ones are set, once, when it is opened.
+ * Query connections are permanently read-only: no statement on them changes a table. Files are not covered by that; the
+ * check of analysts' SQL (metering/sql-metric) prevents access to them.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -38,7 +37,7 @@ import { writeFileAtOnce } from './write-whole.ts';
 export interface EmbeddedClickHouseOptions {
   /** The engine's own directory: nothing is written outside it. One process at a time. */
   readonly directory: string;
-  /** Created where it does not exist. */
+  /** Created if it does not exist. */
   readonly database?: string;
   /** Node's worker threads (UV_THREADPOOL_SIZE). */
   readonly workerThreads?: number;
@@ -47,27 +46,27 @@ export interface EmbeddedClickHouseOptions {
 /** A place in a pool. */
 interface Slot {
   connection: EngineConnection;
-  /** Parameters that earlier queries left on the connection. */
+  /** Parameters left on the connection by earlier queries. */
   parameterNames: Set<string>;
   open(): Promise<EngineConnection>;
 }
 
 /** Node's own default; `npm start` sets more. */
 const DEFAULT_WORKER_THREADS = 4;
-/** Kept free of slow queries: for an insert, the reads of ingest, a ping or DDL, and Node's own file work. */
+/** Reserved from slow queries: for an insert, the reads of ingest, a ping or DDL, and Node's own file work. */
 const RESERVED_WORKER_THREADS = 4;
-/** From this many worker threads on, jobs and analysts have two connections each. */
+/** With at least this many worker threads, jobs and analysts have two connections each. */
 const MANY_WORKER_THREADS = 12;
-/** A query across customers at a time. */
+/** One query across customers at a time. */
 const REPORT_CONNECTIONS = 1;
-/** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
+/** Enough that a few slow queries do not delay the quick ones, also on two cores. */
 const REQUEST_CONNECTIONS_AIM = 4;
-/** Parameters travel in the text of the query; a list of 100,000 customer ids is 4 MB. */
+/** Parameters are part of the query text; a list of 100,000 customer ids is 4 MB. */
 const QUERY_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Opens the engine. Throws `EmbeddedClickHouseError` where the optional package is not installed, the
- * directory cannot be used, or another process has it.
+ * Opens the engine. Throws `EmbeddedClickHouseError` if the optional package is not installed, the directory cannot be
+ * used, or another process has it.
  */
 export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Promise<ClickHouseBackend> {
   const database = options.database ?? 'tallyhouse';
@@ -77,7 +76,7 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   const makeSlot = async (...settings: readonly string[]): Promise<Slot> => {
     const open = async () => {
       const connection = engine.connect();
-      // Without its extension that takes `1 + 1` for a query, the engine reports errors like a server.
+      // Without the extension that accepts `1 + 1` as a query, the engine reports errors like a server.
       for (const sql of [`USE ${database}`, 'SET implicit_select = 0', ...settings]) {
         await connection.client.command({ query: sql });
       }
@@ -131,8 +130,8 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
 }
 
 /**
- * Works with a free connection, and replaces it when the work fails, because the partial output of a failed query
- * stays on its connection and would be prepended to the result of the next query.
+ * Works with a free connection, and replaces it if the work fails, because the partial output of a failed query stays
+ * on its connection and would be prepended to the result of the next query.
  */
 async function use<T>(
   pool: ConnectionPool<Slot>,
@@ -152,7 +151,7 @@ async function use<T>(
   }, customer);
 }
 
-/** How many queries of each lane run side by side with this many worker threads. */
+/** The number of concurrent queries of each lane with this many worker threads. */
 export function laneConnections(workerThreads: number): Record<QueryLane, number> {
   const few = workerThreads < MANY_WORKER_THREADS ? 1 : 2;
   const aim = Math.max(REQUEST_CONNECTIONS_AIM, availableParallelism());
@@ -171,10 +170,10 @@ export function laneConnections(workerThreads: number): Record<QueryLane, number
 }
 
 /**
- * Evaluations and invoice runs leave half of the cores to ingest and to requests, and to the process itself, which rates
- * one group of invoices while the next is read. They ask for customers all over the table, so it pays to look at the
- * columns of the sorting key first, and to read the others for the rows that are left. The engine moves no condition on
- * another column before FINAL; it is of a known version, which that of a server is not.
+ * Evaluations and invoice runs leave half of the cores to ingest and to requests, and to the process itself, which
+ * rates one group of invoices while the next is read. They query customers all over the table, so it pays to read the
+ * columns of the sorting key first, and the others for the remaining rows. The engine moves no condition on another
+ * column before FINAL; its version is known, unlike that of a server.
  */
 function settingsOfLane(lane: QueryLane): string[] {
   if (lane !== 'evaluation' && lane !== 'finalization') return [];
@@ -182,7 +181,7 @@ function settingsOfLane(lane: QueryLane): string[] {
   return [`SET max_threads = ${cores}`, 'SET optimize_move_to_prewhere_if_final = 1'];
 }
 
-/** Groups and orders of a query that take more go to the disk: several queries run at once. */
+/** Groups and orders that exceed this share of memory spill to disk: several queries run at once. */
 const SPILL_SHARE = 16;
 
 function settingsOfMemory(): string[] {
@@ -206,7 +205,7 @@ async function slotsOfLanes(
   return Object.fromEntries(lanes) as Record<QueryLane, Slot[]>;
 }
 
-/** An insert is not a SELECT and continues. */
+/** Only SELECTs are cancelled; an insert continues. */
 const END_QUERIES = "KILL QUERY WHERE query_kind = 'Select'";
 
 function requireRunnable(slot: Slot, { sql, params }: BackendSelect): void {
@@ -241,26 +240,25 @@ async function insertRows(slot: Slot, database: string, insert: RowsInsert, file
     await insertBinary(slot, database, { ...insert, types: insert.types }, files);
     return;
   }
-  // The client would join statement and rows into one string; this hands the bytes over as they are.
+  // The client would join statement and rows into one string; this passes the bytes as they are.
   await slot.connection.raw.chdb.rawInsert({
     table: `${database}.${insert.table}`,
     columns: [...insert.columns],
     values: insert.rows,
     format: 'JSONCompactEachRow',
-    // Sorting out equal keys inside one insert costs time and finds nothing; reading with FINAL would.
+    // Deduplicating keys within one insert takes time and finds nothing; reading uses FINAL.
     settings: { optimize_on_insert: 0 },
   });
 }
 
-/** Files of rows that are being inserted, and of answers that are being read. */
+/** Files of rows being inserted, and of answers being read. */
 interface RowFiles {
   readonly directory: string;
   next: number;
 }
 
 /**
- * A directory for each database, because tests open several on one engine. Files that a killed process left are
- * removed.
+ * A directory for each database, because tests open several on one engine. Files left by a killed process are removed.
  */
 async function rowFiles(directory: string, database: string): Promise<RowFiles> {
   const files = resolve(directory, USER_FILES, database);
@@ -286,7 +284,7 @@ function inLane<Query extends BackendSelect, Answer>(
   );
 }
 
-/** Runs a statement that reads the tables that come with it as files. */
+/** Runs a statement with tables that it reads as files. */
 async function withTables<Query extends BackendSelect, Answer>(
   files: RowFiles,
   query: Query,
@@ -306,7 +304,7 @@ async function withTables<Query extends BackendSelect, Answer>(
   }
 }
 
-/** The engine's own way in takes texts only, so it reads the rows from a file, which costs half as much. */
+/** The engine's own interface accepts only texts, so it reads the rows from a file, which costs half as much. */
 async function insertBinary(
   slot: Slot,
   database: string,

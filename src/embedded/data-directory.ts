@@ -1,14 +1,14 @@
 /**
- * The data directory: creates it and makes sure that one process at a time uses it.
+ * The data directory: creates it and ensures that one process at a time uses it.
  *
- * The lock is a unix socket that the owner listens on, because the kernel takes a listening socket away with its
- * process, however that ends: a lock left by `kill -9` does not answer, and no process id can be confused with
- * another one after a restart or in another container.
+ * The lock is a unix socket on which the owner listens, because the kernel removes a listening socket with its process,
+ * however that ends: a lock left by `kill -9` does not respond, and no process id can be confused with another one
+ * after a restart or in another container.
  *
- * Every contender has a separate file name, which appears only once its socket is listening (listen under another
- * name, then rename), and looks at the others' only after that. So of two contenders the later to appear always
- * sees the earlier; both may give way when they start in the same instant, but never both stay. Any process may
- * remove the files of dead ones.
+ * Every contender has a separate file name, which appears only once its socket is listening (listen under another name,
+ * then rename), and reads the others' only after that. So of two contenders the later to appear always sees the
+ * earlier; both may give way if they start at the same instant, but never do both stay. Any process may remove the
+ * files of dead ones.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -25,21 +25,21 @@ export class DataDirectoryError extends Error {
 
 export interface DataDirectory {
   readonly path: string;
-  /** Lets another process take the directory. */
+  /** Releases the directory for another process. */
   release(): Promise<void>;
 }
 
 const LOCK_NAME = /^in-use-by-(\d+)-[0-9a-f-]+$/;
 const LOCK_NAME_BYTES_MAX = 'starting-in-use-by-4194304-'.length + 36;
 
-/** The file that is there while a restore writes the others. */
+/** The file that exists while a restore writes the others. */
 export function unfinishedRestore(path: string): string {
   return join(path, 'unfinished-restore');
 }
 
 /**
- * Creates `path` where needed and takes it for this process. Throws `DataDirectoryError` when another
- * process has it or it cannot be written.
+ * Creates `path` if needed and locks it for this process. Throws `DataDirectoryError` if another process has it or it
+ * cannot be written.
  */
 export async function takeDataDirectory(path: string): Promise<DataDirectory> {
   const lockDir = join(path, 'lock');
@@ -82,7 +82,7 @@ async function createDirectory(path: string): Promise<void> {
   await mkdirCode(path);
 }
 
-/** Null where the directory is created, EEXIST where something has that name already. */
+/** Null if the directory was created, EEXIST if the name exists already. */
 async function mkdirCode(path: string): Promise<'EEXIST' | 'ENOENT' | null> {
   try {
     await mkdir(path);
@@ -94,7 +94,7 @@ async function mkdirCode(path: string): Promise<'EEXIST' | 'ENOENT' | null> {
   }
 }
 
-/** Process id in the name of a live lock other than our own, or null. Clears away dead ones. */
+/** Process id in the name of a live lock other than our own, or null. Removes dead ones. */
 async function otherOwner(lockDir: string, shortLockDir: string, ownName: string): Promise<string | null> {
   for (const name of await readdir(lockDir)) {
     const pid = LOCK_NAME.exec(name)?.[1];

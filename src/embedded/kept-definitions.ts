@@ -1,9 +1,10 @@
 /**
- * A copy of what the embedded ClickHouse knows of its tables: their definitions and the versions of their formats, which
- * are files of some hundred bytes, and the links to their directories. The engine does not start with a damaged one, and
- * takes a table whose definition is missing for one that was never created, so both are put back before it starts.
+ * A copy of the embedded ClickHouse's table metadata: definitions and format versions, which are files of some hundred
+ * bytes, and the links to their directories. The engine does not start with a damaged definition, and treats a table
+ * whose definition is missing as never created, so both are restored before it starts.
  *
- * Definitions change with the migrations only, during which there is no copy. Owns neither rows nor their parts (metering/stored-parts).
+ * Definitions change with the migrations only, during which there is no copy. Owns neither rows nor their parts
+ * (metering/stored-parts).
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -11,22 +12,22 @@ import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
-/** Among the engine's own files, so that whoever puts those back from a backup puts back this one too. */
+/** Among the engine's own files, so that a restore of those from a backup restores this one too. */
 export const DEFINITIONS_FILE = 'data/definitions.json';
-/** Where a file that was replaced goes, so that nothing is lost that somebody may want to look at. */
+/** Replaced files are moved here, so that nothing is lost. */
 const SET_ASIDE = 'replaced-definitions';
 
 const entrySchema = z.object({ path: z.string(), text: z.string().optional(), link: z.string().optional() });
 const copySchema = z.object({ digest: z.string(), entries: z.array(entrySchema) });
 
-/** Of a copy; one has some kilobytes for each table. */
+/** The maximum size of a copy, which has some kilobytes for each table. */
 export const DEFINITIONS_BYTES_MAX = 64 * 1024 * 1024;
 const ENTRIES_MAX = 10_000;
 
 const NAME = '(?!\\.)[\\w%.-]{1,250}';
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const PLACE = `store/[0-9a-f]{3}/${UUID}`;
-/** A copy has these and nothing else: no path is below a link, and each link leads into the places of tables. */
+/** The only paths in a copy: none is below a link, and each link leads to a directory of tables. */
 const TEXT_PATHS = [
   new RegExp(`^data/${PLACE}/${NAME}\\.sql$`),
   new RegExp(`^data/${PLACE}/format_version\\.txt$`),
@@ -42,16 +43,16 @@ function isInside({ path, text, link }: Entry): boolean {
   return link !== undefined && LINKS.some((known) => known.path.test(path) && known.link.test(link));
 }
 
-/** Engines whose rows are below the engine's own directory. Others read files and addresses that a definition names. */
+/** Engines that store rows below the engine's own directory. Others read files and addresses named in a definition. */
 const LOCAL_ENGINE = /\nENGINE = (?:Atomic|(?:Replacing|Aggregating|Summing|Collapsing)?MergeTree)\b/;
-/** Settings that move rows elsewhere. */
+/** Settings that store rows elsewhere. */
 const OTHER_DISK = /\b(?:disk|table_disk|storage_policy)\s*=/;
 
 function isLocal({ path, text = '' }: Entry): boolean {
   return !path.endsWith('.sql') || (LOCAL_ENGINE.test(text) && !OTHER_DISK.test(text));
 }
 
-/** Why a copy that comes from elsewhere must not be put back with these tables, to follow the name of its file; or null. */
+/** Why a copy from elsewhere must not be restored with these tables, as a continuation of its file name; or null. */
 export function definitionsProblem(
   text: string,
   tables: readonly { readonly name: string; readonly id: string }[],
@@ -72,10 +73,12 @@ export function definitionsProblem(
   return undefinedTable === undefined ? null : `does not define the table ${undefinedTable.name}`;
 }
 
-/** A path below the engine's directory with the text of the file, or where the link points to. */
+/** A path below the engine's directory with the text of the file, or the target of the link. */
 type Entry = z.infer<typeof entrySchema>;
 
-/** Puts back what differs from the copy, and returns the paths. Without a copy, as at the first start, does nothing. */
+/**
+ * Restores files that differ from the copy, and returns the paths. Without a copy, as at the first start, does nothing.
+ */
 export async function restoreDefinitions(directory: string): Promise<string[]> {
   const entries = await readCopy(directory);
   const restored: string[] = [];
@@ -88,14 +91,14 @@ export async function restoreDefinitions(directory: string): Promise<string[]> {
   return restored;
 }
 
-/** Carries out what may change definitions. Where it does not end, there is no copy until it has. */
+/** Runs work that may change definitions. If it is interrupted, there is no copy until it has completed. */
 export async function whileDefinitionsChange<Result>(
   directory: string,
   change: () => Promise<Result>,
 ): Promise<Result> {
   await rm(join(directory, DEFINITIONS_FILE), { force: true });
   const result = await change();
-  // A full disk is no reason not to start.
+  // A full disk must not prevent a start.
   await keepDefinitions(directory).catch(() => undefined);
   return result;
 }
@@ -108,7 +111,7 @@ async function keepDefinitions(directory: string): Promise<void> {
   await writeDurably(join(directory, DEFINITIONS_FILE), copy);
 }
 
-/** The paths of all definitions, those of directories before what is in them. */
+/** The paths of all definitions, directories before their contents. */
 async function definitionPaths(directory: string): Promise<string[]> {
   const below = async (path: string, isWanted: (name: string) => boolean) => {
     const names = await readdir(join(directory, path)).catch(() => []);
@@ -124,7 +127,7 @@ async function definitionPaths(directory: string): Promise<string[]> {
   return [...files.flat(), ...databases, ...links.flat()];
 }
 
-/** Null where there is nothing that could be one. */
+/** Null if the path is not a definition. */
 async function readEntry(directory: string, path: string): Promise<Entry | null> {
   const full = join(directory, path);
   const found = await lstat(full).catch(() => null);
@@ -153,7 +156,7 @@ async function setAside(directory: string, path: string): Promise<void> {
   await rename(full, aside);
 }
 
-/** A copy that is itself damaged, or names anything but definitions, is none. */
+/** A copy that is damaged, or contains anything but definitions, is ignored. */
 async function readCopy(directory: string): Promise<readonly Entry[]> {
   const text = await readFile(join(directory, DEFINITIONS_FILE), 'utf8').catch(() => '');
   const entries = entriesIn(text) ?? [];
@@ -175,10 +178,10 @@ function digestOf(entries: readonly Entry[]): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-/** Never through a link that somebody has put in its way. */
+/** Never writes through a link. */
 const WRITTEN = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
-/** Another file in place of the old one, whole or not at all. */
+/** Replaces a file atomically. */
 async function writeDurably(path: string, text: string): Promise<void> {
   const unfinished = `${path}.new`;
   const file = await open(unfinished, WRITTEN, 0o600);

@@ -1,4 +1,4 @@
-/** Unix sockets in a directory of the service: for programs on this machine that may enter it. */
+/** Unix sockets in a directory of the service, for programs on this machine with access to it. */
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /** Longest path that fits into a socket address everywhere (macOS: 104 bytes with the final zero). */
 export const SOCKET_PATH_BYTES_MAX = 100;
 
-/** Runs `use` with a path to `directory` that is short enough for a socket in it: itself or a passing symlink. */
+/** Runs `use` with a path to `directory` that is short enough for a socket in it: itself or a temporary symlink. */
 export async function withShortPath<T>(
   directory: string,
   nameBytesMax: number,
@@ -24,8 +24,8 @@ export async function withShortPath<T>(
 }
 
 /**
- * Listens for the owner of this process and root, in a directory that one process at a time uses: a socket that a killed
- * one left is replaced.
+ * Listens for the owner of this process and root, in a directory that one process at a time uses: a socket left by a
+ * killed one is replaced.
  */
 export async function listenLocally(
   directory: string,
@@ -45,7 +45,7 @@ export async function listenLocally(
   return server;
 }
 
-/** Rejects where nothing listens. */
+/** Rejects if nothing listens. */
 export async function connectLocally(directory: string, name: string): Promise<Socket> {
   return await withShortPath(directory, Buffer.byteLength(name), async (shortPath) => {
     const socket = connect(join(shortPath, name));

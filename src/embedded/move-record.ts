@@ -1,6 +1,6 @@
 /**
- * The record of a move of the embedded stores in a DATA_DIR to servers (docs/how-to/move-to-servers.md): where to, and
- * whether it has ended. From then on the embedded stores are not opened any more: nobody would look there for events.
+ * The record of a move of the embedded stores in a DATA_DIR to servers (docs/how-to/move-to-servers.md): the target,
+ * and whether it has ended. From then on the embedded stores are no longer opened: events there would be lost.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { z } from 'zod';
 import { DataDirectoryError } from './data-directory.ts';
 
 const recordSchema = z.object({
-  /** Of the move: the servers have it too, so that a move which was interrupted is continued and no other. */
+  /** The id of the move: the servers have it too, so that an interrupted move is continued and no other can begin. */
   id: z.uuid(),
   /** Without users and passwords. */
   to: z.object({ postgres: z.string(), clickhouse: z.string() }),
   startedAt: z.string(),
-  /** Null: until then the stores here are those that count. */
+  /** Null: the stores here are still in use. */
   movedAt: z.string().nullable(),
 });
 export type MoveRecord = z.infer<typeof recordSchema>;
@@ -22,7 +22,7 @@ function moveFileOf(dataDir: string): string {
   return join(dataDir, 'move.json');
 }
 
-/** Null where no move was begun. Throws a `DataDirectoryError` where the file cannot be understood. */
+/** Null if no move was begun. Throws a `DataDirectoryError` if the file cannot be parsed. */
 export async function readMove(dataDir: string): Promise<MoveRecord | null> {
   const path = moveFileOf(dataDir);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -58,12 +58,12 @@ export async function forgetMove(dataDir: string): Promise<void> {
   await rm(moveFileOf(dataDir), { force: true });
 }
 
-/** In words, for whoever still asks here. */
+/** A message for callers that still use the embedded stores. */
 export function movedText({ to, movedAt }: Pick<MoveRecord, 'to' | 'movedAt'>): string {
   return `the stores here were moved on ${movedAt} to ${to.postgres} and ${to.clickhouse}`;
 }
 
-/** Throws a `DataDirectoryError` that says where the stores are now. */
+/** Throws a `DataDirectoryError` that states where the stores are now. */
 export async function requireNotMoved(dataDir: string): Promise<void> {
   const record = await readMove(dataDir);
   if (record === null || record.movedAt === null) return;

@@ -1,7 +1,7 @@
 /**
- * The account that an embedded PostgreSQL runs under, and its access to directories. PostgreSQL refuses to run as
- * root, so root lends it the account `postgres`, or else `nobody`; it is given the data directory and nothing else.
- * An ordinary user runs it as itself.
+ * The account that an embedded PostgreSQL runs under, and its access to directories. PostgreSQL refuses to run as root,
+ * so root runs it as the account `postgres`, or else `nobody`, with access to the data directory only. An ordinary user
+ * runs it as itself.
  */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface Account {
 
 const run = promisify(execFile);
 
-/** The account to spawn PostgreSQL with, or undefined for the one this process has. */
+/** The account to spawn PostgreSQL with, or undefined for the account of this process. */
 export async function postgresAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   return (await lookUp('postgres')) ?? (await lookUp('nobody'));
@@ -30,7 +30,7 @@ async function lookUp(name: string): Promise<Account | undefined> {
   }
 }
 
-/** True when `account` may pass through every directory above `path`, all of which exist. */
+/** True if `account` may pass through every directory above `path`, all of which exist. */
 export async function canReach(account: Account | undefined, path: string): Promise<boolean> {
   if (account === undefined) return true;
   for (let directory = dirname(path); ; directory = dirname(directory)) {

@@ -1,7 +1,6 @@
 /**
- * The PostgreSQL programs from the optional package for this platform. The package is a plain folder
- * `native/`; its library links are created by an install script, so where scripts were not run they are
- * created here.
+ * The PostgreSQL programs from the optional package for this platform. The package is a plain folder `native/`; its
+ * library links are created by an install script, so they are created here if scripts were not run.
  */
 import { constants } from 'node:fs';
 import { access, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
@@ -20,13 +19,13 @@ export interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/** Where root keeps what another account has to reach, when the checkout or DATA_DIR is closed to it. */
+/** Where root stores files that another account has to access, if the checkout or DATA_DIR is closed to it. */
 export const SHARED_STATE_DIRECTORY = '/var/lib/tallyhouse';
 
 const platformPackage = z.object({ initdb: z.string(), postgres: z.string() });
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** Programs that `account` can run. Throws `EmbeddedPostgresError` where there are none. */
+/** Programs that `account` can run. Throws `EmbeddedPostgresError` if there are none. */
 export async function postgresBinaries(account: Account | undefined): Promise<PostgresBinaries> {
   const { initdb, postgres } = await loadPlatformPackage();
   await makeMissingLinks(dirname(dirname(postgres)));
@@ -48,7 +47,7 @@ async function loadPlatformPackage() {
   }
 }
 
-/** Recreates the links that the package's install script makes; harmless when they exist. */
+/** Recreates the links of the package's install script; harmless if they exist. */
 async function makeMissingLinks(native: string): Promise<void> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of linkList.parse(JSON.parse(text))) {
@@ -63,7 +62,7 @@ async function makeMissingLinks(native: string): Promise<void> {
   }
 }
 
-/** Copies the programs (60 MB, once per version) to where every account can reach them. */
+/** Copies the programs (60 MB, once per version) to where every account can access them. */
 async function copyWithinReach(native: string): Promise<string> {
   const { version } = z
     .object({ version: z.string() })
@@ -74,7 +73,7 @@ async function copyWithinReach(native: string): Promise<string> {
     await mkdir(SHARED_STATE_DIRECTORY, { recursive: true });
     const unfinished = `${copy}.${process.pid}`;
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true });
-    // Another process may have finished the same copy meanwhile; theirs is as good.
+    // Another process may have finished the same copy; it is equivalent.
     await rename(unfinished, copy).catch(() => rm(unfinished, { recursive: true, force: true }));
     return copy;
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The files of an embedded PostgreSQL: where they are, who owns them, and the cluster itself, created with
- * initdb. Does not run the server.
+ * The files of an embedded PostgreSQL: their paths, their owner, and the cluster itself, created with initdb. Does not
+ * run the server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,12 +15,12 @@ import { EmbeddedPostgresError, type PostgresBinaries, SHARED_STATE_DIRECTORY } 
 
 export const POSTGRES_USER = 'tallyhouse';
 
-/** Its programs get nothing of this process's environment: PGDATA, PGPORT and the like would steer them. */
+/** Its programs inherit nothing of this process's environment: PGDATA, PGPORT and the like would affect them. */
 export const POSTGRES_ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
 
 /**
- * Makes the directory and gives it to `account`. Where that account cannot get to it, the contents live
- * in the shared state directory and `directory` is a link to them.
+ * Creates the directory and gives it to `account`. If that account has no access to it, the contents are in the shared
+ * state directory and `directory` is a link to them.
  */
 export async function preparePlace(directory: string, account: Account | undefined): Promise<string> {
   const existing = await realpath(directory).catch(() => null);
@@ -51,7 +51,7 @@ function unreachableDirectory(directory: string): EmbeddedPostgresError {
 /** On a very busy machine it takes a minute. */
 const CREATION_LIMIT_MS = 10 * MINUTE_MS;
 
-/** Creates the cluster aside and renames it, so that an interrupted creation is simply done again. */
+/** Creates the cluster in another directory and renames it, so that an interrupted creation is simply repeated. */
 export async function ensureCluster(
   binaries: PostgresBinaries,
   home: string,
@@ -105,7 +105,7 @@ export async function makeSocketDirectory(home: string, account: Account | undef
 export interface LastLines {
   /** On one line. */
   text(): string;
-  /** For a program that has succeeded so far. */
+  /** Drops the lines of a program that has succeeded so far. */
   forget(): void;
 }
 

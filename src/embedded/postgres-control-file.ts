@@ -1,16 +1,18 @@
-/** Tells a control file that a server of PostgreSQL has written from one that was damaged. */
+/** Distinguishes a valid control file of PostgreSQL from a damaged one. */
 import { readFile } from 'node:fs/promises';
 
-/** PostgreSQL writes the file in one size, with zeros after the data; the data end with their checksum (CRC-32C). */
+/**
+ * PostgreSQL writes the file with a fixed size, with zeros after the data; the data end with their checksum (CRC-32C).
+ */
 const FILE_BYTES = 8_192;
-/** The data of all versions are between these sizes, so that the place of the checksum need not be known. */
+/** The data of all versions are between these sizes, so the position of the checksum need not be known. */
 const DATA_BYTES_MIN = 128;
 const DATA_BYTES_MAX = 512;
 
 /** The polynomial of Castagnoli, with its bits in reverse. */
 const POLYNOMIAL = 0x82f63b78;
 
-/** Whether the file is as a server has written it: of its size, with the right checksum, and empty after it. */
+/** Whether the file is as written by a server: with its size, the right checksum, and zeros after it. */
 export async function isWholeControlFile(path: string): Promise<boolean> {
   const file = await readFile(path).catch(() => null);
   if (file === null || file.length !== FILE_BYTES) return false;
@@ -29,7 +31,7 @@ function withByte(crc: number, byte: number): number {
   return next >>> 0;
 }
 
-/** After the checksum the compiler may have left some bytes of padding, which say nothing. */
+/** After the checksum the compiler may have left some bytes of padding, which are ignored. */
 function isEmpty(rest: Uint8Array): boolean {
   return rest.every((byte) => byte === 0);
 }

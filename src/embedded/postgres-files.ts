@@ -1,11 +1,11 @@
 /**
- * Notices that files of an embedded PostgreSQL have changed while it did not run. The server itself notices few of these
- * damages: a table whose file was emptied is an empty table to it, and a page of zeros one that was never used.
+ * Detects that files of an embedded PostgreSQL changed while it did not run. The server itself detects few of these
+ * damages: a table whose file was emptied is an empty table to it, and a page of zeros is an unused one.
  *
- * When the server has ended cleanly, the shell that runs it writes a list of its files with checksums (postgres-server.ts),
- * also where this process was killed before. The next start compares them. After a crash there is no such list; the
- * sizes of the list before hold all the same, because nothing makes a file shorter (`vacuum_truncate` is off): those of
- * tables that were removed since are distinguished by callers that can ask the server (`Suspect`).
+ * When the server has ended cleanly, the shell that runs it writes a list of its files with checksums
+ * (postgres-server.ts), even if this process was killed before. The next start compares them. After a crash there is no
+ * such list; the sizes of the previous list are still valid, because nothing makes a file shorter (`vacuum_truncate` is
+ * off): files of tables removed since are distinguished by callers that can query the server (`Suspect`).
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -19,12 +19,12 @@ import { isWholeControlFile } from './postgres-control-file.ts';
 
 const run = promisify(execFile);
 
-/** Reading more than this would slow starts and stops down: then tables have their sizes only. */
+/** Reading more than this would slow starts and stops down: then only sizes of tables are compared. */
 const SUMMED_KB_MAX = 262_144;
 
 /**
- * Prints `checksum size path` of each file in the present directory, or what `ls -ln` prints, and `complete` at the end.
- * Files that the server creates again at each start are left out.
+ * Prints `checksum size path` of each file in the current directory, or the output of `ls -ln`, and `complete` at the
+ * end. Files that the server creates again at each start are left out.
  */
 export const LIST_FILES = `
 list_files() {
@@ -39,7 +39,7 @@ list_files() {
   echo complete
 }`;
 
-/** Says which run of the server was the last one, so that a list that came late is not taken for that of another run. */
+/** Identifies the last run of the server, so that a late list is not mistaken for that of another run. */
 const RUN = 'tallyhouse-run';
 const LIST = 'tallyhouse-files-';
 const LAST_LIST = `${LIST}before`;
@@ -47,23 +47,23 @@ const LIST_BYTES_MAX = 64 * 1024 * 1024;
 const PAGE_BYTES = 8_192;
 const CONTROL = 'global/pg_control';
 
-/** A file that is shorter than it was, or begins with an empty page; fine where its table has been removed. */
+/** A file that is shorter than before, or begins with an empty page; valid if its table has been removed. */
 export interface Suspect {
-  /** Below the data directory, as `pg_relation_filepath` says it; without the number of a further segment. */
+  /** Below the data directory, as `pg_relation_filepath` names it; without the number of a further segment. */
   readonly path: string;
   readonly what: string;
 }
 
-/** The findings of a start. */
+/** The findings at a start. */
 export interface FoundFiles {
-  /** Name of the list that the shell is to write when the server has ended. */
+  /** Name of the list that the shell writes when the server has ended. */
   readonly list: string;
   readonly suspects: readonly Suspect[];
 }
 
 /**
- * Compares the files with the list of the last run, before the server starts. Throws `EmbeddedPostgresError` where a
- * file has changed while no server ran.
+ * Compares the files with the list of the last run, before the server starts. Throws `EmbeddedPostgresError` if a file
+ * has changed while no server ran.
  */
 export async function checkFiles(dataDir: string, account: Account | undefined): Promise<FoundFiles> {
   const lastRun = await readFile(join(dataDir, RUN), 'utf8').catch(() => '');
@@ -77,7 +77,7 @@ export async function checkFiles(dataDir: string, account: Account | undefined):
     if (name.startsWith(LIST) && name !== LAST_LIST) await rm(join(dataDir, name), { force: true });
   }
   const id = randomUUID();
-  // On a full disk the server may start all the same; its list is then not found.
+  // On a full disk the server may still start; its list is then not found.
   await writeFile(join(dataDir, RUN), id).catch(() => undefined);
   return { list: `${LIST}${id}`, suspects };
 }
@@ -90,7 +90,7 @@ interface ListedFile {
 
 type FileList = ReadonlyMap<string, ListedFile>;
 
-/** Null where there is none, or it is not whole. */
+/** Null if there is none, or it is incomplete. */
 async function readList(path: string): Promise<FileList | null> {
   const text = await readFile(path, 'utf8').catch(() => '');
   return text.trimEnd().endsWith('\ncomplete') ? parseList(text) : null;
@@ -98,7 +98,7 @@ async function readList(path: string): Promise<FileList | null> {
 
 const SUMMED = /^(\d+) (\d+) (\S+)$/;
 const SIZED = /^-\S+\s+\d+\s+\d+\s+\d+\s+(\d+)\s.*\s(\S+)$/;
-/** Tables and indexes with their forks, and what says which file belongs to which. Temporary ones have other names. */
+/** Tables and indexes with their forks, and the maps between files and relations. Temporary ones have other names. */
 const KEPT = /(?:^|\/)(?:\d+(?:_[a-z]+)?(?:\.\d+)?|[\dA-F]{4,}|pg_filenode\.map|pg_control|PG_VERSION)$/;
 
 function parseList(text: string): FileList {
@@ -115,7 +115,7 @@ function parseList(text: string): FileList {
 
 async function compare(dataDir: string, atStop: FileList, account: Account | undefined): Promise<void> {
   const now = parseList(await listedNow(dataDir, account));
-  // An earlier version of this program starts the server without noting it, and a server changes this file first.
+  // An earlier version of this program starts the server without recording it, and a server changes this file first.
   const isSameControl = now.get(CONTROL)?.sum === atStop.get(CONTROL)?.sum;
   if (!isSameControl && (await isWholeControlFile(join(dataDir, CONTROL)))) return;
   const changed = [...atStop].flatMap(([path, before]) => {
@@ -130,7 +130,7 @@ async function compare(dataDir: string, atStop: FileList, account: Account | und
   );
 }
 
-/** A file that the disk cannot read is not in the list. */
+/** A file that the disk cannot read is missing in the list. */
 async function listedNow(dataDir: string, account: Account | undefined): Promise<string> {
   const options = { cwd: dataDir, env: POSTGRES_ENVIRONMENT, maxBuffer: LIST_BYTES_MAX, ...account };
   try {
@@ -140,7 +140,7 @@ async function listedNow(dataDir: string, account: Account | undefined): Promise
   }
 }
 
-/** Null: it is as it was. */
+/** Null: it is unchanged. */
 function changeOf(before: ListedFile, now: ListedFile | undefined): string | null {
   if (now === undefined) return 'is missing';
   if (now.size !== before.size) return `has ${now.size} bytes and had ${before.size}`;

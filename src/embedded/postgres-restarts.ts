@@ -1,21 +1,20 @@
-/**
- * Starts an ended PostgreSQL again on its data directory: its write-ahead log has every committed transaction.
- */
+/** Restarts a PostgreSQL that has ended on its data directory: its write-ahead log has every committed transaction. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../core/failures.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 /**
- * Before each attempt. The first gives the processes of the ended server time to end. Together longer than the longest statement (30 s): a process of the ended server that is
- * still in a statement keeps the next server from starting.
+ * The wait before each attempt. The first one lets the processes of the ended server exit. Together longer than the
+ * longest statement (30 s): a process of the ended server that is still in a statement prevents the next server from
+ * starting.
  */
 export const RESTART_WAITS_MS = [100, 1_000, 4_000, 10_000, 20_000];
-/** Between attempts while the disk is full: when there is room again, it continues soon. */
+/** Between attempts while the disk is full: when there is space again, it recovers soon. */
 const FULL_DISK_WAIT_MS = 2_000;
-/** A server that has run for this long may be started as often again. */
+/** After a server has run for this long, all attempts are available again. */
 const STEADY_MS = 60_000;
 
-/** The messages to the operator about the ends of a server, and about the attempts that follow. */
+/** Log messages about the ends of a server, and about the restart attempts. */
 export interface RestartLog {
   error(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -24,7 +23,7 @@ export interface RestartLog {
 export interface Restarts {
   /** Resolves, with the reason, when no attempt is left. */
   readonly lost: Promise<string>;
-  /** Ends what is under way, attempts too, and stops the server that runs. */
+  /** Cancels running attempts, and stops the running server. */
   stop(): Promise<void>;
 }
 
@@ -33,11 +32,11 @@ interface RestartOptions {
   start(cancelled: AbortSignal): Promise<PostgresServer>;
   readonly waitsMs: readonly number[];
   readonly log: RestartLog | undefined;
-  /** While it is, no attempt is the last one. */
+  /** While the disk is full, no attempt is the last one. */
   readonly isDiskFull?: () => Promise<boolean>;
 }
 
-/** Watches `first`, and every server that follows it, until `stop`. */
+/** Watches `first`, and every server after it, until `stop`. */
 export function restartWhenEnded(
   first: PostgresServer,
   { start, waitsMs, log, isDiskFull = async () => false }: RestartOptions,
@@ -48,7 +47,7 @@ export function restartWhenEnded(
 
   let attempts = 0;
 
-  /** Resolves with the reason of the last failure, or with null when asked to stop. */
+  /** Resolves with the reason of the last failure, or with null after `stop`. */
   async function watch(): Promise<string | null> {
     for (let server = first; ; ) {
       const startedAt = performance.now();
@@ -64,7 +63,7 @@ export function restartWhenEnded(
     }
   }
 
-  /** Tries until a server runs, or there is no further attempt. Null when asked to stop. */
+  /** Tries until a server runs, or no attempt is left. Null after `stop`. */
   async function restart(ended: string): Promise<PostgresServer | { readonly failure: string } | null> {
     for (let failure = ended; ; ) {
       const waitMs = await nextWait();
@@ -80,7 +79,7 @@ export function restartWhenEnded(
     }
   }
 
-  /** Undefined where no attempt is left; a full disk takes none. */
+  /** Undefined if no attempt is left; a full disk uses none. */
   async function nextWait(): Promise<number | undefined> {
     if (attempts > 0 && (await isDiskFull())) return FULL_DISK_WAIT_MS;
     const waitMs = waitsMs[attempts];

@@ -1,8 +1,8 @@
 /**
  * One run of the PostgreSQL server: starts the process, waits until it accepts connections, stops it.
  *
- * The server has a separate process group, so Ctrl-C reaches this process alone and it can finish its work first;
- * and it hangs on a pipe from this process, so it shuts down cleanly even when this process is killed.
+ * The server has a separate process group, so Ctrl-C reaches only this process, which can finish its work first; and
+ * the server is attached to a pipe from this process, so it shuts down cleanly even if this process is killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { lstat, realpath, rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export interface ServerPlace {
   /** The program `postgres`. */
   readonly program: string;
   readonly account: Account | undefined;
-  /** The directory that the operator knows; as root it may be a link to `home`. */
+  /** The directory that is known to the operator; as root it may be a link to `home`. */
   readonly directory: string;
   readonly home: string;
   readonly dataDir: string;
@@ -29,7 +29,7 @@ export interface ServerPlace {
 }
 
 export interface PostgresServer {
-  /** Resolves when the process has ended, for whatever reason, with what it said last. */
+  /** Resolves when the process has ended, for any reason, with its last output. */
   readonly ended: Promise<string>;
   /** Files that looked damaged before it started. */
   readonly suspects: readonly Suspect[];
@@ -37,16 +37,16 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** A server that is just ending needs milliseconds; one that is still there after this will stay. */
+/** A server that is ending needs milliseconds; one that is still running after this will stay. */
 const OLD_SERVER_WAIT_MS = 3_000;
 const START_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 10_000;
 const POLL_MS = 5;
 
 /**
- * Runs a server that ends with its standard input: `sh` starts it, tells its process id, and interrupts
- * it (a fast shutdown) when the pipe closes: repeatedly, because a server that has only just been started ignores it.
- * `sh` ends with the server, so its end is seen here. Of a server that has ended cleanly it lists the files.
+ * Runs a server that ends with its standard input: `sh` starts it, reports its process id, and interrupts it (a fast
+ * shutdown) when the pipe closes: repeatedly, because a server that has only just been started ignores it. `sh` ends
+ * with the server, so its end is observed here. If the server ended cleanly, its files are listed.
  */
 const UNTIL_PIPE_CLOSES = `
 data=$1 list=$2
@@ -66,8 +66,8 @@ kill $reader 2>/dev/null
 exit $status`;
 
 /**
- * Resolves when the server accepts connections. Throws `EmbeddedPostgresError` with one line for the operator where it
- * does not, or `cancelled` is aborted before; then it does not run.
+ * Resolves when the server accepts connections. Throws `EmbeddedPostgresError` with one line for the operator if it
+ * does not, or if `cancelled` is aborted first; then it does not run.
  */
 export async function startServer(place: ServerPlace, cancelled: AbortSignal): Promise<PostgresServer> {
   await waitForOldServer(place);
@@ -103,7 +103,7 @@ export async function startServer(place: ServerPlace, cancelled: AbortSignal): P
   return { ended: exited.then(() => lastLines.text()), suspects, stop };
 }
 
-/** A server whose process was killed a moment ago may still be writing its last checkpoint. */
+/** A server that was killed a moment ago may still be writing its last checkpoint. */
 async function waitForOldServer({ directory, dataDir, socketDir }: ServerPlace): Promise<void> {
   const giveUpAt = Date.now() + OLD_SERVER_WAIT_MS;
   for (;;) {
@@ -119,8 +119,8 @@ async function waitForOldServer({ directory, dataDir, socketDir }: ServerPlace):
     }
     await delay(POLL_MS);
   }
-  // Its process is gone or is something else by now. PostgreSQL itself would refuse to start while any process of
-  // the same account, whichever, has that number.
+  // Its process has exited, or its id was reused. PostgreSQL itself would refuse to start while any process of the same
+  // account has that id.
   await rm(join(dataDir, 'postmaster.pid'), { force: true });
   await rm(join(socketDir, '.s.PGSQL.5432.lock'), { force: true });
 }
@@ -129,7 +129,7 @@ async function isLink(path: string): Promise<boolean> {
   return (await lstat(path)).isSymbolicLink();
 }
 
-/** Files that are copied while a server writes them belong to different moments. */
+/** Files that are copied while a server writes them are inconsistent. */
 async function refuseCopy(dataDir: string, { pid, dataDir: served }: Postmaster): Promise<void> {
   const [here, there] = await Promise.all([realpath(dataDir), realpath(served).catch(() => served)]);
   if (here === there) return;
@@ -139,7 +139,7 @@ async function refuseCopy(dataDir: string, { pid, dataDir: served }: Postmaster)
   );
 }
 
-/** False if the process ends first, takes too long, or is no longer wanted. */
+/** False if the process ends first, takes too long, or is cancelled. */
 async function isReady(
   pid: number,
   dataDir: string,
@@ -176,7 +176,7 @@ async function stopServer(child: ChildProcess, pid: number, exited: Promise<void
   ]);
   limit.abort();
   if (inTime) return;
-  // Immediate shutdown: what is committed is in the log and is recovered by the next start.
+  // Immediate shutdown: committed transactions are in the log and are recovered by the next start.
   if (await isPostgresRunning(pid)) process.kill(pid, 'SIGQUIT');
   await exited;
 }

@@ -1,9 +1,8 @@
 /**
- * An embedded PostgreSQL: creates the cluster, starts the server, starts it again if it ends, stops it with this
- * process.
+ * An embedded PostgreSQL: creates the cluster, starts the server, restarts it if it ends, stops it with this process.
  *
- * Reachable through a unix socket in a directory that only its owner (and root) can enter: no port, no
- * password. docs/how-to/operations.md says how to reach it with psql.
+ * Accessible through a unix socket in a directory that only its owner (and root) can enter: no port, no password.
+ * docs/how-to/operations.md explains access with psql.
  */
 import { rm, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -22,33 +21,33 @@ export interface EmbeddedPostgres {
   readonly dataDir: string;
   /** Files that looked damaged before the start. */
   readonly suspects: readonly Suspect[];
-  /** Resolves, with the reason, when the server has ended by itself and cannot be started again. */
+  /** Resolves, with the reason, when the server has ended by itself and cannot be restarted. */
   readonly lost: Promise<string>;
   /** Fast shutdown: open transactions are rolled back, committed ones are on disk. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Everything is kept in here, except where root had to move it (then it is a link). */
+  /** All files are in here, unless root had to move them (then it is a link). */
   readonly directory: string;
   /** Further server settings, over the ones below. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The time before each attempt to start an ended server again. */
+  /** The wait before each attempt to restart an ended server. */
   readonly restartWaitsMs?: readonly number[];
   readonly log?: RestartLog | undefined;
 }
 
-/** initdb makes this database anyway; a further one would only cost time at the first start. */
+/** initdb creates this database anyway; another one would only slow the first start. */
 const DATABASE = 'postgres';
 
 /** A start writes at least one file of the write-ahead log, 16 MB. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
-/** A start that nobody cancels. */
+/** The signal of a start that cannot be cancelled. */
 const NEVER = new AbortController().signal;
 
 /**
- * Durable as a server in production is. Everything else is sized for a small machine on which
- * ClickHouse and Node want the memory and the cores.
+ * Durable like a production server. Everything else is sized for a small machine on which ClickHouse and Node need the
+ * memory and the cores.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
@@ -64,16 +63,16 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_parallel_workers_per_gather: '0',
   io_method: 'sync',
   jit: 'off',
-  // A file of a table that is shorter than it was is damaged (postgres-files.ts).
+  // A file of a table that is shorter than before is damaged (postgres-files.ts).
   vacuum_truncate: 'off',
   log_min_messages: 'error',
-  // The text of a failing statement can hold customers' data.
+  // The text of a failing statement can contain customer data.
   log_min_error_statement: 'panic',
 };
 
 /**
- * Starts the PostgreSQL in `directory`, making it first where there is none. Throws
- * `EmbeddedPostgresError` with one line for the operator when that is not possible.
+ * Starts the PostgreSQL in `directory`, creating it first if needed. Throws `EmbeddedPostgresError` with one line for
+ * the operator if that is impossible.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { directory, settings, restartWaitsMs: waitsMs = RESTART_WAITS_MS, log } = options;
@@ -117,7 +116,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** The running server of a data directory that another process of ours has, or null. For tools beside it. */
+/** The running server of a data directory that another process of ours owns, or null. For command-line tools. */
 export async function runningPostgres(directory: string): Promise<PostgresConnection | null> {
   const postmaster = await readPostmaster(join(directory, 'data'));
   if (postmaster === null || !postmaster.isReady || !(await isPostgresRunning(postmaster.pid))) return null;

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 export interface Postmaster {
   readonly pid: number;
-  /** The data directory that it serves. That of another one, where the file has been copied from there. */
+  /** The data directory that it serves; another one if the file was copied from there. */
   readonly dataDir: string;
   readonly socketDir: string;
   readonly isReady: boolean;
@@ -17,7 +17,7 @@ export interface Postmaster {
 
 const run = promisify(execFile);
 
-/** The content of the file in `dataDir`, or null without a (complete enough) one. */
+/** The content of the file in `dataDir`, or null without a complete one. */
 export async function readPostmaster(dataDir: string): Promise<Postmaster | null> {
   const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n').map((line) => line.trim());

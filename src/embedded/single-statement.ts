@@ -1,14 +1,14 @@
 /**
- * The embedded engine runs every statement of a text that holds several; a server refuses such a text. This makes
+ * The embedded engine runs every statement of a text that contains several; a server refuses such a text. This makes
  * the embedded engine refuse it too, so that no query text can contain a second statement.
  */
 
-/** Characters that open something in which a semicolon may mean something else than it seems to. */
+/** Characters that open a construct in which a semicolon may be ambiguous. */
 const AMBIGUOUS = new Set(['"', '`', '$', '#', '‘', '’', '“', '”']);
 
 /**
- * True when `sql` is certainly one statement. Knows string literals and comments, so that a semicolon
- * in one is fine; after a quoted name or a heredoc a semicolon is refused rather than judged.
+ * True if `sql` is certainly one statement. Recognizes string literals and comments, so that a semicolon in one is
+ * allowed; after a quoted name or a heredoc any semicolon is refused.
  */
 export function isSingleStatement(sql: string): boolean {
   if (!sql.includes(';')) return true;
@@ -31,7 +31,7 @@ export function isSingleStatement(sql: string): boolean {
   return true;
 }
 
-/** Index after `end`, or the end of the text: what is never closed holds no further statement. */
+/** Index after `end`, or the end of the text: an unclosed construct contains no further statement. */
 function endOf(sql: string, end: string, start: number): number {
   const found = sql.indexOf(end, start);
   return found < 0 ? sql.length : found + end.length;

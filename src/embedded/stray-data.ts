@@ -1,6 +1,6 @@
 /**
- * Data of embedded PostgreSQLs that root keeps in the shared state directory, because PostgreSQL's account cannot enter
- * their DATA_DIR. They stay when DATA_DIR is removed, so each says where it belongs to.
+ * Data of embedded PostgreSQLs that root stores in the shared state directory, because PostgreSQL's account cannot
+ * enter their DATA_DIR. They remain when DATA_DIR is removed, so each records where it belongs.
  */
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { isPostgresRunning, readPostmaster } from './postmaster-file.ts';
 
 const PREFIX = 'data-';
 const ORIGIN_FILE = 'origin';
-/** A directory is created before the link to it, and that before the record of it. */
+/** A directory is created before the link to it, and the link before its record. */
 const NEW_MS = 60_000;
 
 export interface StrayData {
   readonly name: string;
-  /** The link in its DATA_DIR that was there at the last start; null: of a version that did not write it down. */
+  /** The link in its DATA_DIR at the last start; null: a version that did not record it. */
   readonly origin: string | null;
   readonly usedAt: Date;
 }
@@ -24,12 +24,12 @@ export function isShared(home: string): boolean {
   return home.startsWith(join(SHARED_STATE_DIRECTORY, PREFIX));
 }
 
-/** Notes which link leads to the data, which may have been moved with its DATA_DIR. */
+/** Records which link leads to the data, which may have been moved with its DATA_DIR. */
 export async function noteOrigin(home: string, link: string): Promise<void> {
   await writeFile(join(home, ORIGIN_FILE), `${link}\n`);
 }
 
-/** The data to which no link leads where it was last, and that no server uses; by name. */
+/** The data without a link at its recorded place, and not in use by a server; by name. */
 export async function findStrayData(shared: string = SHARED_STATE_DIRECTORY): Promise<StrayData[]> {
   const names = await readdir(shared).catch(() => []);
   const found: StrayData[] = [];

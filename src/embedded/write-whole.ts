@@ -1,11 +1,11 @@
 /**
- * Writes bytes in one call of the system where it takes them all. Node's own way to write a file hands over half a megabyte
- * at a time, and each piece waits for a turn of the event loop.
+ * Writes bytes in one system call if it takes them all. Node's own function writes half a megabyte at a time, and each
+ * piece waits for a turn of the event loop.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 
-/** Replaces a file that is there. */
+/** Replaces an existing file. */
 export async function writeFileAtOnce(path: string, bytes: Buffer): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
@@ -15,7 +15,7 @@ export async function writeFileAtOnce(path: string, bytes: Buffer): Promise<void
   }
 }
 
-/** A write may end early: on a full disk, where the next one says so. */
+/** A write may be short: on a full disk, where the next one fails. */
 export async function writeWhole(file: FileHandle, parts: readonly Buffer[], offset: number): Promise<void> {
   const total = sizeOf(parts);
   if (total === 0) return;

@@ -1,12 +1,12 @@
-/** Counts the events that belong to nobody, for `/metrics`. Every process does, so that each of them can be asked. */
+/** Counts the events without a customer, for `/metrics`. Every process does, so that each of them can be scraped. */
 import type { Logger } from 'pino';
 import { countUnmatchedEvents, type UnmatchedTotals } from '../billing/events/unmatched-events.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { createPoll } from '../runtime/poll.ts';
 
-/** From the start, and between two counts. */
+/** After the start, and between two counts. */
 const EVERY_MS = MINUTE_MS;
-/** A count of many events rests for this multiple of the time that it took. */
+/** After a count, the pause is this multiple of its duration. */
 const REST = 99;
 
 type Options = Parameters<typeof countUnmatchedEvents>[0] & {

@@ -1,8 +1,8 @@
 /**
- * When old events are looked for and removed: every ten minutes (docs/explanation/events.md, "Retention"). It is not a
- * job of the queue, because it is due at no instant: months are held until their invoices are issued.
+ * Schedules the removal of old events: every ten minutes (docs/explanation/events.md, "Retention"). It is not a job of
+ * the queue, because it has no due instant: months are held until their invoices are issued.
  *
- * Every process reads every few seconds from when on events are kept, also one that removes none.
+ * Every process reads the start of retention every few seconds, even one that removes nothing.
  */
 import type { Logger } from 'pino';
 import {
@@ -30,7 +30,7 @@ const TIMES: RetentionTimes = {
 export interface RetentionStats {
   readonly keptFrom: Instant | null;
   readonly isHeld: boolean;
-  /** By this process since its start. */
+  /** Rows removed by this process since its start. */
   readonly removedRows: number;
   readonly failures: number;
 }

@@ -15,7 +15,7 @@ import type { JobsContext } from './jobs-context.ts';
 
 /** Invoices per transaction: enough to share queries, few enough for a transaction of seconds. */
 const FINALIZED_MAX = 250;
-/** One is written to PostgreSQL, one rated, and the terms of one are read meanwhile. */
+/** One batch is written to PostgreSQL, one is rated, and the terms of one are read at the same time. */
 const BATCHES_AT_ONCE = 3;
 
 /** Finalizes usage invoices. */

@@ -6,7 +6,7 @@ import type { Job } from '../store/jobs/jobs.ts';
 
 export interface JobKind {
   readonly kind: string;
-  /** Most jobs prepared and written together. */
+  /** Maximum jobs that are prepared and written together. */
   readonly batchMax: number;
   /**
    * Batches of a step that a runner works on at a time, default: 1. With more, jobs of different subjects may swap places
@@ -14,16 +14,16 @@ export interface JobKind {
    */
   readonly batchesAtOnce?: number;
   /**
-   * Reads and computes what the jobs need, without an open transaction, so it may take long. If it throws, the
-   * jobs are prepared one by one. Work that takes much memory, or both cores, is done `inTurn`: of one batch at a time,
-   * while the input of the next is prepared.
+   * Reads and computes the input of the jobs, without an open transaction, so it may take long. If it throws, the jobs
+   * are prepared one by one. Work that takes much memory, or both cores, is done `inTurn`: one batch at a time, while
+   * the input of the next is prepared.
    */
   prepare(batch: readonly Job[], inTurn: InTurn): Promise<PreparedJobs>;
 }
 
-/** Both functions get jobs of the prepared batch, locked and in order. Together they must be short. */
+/** Both functions receive jobs of the prepared batch, locked and in order. Together they must be short. */
 export interface PreparedJobs {
-  /** Those of the jobs whose preparation is still valid: everything it was computed from is as it was. */
+  /** The jobs whose preparation is still valid: everything it was computed from is unchanged. */
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /**
    * Does the work of jobs that are still valid, at least one, in order, and writes everything through `tx`. If it throws, the
@@ -46,7 +46,7 @@ export function shortJobKind<Done>({
   run(tx: Transaction, jobs: readonly Job[]): Promise<Done>;
   /** The changes of `run`, given its result, for the audit log. */
   changes?(done: Done): readonly SystemChange[];
-  /** Called with what `run` has returned, when its transaction is committed. It must not fail. */
+  /** Called with the result of `run` when its transaction is committed. It must not fail. */
   committed?(done: Done): void;
 }): JobKind {
   return {

@@ -21,7 +21,7 @@ import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
 export interface JobStats {
   /** Since the start, for every kind. */
   readonly counts: ReadonlyMap<string, JobCounts>;
-  /** When a job of the kind was last done, in real time; kinds without any since the start are absent. */
+  /** When a job of the kind last completed, in real time; kinds without any since the start are absent. */
   readonly lastDoneAt: ReadonlyMap<string, Instant>;
   /** As of the last read, a few seconds ago. */
   readonly queue: readonly QueueFigures[];
@@ -36,7 +36,7 @@ export interface JobRunner {
   retryFailed(dueAt: Instant): Promise<JobCounts>;
   /** Due time of the next job that neither failed nor waits for a failed one; null if there is none. */
   nextAt(): Promise<Instant | null>;
-  /** Logs the failed jobs that are left of those due at `dueAt`, if there are any. */
+  /** Logs the remaining failed jobs among those due at `dueAt`, if there are any. */
   logFailed(dueAt: Instant): Promise<void>;
   /** While true, no job runs. */
   isPaused(): boolean;
@@ -60,7 +60,7 @@ const FAILED_JOBS_LOGGED_MAX = 20;
 
 type RunnerContext = Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer' | 'ping' | 'isPaused'>;
 
-/** `kinds` by rank: of jobs of one instant, those of an earlier kind come first. */
+/** `kinds` by rank: among jobs of one instant, those of an earlier kind run first. */
 export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[]): JobRunner {
   const { db, clock, log, tracer, ping, isPaused } = context;
   const names = kinds.map(({ kind }) => kind);
@@ -105,7 +105,7 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
   };
 }
 
-/** The jobs that were done since the start, and the queue as of the last read. */
+/** The jobs completed since the start, and the queue as of the last read. */
 function createJobFigures({ db, clock }: RunnerContext, names: readonly string[]) {
   const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
   const lastDoneAt = new Map<string, Instant>();
@@ -140,7 +140,7 @@ async function logFailed(
   log.warn({ jobs }, 'failed jobs are left, and the later jobs of their subjects wait for them');
 }
 
-/** A store that takes longer to answer nothing counts as unavailable. */
+/** A store that takes longer to respond counts as unavailable. */
 const PING_WAIT_MS = 5 * SECOND_MS;
 
 async function answersInTime(ping: () => Promise<unknown>): Promise<boolean> {

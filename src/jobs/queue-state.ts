@@ -1,4 +1,4 @@
-/** The state of the queue for operators: waiting jobs, failed jobs, and another attempt at once. */
+/** The state of the queue for operators: waiting jobs, failed jobs, and manual retries. */
 import type { RowContext } from '../billing/billing-context.ts';
 import { assert, notFound } from '../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../core/paging.ts';
@@ -11,7 +11,7 @@ import {
 } from '../store/jobs/failed-jobs.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/jobs/job-figures.ts';
 
-/** Work that has failed and is tried again: a job, or the delivery of an invoice. */
+/** Failed work that is retried: a job, or the delivery of an invoice. */
 export interface FailedJob extends Omit<FailedStoredJob, 'id'> {
   /** Null: it is a delivery. */
   readonly id: number | null;
@@ -19,7 +19,7 @@ export interface FailedJob extends Omit<FailedStoredJob, 'id'> {
   readonly invoiceId: string | null;
 }
 
-/** Deliveries are before jobs. */
+/** Deliveries precede jobs. */
 export type FailedPosition = { readonly invoiceId: string } | { readonly id: number };
 
 /** On an idle system a job is done within seconds. */
@@ -31,7 +31,7 @@ export async function queueFigures({ db, clock }: RowContext): Promise<readonly 
   return await loadQueueFigures(db, now, now - OVERDUE_MS);
 }
 
-/** A delivery that fails for longer needs a person: the backoff is at its longest by then. */
+/** A delivery that fails for longer needs attention: the backoff is at its maximum by then. */
 const DELIVERY_FAILS_MS = HOUR_MS;
 
 const KINDS = { deliver: 'deliver_invoice', void: 'void_invoice', look: 'read_external_invoice' } as const;
@@ -70,7 +70,7 @@ function positionOf({ id, invoiceId }: FailedJob): FailedPosition {
   return { invoiceId };
 }
 
-/** Has a failed job tried again within a second. Refuses one that is done, or has not failed (`not_found`). */
+/** Retries a failed job within a second. Refuses one that is done, or has not failed (`not_found`). */
 export async function retryJob({ db }: Pick<RowContext, 'db'>, id: number): Promise<void> {
   const isThere = await db.transaction((tx) => retryFailedJob(tx, id));
   if (!isThere) throw notFound('failed job', String(id));

@@ -20,16 +20,16 @@ export interface JobCounts {
 
 /** Runs batches, one after another. */
 export interface BatchRunner extends Pick<JobsContext, 'db' | 'clock' | 'log' | 'tracer'> {
-  /** Names the claims of these runs, which follow one another: what is left of an earlier claim is free for a later. */
+  /** The claimant of these runs, which follow one another: the rest of an earlier claim is free for a later one. */
   readonly claimant: string;
-  /** By rank: of jobs of one instant, those of an earlier kind come first. */
+  /** By rank: among jobs of one instant, those of an earlier kind run first. */
   readonly kinds: readonly JobKind[];
   /** Given to preparations (`JobKind.prepare`). Default: at once. */
   readonly inTurn?: InTurn;
   isClosed(): boolean;
   /** Called with the numbers of completed and failed jobs. */
   count(kind: string, counts: JobCounts): void;
-  /** Whether the stores answer. If not, it is not the jobs that have failed. */
+  /** Whether the stores respond. If not, the jobs are not to blame. */
   storesAnswer(): Promise<boolean>;
 }
 
@@ -42,8 +42,8 @@ interface Batch {
 }
 
 /**
- * Returns `NONE` if no job was available. Throws `unavailable` where a store does not answer: the jobs then stay as
- * they are.
+ * Returns `NONE` if no job was available. Throws `unavailable` if a store does not respond: the jobs then stay as they
+ * are.
  */
 export async function runBatch(deps: BatchRunner, kind: JobKind, claim: Claim): Promise<JobCounts> {
   const { claimant } = deps;
@@ -64,9 +64,9 @@ export async function runBatch(deps: BatchRunner, kind: JobKind, claim: Claim): 
   }
 }
 
-/** How often a job is prepared in a row, if what it is prepared from keeps changing meanwhile. */
+/** The maximum consecutive preparations of a job whose input keeps changing. */
 const PREPARATIONS_MAX = 5;
-/** A smaller batch is prepared in less time, so that less changes meanwhile. */
+/** A smaller batch takes less time to prepare, so fewer changes interfere. */
 const SECOND_BATCH_MAX = 25;
 
 async function workOn(batch: Batch, jobs: readonly Job[], preparation: number): Promise<JobCounts> {
@@ -123,7 +123,7 @@ async function write({ deps, kind }: Batch, jobs: readonly Job[], prepared: Prep
       tx,
       valid.map(({ id }) => id),
     );
-    // Another process may have done all of them meanwhile.
+    // Another process may have done all of them in the meantime.
     if (valid.length > 0) {
       await prepared.write(tx, valid);
       const actor = { kind: 'job', name: kind.kind } as const;
@@ -133,7 +133,7 @@ async function write({ deps, kind }: Batch, jobs: readonly Job[], prepared: Prep
   });
 }
 
-/** The valid ones that no invalid one of their subject comes before. */
+/** The valid jobs that have no earlier invalid job of their subject. */
 function inSubjectOrder(taken: readonly Job[], valid: readonly Job[]): Job[] {
   const waiting = new Set<string>();
   return taken.filter((job) => {
@@ -152,7 +152,7 @@ async function afterFailure(
   preparation: number,
 ): Promise<JobCounts> {
   const { deps } = batch;
-  // The service stops, and has cancelled what the work was waiting for: the jobs are as they were before.
+  // The service is stopping, and has cancelled what the work was waiting for: the jobs are unchanged.
   if (deps.isClosed()) return NONE;
   if (!(await deps.storesAnswer())) {
     deps.log.warn({ err: error, kind: batch.kind.kind, jobs: jobs.length }, 'a store does not answer');

@@ -14,11 +14,11 @@ export interface JobRun extends JobCounts {
   readonly isComplete: boolean;
 }
 
-/** Long enough for the claim of a killed process to expire. A batch may take longer; callers then try again. */
+/** Long enough for the claim of a killed process to expire. A batch may take longer; callers then retry. */
 const STEP_WAIT_MS = CLAIM_MS + 2 * SECOND_MS;
 
 export interface StepRunner extends Omit<BatchRunner, 'claimant' | 'inTurn'> {
-  /** One for each batch that is worked on at a time. */
+  /** One for each concurrent batch. */
   readonly claimants: readonly string[];
 }
 
@@ -54,7 +54,7 @@ async function runStep(deps: StepRunner, step: Step, dueAt: Instant): Promise<Jo
   return total;
 }
 
-/** The same, of batches one after the other. */
+/** `runStep` with sequential batches. */
 async function runBatches(deps: BatchRunner, step: Step, dueAt: Instant): Promise<JobCounts> {
   const { claimant } = deps;
   const kinds = deps.kinds.map(({ kind }) => kind);
@@ -72,7 +72,7 @@ async function runBatches(deps: BatchRunner, step: Step, dueAt: Instant): Promis
   }
 }
 
-/** Most failed jobs retried per pass; the next pass continues. */
+/** Maximum failed jobs retried per pass; the next pass continues. */
 const RETRIES_PER_PASS_MAX = 1_000;
 
 /** Retries failed jobs whose retry delay ends by `retryBy`, an instant of real time; null: all. */

@@ -19,11 +19,11 @@ export interface ServiceClock extends Clock {
 
 export interface SandboxClock {
   /**
-   * Advances the clock to `to`, stopping at every due time of a job, and resolves when all due jobs have run.
-   * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged. A lost
-   * connection delays the clock; after half a minute in which nothing was done the last error is thrown.
-   * Refuses to go back, or beyond 2100 (`invalid`). Refuses with `unavailable` if another process works on due
-   * jobs for minutes, and at the first due job while jobs do not run.
+   * Advances the clock to `to`, stopping at every due time of a job, and resolves when all due jobs have run. Failed
+   * jobs are retried first. A job that fails delays its own subject, not the clock, and is logged. A lost connection
+   * delays the clock; after half a minute without progress the last error is thrown. Refuses to go back, or beyond 2100
+   * (`invalid`). Refuses with `unavailable` if another process works on due jobs for minutes, and at the first due job
+   * while jobs do not run.
    */
   advance(to: Instant, jobs: ClockJobs): Promise<Instant>;
 }
@@ -32,13 +32,13 @@ export type ClockJobs = Pick<JobRunner, 'nextAt' | 'runDue' | 'retryFailed' | 'l
 
 /** Each wait takes some seconds, together longer than any batch of jobs or request. */
 const WAITS_MAX = 120;
-/** A store that restarts is back by then. */
+/** A store that restarts is available by then. */
 const FAILING_MAX_MS = 30 * SECOND_MS;
 const FAILED_PAUSE_MS = 500;
 
 /**
- * A line for the operator where these data have a sandbox clock and the service runs by the system clock; null where all
- * is as it should be. Work that is due by the system clock, and was not by the other, is done at once, invoices too.
+ * A line for the operator if these data have a sandbox clock and the service runs by the system clock; otherwise null.
+ * Work that becomes due by the system clock is done at once, including invoices.
  */
 export async function leftSandboxLine(db: Database, clock: ServiceClock): Promise<string | null> {
   const stored = clock.sandbox === null ? await storedServiceClock(db) : null;
@@ -46,7 +46,7 @@ export async function leftSandboxLine(db: Database, clock: ServiceClock): Promis
   return `these are sandbox data, whose clock shows ${formatInstant(stored)}; without SANDBOX_NOW the system clock counts`;
 }
 
-/** `failingMaxMs`: for how long a move may fail without getting on. */
+/** `failingMaxMs`: how long a move may fail without progress. */
 export async function createServiceClock(
   db: Database,
   sandboxNow: Instant | null,

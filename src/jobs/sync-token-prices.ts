@@ -1,4 +1,4 @@
-/** The job that brings managed rate cards up to the catalogue. Its work is in `billing/token-billing/`. */
+/** The job that updates managed rate cards from the catalogue. Its work is in `billing/token-billing/`. */
 import type { RowContext } from '../billing/billing-context.ts';
 import { syncManagedCards, TOKEN_PRICES_JOB } from '../billing/token-billing/sync-cards.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';

@@ -1,5 +1,6 @@
 /**
- * Tells scheduled messages when they are due, in every process (docs/explanation/notifications.md, "Starts and ends").
+ * Publishes scheduled messages when they are due, in every process (docs/explanation/notifications.md, "Starts and
+ * ends").
  */
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { NotificationContext } from '../notifications/notification-context.ts';
@@ -14,7 +15,7 @@ const POLL_INTERVAL_MS = SECOND_MS;
 export interface ScheduledTelling {
   /** When the next message is due; null without any. */
   nextAt(): Promise<Instant | null>;
-  /** Tells all that is due at `dueAt`. */
+  /** Publishes everything due at `dueAt`. */
   runDue(dueAt: Instant): Promise<void>;
   start(): void;
   /** Waits for the work in progress. */
@@ -41,7 +42,7 @@ export function createScheduledTelling(context: NotificationContext): ScheduledT
   };
 }
 
-/** The jobs for a move of the sandbox clock, which stops for messages too. Those of an instant come before its jobs. */
+/** The jobs for a move of the sandbox clock, which stops at messages too. Messages of an instant precede its jobs. */
 export function withTelling(
   jobs: ClockJobs,
   telling: Pick<ScheduledTelling, 'nextAt' | 'runDue'>,

@@ -1,4 +1,4 @@
-/** Messages of alerts (docs/explanation/notifications.md): a threshold is reached, and the alarm is over. */
+/** Messages of alerts (docs/explanation/notifications.md): an alarm begins or ends. */
 import {
   ALERT_RULES,
   type Alert,
@@ -20,14 +20,14 @@ export interface AlertEvent {
   readonly alert: Alert;
   readonly customerId: string;
   readonly kind: 'reached' | 'resolved';
-  /** One of the customer's alarms of the alert; '' stands for all. */
+  /** One of the customer's alarms of the alert; '' represents all. */
   readonly target: string;
   readonly value: Decimal;
   readonly triggeredBy: string | null;
   readonly details: TargetDetails;
 }
 
-/** How messages name the compared value, and the type of invoices that it is always of. */
+/** The name of the compared value in messages, and the fixed type of its invoices. */
 const VALUES: Readonly<Record<AlertSubject, { readonly name: string; readonly invoiceType?: InvoiceType }>> =
   {
     balance: { name: 'remaining_balance' },
@@ -41,7 +41,7 @@ const VALUES: Readonly<Record<AlertSubject, { readonly name: string; readonly in
     usage: { name: 'current_usage' },
   };
 
-/** Tells of alarms, in the transaction that stores their states. */
+/** Publishes alarms, in the transaction that stores their states. */
 export async function publishAlerts(
   tx: Transaction,
   events: readonly AlertEvent[],
@@ -84,7 +84,7 @@ function messageOf(event: AlertEvent, now: Instant): Message {
   return { type: typeOf(event), customerId, content: { properties } };
 }
 
-/** Which usage, seat or balances the alarm is about, where it is not about all of the customer. */
+/** The usage, seat or balances that the alarm is about, if it is not about the whole customer. */
 function partOf({ alert, target }: AlertEvent): Readonly<Record<string, unknown>> {
   const { groupValues, seat } = alert.filters;
   const value = valueOfTarget(target);

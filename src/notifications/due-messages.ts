@@ -1,4 +1,4 @@
-/** Which messages changes bring, and when each of them is due. Pure. */
+/** Determines the messages that changes cause, and when each is due. Pure. */
 import { CLOCK_BOUNDS } from '../core/clock.ts';
 import { addDuration, type SignedDuration, signOf } from '../core/signed-duration.ts';
 import type { Commit } from '../core/terms/commits.ts';
@@ -8,7 +8,7 @@ import type { DatedEvent, NewScheduledMessage } from '../store/lifecycle-message
 import type { DatedType, LifecycleType } from './message-types.ts';
 import { eventsTold, type Upcoming } from './upcoming.ts';
 
-/** The messages of an event, and the instant since which they are sent. */
+/** The messages of an event, and the instant since which they are enabled. */
 export interface Wanted {
   readonly offsetId: string | null;
   readonly offset: SignedDuration;
@@ -23,15 +23,15 @@ export interface Rescheduled {
   readonly after: readonly DatedEvent[];
   /** The change itself. */
   readonly change: DatedEvent | null;
-  /** The contract or commit and its segments, where the change archives it. */
+  /** The contract or commit and its segments, if the change archives it. */
   readonly archived: readonly string[];
   /**
-   * Messages due by this instant were scheduled before, or are not sent. Those due between it and now are sent late.
+   * Messages due by this instant were scheduled before, or are not sent. Messages due between it and now are sent late.
    */
   readonly dueAfter: Instant;
 }
 
-/** Of what a change makes of its contract or commit. */
+/** The messages for a contract or commit after a change. */
 export function newMessages(
   { before, after, change, dueAfter }: Rescheduled,
   wanted: WantedByType,
@@ -41,7 +41,7 @@ export function newMessages(
   return messagesOf(events, wanted, { now, dueAfter });
 }
 
-/** The messages that are due until the next of them is created. */
+/** The messages that are due until the next commit is created. */
 export function upcomingMessages(
   { dueAfter, dueUntil, commitsIn }: Upcoming,
   wanted: WantedByType,
@@ -65,7 +65,7 @@ export function leadsOf(wanted: WantedByType): [type: string, lead: Wanted][] {
     .filter(([, { offset }]) => signOf(offset) < 0);
 }
 
-/** Those that are due by `now` are to be sent late. */
+/** Messages due by `now` are sent late. */
 function messagesOf(
   events: readonly DatedEvent[],
   wanted: WantedByType,
@@ -83,12 +83,12 @@ function messagesOf(
   );
 }
 
-/** A contract that is created with the hour as its start starts when it is created. */
+/** A contract whose start is the hour of its creation starts when it is created. */
 function startsInThisHour({ type, eventAt }: DatedEvent, now: Instant): boolean {
   return type === 'contract.start' && floorToHour(now) <= eventAt && eventAt <= now;
 }
 
-/** In the order of their instants, also those that are sent late, at `now`. */
+/** In the order of their instants, including late ones, which are sent at `now`. */
 export function inOrder(messages: readonly NewScheduledMessage[], now: Instant): NewScheduledMessage[] {
   return messages
     .toSorted((a, b) => a.fireAt - b.fireAt)
@@ -103,7 +103,7 @@ export function without(all: readonly DatedEvent[], others: readonly DatedEvent[
 
 const keyOf = ({ subjectId, type, eventAt }: DatedEvent) => `${subjectId} ${type} ${eventAt}`;
 
-/** The start and the end of a contract; none where it is archived. */
+/** The start and the end of a contract; none if it is archived. */
 export function contractInstants({ contract }: FullContract): DatedEvent[] {
   if (contract.archivedAt !== null) return [];
   const { id, customerId, startingAt, endingBefore } = contract;
@@ -115,7 +115,7 @@ export function contractInstants({ contract }: FullContract): DatedEvent[] {
   ];
 }
 
-/** The starts and the ends of the segments of a commit or credit; none where it is archived. */
+/** The starts and the ends of the segments of a commit or credit; none if it is archived. */
 export function segmentInstants(commit: Commit): DatedEvent[] {
   if (commit.archivedAt !== null) return [];
   const { id: commitId, customerId, contractId, accessSchedule } = commit;

@@ -8,7 +8,7 @@ import { publish } from './outbox.ts';
 
 const FINALIZED = 'invoice.finalized';
 
-/** Tells of invoices that this transaction issues; others are passed over. */
+/** Publishes invoices that this transaction issues; others are skipped. */
 export async function publishFinalized(
   tx: Transaction,
   invoices: readonly Pick<Invoice, 'id' | 'customerId' | 'issuedAt' | 'status'>[],
@@ -39,14 +39,14 @@ interface ExternalChange {
   readonly external: ExternalInvoice;
 }
 
-/** Tells that a billing provider has refused an invoice. */
+/** Publishes that a billing provider has refused an invoice. */
 export function publishProviderError(tx: Transaction, change: ExternalChange, now: Instant): Promise<void> {
   return publishExternal(tx, PROVIDER_ERROR, change, now, {
     billing_provider_error: change.external.error,
   });
 }
 
-/** Tells that an invoice has another status at its billing provider. */
+/** Publishes that an invoice has another status at its billing provider. */
 export function publishExternalStatus(tx: Transaction, change: ExternalChange, now: Instant): Promise<void> {
   return publishExternal(tx, STATUS_CHANGED, change, now, {});
 }
@@ -76,7 +76,7 @@ function publishExternal(
   ]);
 }
 
-/** As the API shows it. */
+/** The external invoice in the form of the API. */
 function messageOf(external: ExternalInvoice): Readonly<Record<string, unknown>> {
   const { tax } = external;
   const members = {
@@ -105,7 +105,7 @@ function messageOf(external: ExternalInvoice): Readonly<Record<string, unknown>>
   return known(members);
 }
 
-/** Unknown members are absent. */
+/** Drops unknown members. */
 function known(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

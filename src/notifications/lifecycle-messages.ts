@@ -1,6 +1,6 @@
 /**
- * Messages of what happens to contracts, commits and credits (docs/explanation/notifications.md). A commit is any term
- * that grants a balance and is paid for; a credit is not.
+ * Messages about the lifecycle of contracts, commits and credits (docs/explanation/notifications.md). A commit is any
+ * term that grants a balance and is paid for; a credit is not.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { CustomFields } from '../core/custom-fields.ts';
@@ -16,7 +16,7 @@ import { type Message, publish } from './outbox.ts';
 import { reschedule } from './schedule.ts';
 import type { Upcoming } from './upcoming.ts';
 
-/** A state before and after a change; `before` is null for what is new. */
+/** A state before and after a change; `before` is null for a new object. */
 export interface Changed<State> {
   readonly before: State | null;
   readonly after: State;
@@ -49,7 +49,7 @@ export async function publishContractChanges(
   );
 }
 
-/** Tells of commits and credits that change without a change of a contract, likewise. */
+/** Reports commits and credits that change without a change of a contract, likewise. */
 export async function publishCommitChanges(
   tx: Transaction,
   changes: readonly Changed<Commit>[],
@@ -61,14 +61,14 @@ export async function publishCommitChanges(
   await reschedule(tx, () => ({ changes: rescheduled(), upcoming: [] }), now);
 }
 
-/** A commit or credit that the service has created when its time came. */
+/** A commit or credit that the service created when it was due. */
 export interface Granted {
   readonly commit: Commit;
   /** Messages due by this instant were scheduled before, or are not sent. */
   readonly dueAfter: Instant;
 }
 
-/** Tells of what the service has created, likewise. `upcoming`: what is to be created after it. */
+/** Reports commits and credits that the service has created, likewise. `upcoming`: those created later. */
 export async function publishGrants(
   tx: Transaction,
   granted: readonly Granted[],
@@ -105,7 +105,7 @@ function commitEvents({ before, after: commit }: Changed<Commit>): ChangeEvent[]
   return [{ type: `${kind}.${verb}`, customerId, contractId, commit }];
 }
 
-/** Null where nothing has changed. */
+/** Null if nothing has changed. */
 function verbOf<State extends { readonly archivedAt: Instant | null }>(
   before: State | null,
   after: State,
@@ -161,15 +161,15 @@ async function publishEvents(
   await publish(tx, CHANGE_TYPES, () => lifecycleMessages(tx, eventsOf(), () => ({ eventAt: now })));
 }
 
-/** The members of a message beside the event. */
+/** The members of a message besides the event. */
 interface About {
-  /** Given, it is the id of the message. */
+  /** If given, the id of the message. */
   readonly id?: string;
   readonly eventAt: Instant;
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** The messages of events, in their order, with the custom fields as they are now. */
+/** The messages of events, in their order, with the current custom fields. */
 export async function lifecycleMessages<Event extends LifecycleEvent>(
   tx: Transaction,
   events: readonly Event[],

@@ -24,7 +24,7 @@ const DATED_TYPES = [
   'credit.segment.end',
 ] as const;
 
-/** Events of contracts, commits and credits. They are off until they are switched on. */
+/** Events of contracts, commits and credits. They are off until they are enabled. */
 export const LIFECYCLE_TYPES = [...CHANGE_TYPES, ...DATED_TYPES] as const;
 
 /** Messages of payment gates. */
@@ -37,12 +37,12 @@ const PAYMENT_TYPES = [
 
 type Reached<Type extends AlertType> = Type extends `${infer Name}_reached` ? Name : never;
 
-/** Messages of alerts: of each type one for its beginning, and one for its end. */
+/** Messages of alerts: one for the beginning and one for the end of each type. */
 export type AlertMessageType = `alerts.${Reached<AlertType>}_${'reached' | 'resolved'}`;
 
 /** `alerts.spend_threshold_reached`, `alerts.spend_threshold_resolved`. */
 export function alertMessageType(type: AlertType, kind: 'reached' | 'resolved'): AlertMessageType {
-  // The compiler does not follow the end of a text.
+  // The compiler does not infer the result of `slice`.
   return `alerts.${type.slice(0, -'_reached'.length)}_${kind}` as AlertMessageType;
 }
 
@@ -69,7 +69,7 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 /** Sent to one endpoint on request. */
 export const TEST_TYPE = 'webhook.test';
 
-/** Whether the messages of a type are sent only when the type is switched on. */
+/** Whether the messages of a type are sent only when the type is enabled. */
 export function isLifecycleType(type: string): type is LifecycleType {
   return LIFECYCLE_TYPES.some((one) => one === type);
 }

@@ -11,7 +11,7 @@ export interface NotificationContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly tracer: Tracer;
-  /** The commits and credits that recurring terms are yet to create. */
+  /** The commits and credits that recurring terms have not created yet. */
   readonly upcoming: UpcomingCommits;
   readonly secrets: Secrets;
   /** Whether URLs with http, and receivers in private networks, are allowed. */

@@ -31,7 +31,7 @@ import { offsetOf, scheduleUpcoming } from './schedule.ts';
 
 export type { OffsetNotification };
 
-/** Each may schedule a message per event. */
+/** Limited, because each may schedule a message per event. */
 const OFFSETS_MAX = 50;
 
 export interface OffsetPolicy {
@@ -48,8 +48,8 @@ interface NewOffset {
 }
 
 /**
- * Creates an offset notification, which tells what is due from now on. Refuses a duration that is none, or that lies
- * before a change (`invalid`), a uniqueness key that was used before, and more than 50 (`conflict`).
+ * Creates an offset notification, which reports events from now on. Refuses an invalid duration, or one before a change
+ * (`invalid`), a uniqueness key that was used before, and more than 50 (`conflict`).
  */
 export function createOffset(deps: NotificationContext, wanted: NewOffset): Promise<OffsetNotification> {
   const { type, offset } = checked(wanted.policy);
@@ -68,7 +68,7 @@ export function createOffset(deps: NotificationContext, wanted: NewOffset): Prom
   });
 }
 
-/** Refuses an unknown one (`not_found`). */
+/** Refuses an unknown id (`not_found`). */
 export async function getOffset(
   { db }: Pick<NotificationContext, 'db'>,
   id: string,
@@ -76,7 +76,7 @@ export async function getOffset(
   return found(await findOffset(db, id), id);
 }
 
-/** In the order in which they were created. */
+/** In the order of creation. */
 export function listOffsets(
   { db }: Pick<NotificationContext, 'db'>,
   filter: ArchiveFilter,
@@ -86,8 +86,8 @@ export function listOffsets(
 }
 
 /**
- * Sets another offset: messages that were not sent yet are sent at the new instants, where these are in the future.
- * Refuses an unknown one, an archived one, and another type of event (`invalid`).
+ * Sets another offset: messages that were not sent yet are sent at the new instants, if these are in the future.
+ * Refuses an unknown or archived notification, and another type of event (`invalid`).
  */
 export function editOffset(
   deps: NotificationContext,
@@ -115,7 +115,7 @@ export function editOffset(
   });
 }
 
-/** Of what there is, and before its event of what is still to be created. */
+/** Schedules messages for existing objects, and messages before the creation of upcoming ones. */
 async function scheduleAll(
   { upcoming }: Pick<NotificationContext, 'upcoming'>,
   tx: Transaction,
@@ -127,7 +127,7 @@ async function scheduleAll(
   for await (const page of upcoming.all(tx, now)) await scheduleUpcoming(tx, page, notification, now);
 }
 
-/** Archives one: its remaining messages are not sent. Doing it again changes nothing. */
+/** Archives one: its remaining messages are not sent. Idempotent. */
 export function archiveOffset(
   { db, clock }: Omit<NotificationContext, 'upcoming'>,
   id: string,

@@ -1,5 +1,5 @@
 /**
- * The one way to send a message: it is written in the transaction of the change that it tells of, so that it exists
+ * The only way to send a message: it is written in the transaction of the change that it reports, so that it exists
  * exactly if the change does. The deliverer sends it afterwards.
  */
 import { LosslessNumber, stringify } from 'lossless-json';
@@ -13,7 +13,7 @@ import { isLifecycleType, type MessageType } from './message-types.ts';
 import { RETRIES_MS } from './webhooks/retries.ts';
 
 export interface Message {
-  /** Of the message; a new one unless given. */
+  /** The id of the message; a new one unless given. */
   readonly id?: string;
   readonly type: MessageType;
   readonly customerId: string;
@@ -22,8 +22,8 @@ export interface Message {
 }
 
 /**
- * Writes messages of the given types. `messages` is called only if somebody gets one of them, so that others cost one
- * short query.
+ * Writes messages of the given types. `messages` is called only if some endpoint receives one of them, so that others
+ * cost one short query.
  */
 export async function publish(
   tx: Transaction,
@@ -37,7 +37,7 @@ export async function publish(
   await write(tx, receiversOf(endpoints, sent), messages);
 }
 
-/** Writes messages of the given types, whether the types are on or off: somebody has asked for each of them. */
+/** Writes messages of the given types, whether the types are enabled or not: each was requested explicitly. */
 export async function publishAskedFor(
   tx: Transaction,
   types: readonly MessageType[],
@@ -59,7 +59,7 @@ async function write(
   await insertMessages(tx, wanted, Date.now() + RETRIES_MS);
 }
 
-/** The endpoints by type; types that nobody gets are absent. */
+/** The endpoints by type; types without an endpoint are absent. */
 function receiversOf(
   endpoints: readonly Pick<WebhookEndpoint, 'id' | 'eventTypes'>[],
   types: readonly MessageType[],

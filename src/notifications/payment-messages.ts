@@ -1,6 +1,6 @@
 /**
- * Messages of payment gates (docs/explanation/notifications.md): a threshold was crossed, a payment is to be collected
- * elsewhere, a payment has an outcome. They are always sent, as `invoice.finalized` is.
+ * Messages of payment gates (docs/explanation/notifications.md): a threshold was crossed, a payment has to be collected
+ * elsewhere, a payment has an outcome. They are always sent, like `invoice.finalized`.
  */
 import { currencyOf } from '../core/currencies.ts';
 import type { Decimal } from '../core/decimal.ts';
@@ -40,21 +40,21 @@ export interface RequestedPayment extends GatedPayment {
 export interface ProviderPayment {
   /** Null: there is none yet. */
   readonly id: string | null;
-  /** The provider's words, if it has named any. */
+  /** The failure as reported by the provider, if any. */
   readonly failure: PaymentFailure | null;
 }
 
 export interface EndedPayment extends GatedPayment {
   readonly outcome: PaymentOutcome;
-  /** Null where the purchase was not invoiced yet. */
+  /** Null if the purchase was not invoiced yet. */
   readonly invoiceId: string | null;
-  /** Why it failed, where that is known. */
+  /** Why it failed, if that is known. */
   readonly errorMessage: string | null;
   /** Null: no billing provider has collected it. */
   readonly provider: ProviderPayment | null;
 }
 
-/** Tells that a balance or spend has crossed its threshold, and that a commit is bought. */
+/** Reports that a balance or spend has crossed its threshold, and that a commit is bought. */
 export async function publishThresholdReached(
   tx: Transaction,
   of: { readonly customerId: string; readonly contractId: string; readonly kind: ThresholdKind },
@@ -67,7 +67,7 @@ export async function publishThresholdReached(
   ]);
 }
 
-/** Asks for payments that are collected elsewhere. The release of the commit names the same workflow. */
+/** Requests payments that are collected elsewhere. The release of the commit names the same workflow. */
 export async function publishPaymentRequests(
   tx: Transaction,
   payments: readonly RequestedPayment[],
@@ -80,7 +80,7 @@ export async function publishPaymentRequests(
   }));
 }
 
-/** Tells of payments that their customer has to confirm, such as with a second factor. */
+/** Reports payments that their customer has to confirm, for example with a second factor. */
 export async function publishActionsRequired(
   tx: Transaction,
   payments: readonly (GatedPayment & {
@@ -107,7 +107,7 @@ export async function publishActionsRequired(
   );
 }
 
-/** Tells of payments that have an outcome from now on. */
+/** Reports payments whose outcome is now known. */
 export async function publishPaymentOutcomes(
   tx: Transaction,
   payments: readonly EndedPayment[],
@@ -122,7 +122,7 @@ export async function publishPaymentOutcomes(
   }));
 }
 
-/** `errorMessage`: why it has failed, or is not paid yet; null: nothing is wrong with it. */
+/** `errorMessage`: why it failed, or is not paid yet; null: there is no error. */
 function providerMember({ id, failure }: ProviderPayment, errorMessage: string | null) {
   const error = {
     type: failure?.type ?? null,

@@ -1,7 +1,7 @@
 /**
- * Keeps the scheduled messages of contracts, commits and credits as their changes say
- * (docs/explanation/notifications.md, "Starts and ends"): instants that are gone have no message, new ones have one if
- * they are in the future. So are those of commits and credits that are still to be created.
+ * Keeps the scheduled messages of contracts, commits and credits in line with changes
+ * (docs/explanation/notifications.md, "Starts and ends"): messages of removed instants are deleted, and messages of new
+ * ones are scheduled if they are in the future. The same holds for commits and credits that are not created yet.
  */
 import { assert } from '../core/errors.ts';
 import { AT_ONCE, parseSignedDuration, type SignedDuration } from '../core/signed-duration.ts';
@@ -31,7 +31,7 @@ import {
 import { isChangeType, isLifecycleType } from './message-types.ts';
 import type { Upcoming } from './upcoming.ts';
 
-/** An offset as the text of its duration. */
+/** Parses an offset. */
 export function offsetOf(text: string): SignedDuration {
   const offset = parseSignedDuration(text);
   assert(offset !== null, `${text} was checked when it was stored`);
@@ -41,11 +41,14 @@ export function offsetOf(text: string): SignedDuration {
 /** The changes of one transaction. */
 export interface Rescheduling {
   readonly changes: readonly Rescheduled[];
-  /** Of the contracts whose terms are changed, or that have created some of them. */
+  /** The upcoming commits of contracts whose terms changed, or that have created some of them. */
   readonly upcoming: readonly Upcoming[];
 }
 
-/** Schedules what changes at `now` bring, and drops what they take away. Costs two short queries if nothing is wanted. */
+/**
+ * Schedules the messages of changes at `now`, and removes those that no longer apply. Costs two short queries if no
+ * messages are enabled.
+ */
 export async function reschedule(
   tx: Transaction,
   rescheduling: () => Rescheduling,
@@ -66,7 +69,7 @@ export async function reschedule(
     tx,
     gone.filter(({ type }) => wanted.has(type)),
   );
-  // Without such an offset nothing of them is scheduled.
+  // Without such an offset nothing is scheduled for upcoming commits.
   if (leadsOf(wanted).length > 0) await removeUncreated(tx, upcoming, now);
   const messages = [
     ...changes.flatMap((one) => newMessages(one, wanted, now)),
@@ -75,7 +78,7 @@ export async function reschedule(
   await insertScheduled(tx, inOrder(messages, now));
 }
 
-/** Schedules what a notification that is added at `now` tells of commits and credits that are still to be created. */
+/** Schedules the messages of a notification added at `now` about commits and credits that are not created yet. */
 export async function scheduleUpcoming(
   tx: Transaction,
   upcoming: readonly Upcoming[],

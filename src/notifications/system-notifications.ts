@@ -1,4 +1,4 @@
-/** System notifications: which lifecycle events are reported. All are off until they are switched on. */
+/** System notifications: which lifecycle events are reported. All are off until they are enabled. */
 import type { Clock } from '../core/clock.ts';
 import { AT_ONCE } from '../core/signed-duration.ts';
 import type { Database } from '../store/base/database.ts';
@@ -19,8 +19,8 @@ export async function listSystemNotifications(db: Database): Promise<SystemNotif
 }
 
 /**
- * Switches an event on or off, for what happens from now on. `isEnabled` undefined: it stays as it is. Starts and ends
- * of contracts and segments that are still to come are scheduled in the same transaction.
+ * Enables or disables an event from now on. `isEnabled` undefined: it stays as it is. Future starts and ends of
+ * contracts and segments are scheduled in the same transaction.
  */
 export function editSystemNotification(
   { db, clock }: { readonly db: Database; readonly clock: Clock },

@@ -1,4 +1,4 @@
-/** Tells what is due: starts, ends, and what offset notifications tell before and after events. */
+/** Publishes due messages: starts, ends, and those of offset notifications before and after events. */
 import { assert } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import type { Transaction } from '../store/base/database.ts';
@@ -21,8 +21,8 @@ import type { UpcomingCommits } from './upcoming.ts';
 const BATCH_MAX = 500;
 
 /**
- * Writes the messages that are due at `now`, in the order of their instants. Each is written in the transaction that
- * takes it from the schedule. Any number of processes may call it at a time. `isClosed`: stops between two batches.
+ * Writes the messages due at `now`, in the order of their instants. Each is written in the transaction that removes it
+ * from the schedule. Any number of processes may call it concurrently. `isClosed`: stops between two batches.
  */
 export async function tellScheduled(
   { db, upcoming }: Pick<NotificationContext, 'db' | 'upcoming'>,
@@ -56,7 +56,7 @@ async function messagesOf(
   const durations = await durationsOf(tx, due);
   const events = due.flatMap((row) => {
     const commit = row.commitId === null ? null : outlines.get(row.commitId);
-    // It was to be created, and its contract or its term has ended meanwhile.
+    // It was never created, because its contract or its term has ended.
     if (commit === undefined) return [];
     return [{ row, type: typeOf(row), customerId: row.customerId, contractId: row.contractId, commit }];
   });
@@ -72,7 +72,7 @@ async function messagesOf(
   }));
 }
 
-/** The commits and credits of the messages by id, also those that are still to be created. */
+/** The commits and credits of the messages by id, including those not created yet. */
 async function outlinesOf(
   tx: Transaction,
   upcoming: UpcomingCommits,

@@ -1,14 +1,14 @@
 /**
- * Commits and credits that recurring terms are yet to create (docs/explanation/notifications.md, "Offset
- * notifications"). Messages before they exist are scheduled from the rule of their terms: each time one is created, or
- * the rule changes, as far as the creation of the next one, which schedules what is due later.
+ * Commits and credits that recurring terms have not created yet (docs/explanation/notifications.md, "Offset
+ * notifications"). Messages before their creation are scheduled from the rule of their terms: each time one is created,
+ * or the rule changes, up to the creation of the next one, which schedules the later messages.
  */
 import { addDuration, type SignedDuration } from '../core/signed-duration.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import { DAY_MS, type Instant } from '../core/time.ts';
 import type { Transaction } from '../store/base/database.ts';
 
-/** Those of one contract. */
+/** The upcoming commits of one contract. */
 export interface Upcoming {
   readonly contractId: string;
   readonly customerId: string;
@@ -16,7 +16,7 @@ export interface Upcoming {
   readonly dueAfter: Instant;
   /** When the next of them is created; null if there are none. */
   readonly dueUntil: Instant | null;
-  /** Those with a segment that begins or ends in the span; there may be others among them. */
+  /** Commits with a segment that begins or ends in the span; may include others. */
   commitsIn(span: EventSpan): readonly Commit[];
 }
 
@@ -26,18 +26,18 @@ export interface EventSpan {
   readonly until: Instant;
 }
 
-/** The facts that billing knows of them. */
+/** Provided by billing. */
 export interface UpcomingCommits {
-  /** Of all contracts as they are at `now`, page by page. */
+  /** The upcoming commits of all contracts as of `now`, page by page. */
   all(tx: Transaction, now: Instant): AsyncIterable<readonly Upcoming[]>;
-  /** Those of these contracts, as `commitsIn`. */
+  /** The upcoming commits of these contracts. */
   ofContracts(tx: Transaction, contractIds: readonly string[], span: EventSpan): Promise<readonly Commit[]>;
 }
 
-/** A step over months may lead to a day that is some days off, because months differ in length. */
+/** A step over months may be some days off, because months differ in length. */
 const MONTHS_DIFFER_MS = 7 * DAY_MS;
 
-/** The span of the events that an offset tells between two instants. */
+/** The span of the events that an offset reports between two instants. */
 export function eventsTold({ months, milliseconds }: SignedDuration, told: EventSpan): EventSpan {
   const back = { months: -months, milliseconds: -milliseconds };
   return {

@@ -1,6 +1,6 @@
 /**
- * The accounts of providers that the service is connected to: the one that the environment names, and those that are
- * stored, whose secrets are sealed. The secrets that are read here leave the process for the provider only.
+ * The accounts of providers that the service is connected to: the one of the environment, and stored ones, whose
+ * secrets are sealed. Secrets read here are sent to the provider only.
  */
 import { z } from 'zod';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../core/billing-providers.ts';
@@ -11,13 +11,13 @@ import { createStripeAccess, type StripeAccess } from './stripe/access.ts';
 import type { StripeRates } from './stripe/rate-limit.ts';
 
 export interface AccountSettings {
-  /** Of the account that is named `default`; undefined: there is none. */
+  /** The key of the account named `default`; undefined: there is none. */
   readonly apiKey: string | undefined;
   readonly webhookSecret: string | undefined;
   readonly baseUrl: string | undefined;
   /** 32 bytes; undefined: further accounts are refused. */
   readonly secretsKey: Buffer | undefined;
-  /** Instead of the published ones. */
+  /** Replaces the published ones. */
   readonly rates?: StripeRates | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -31,7 +31,7 @@ interface AccountSecrets {
 const sealedSecrets = z.object({ sealed_api_key: z.string(), sealed_webhook_secret: z.string().nullish() });
 
 export interface StripeAccounts {
-  /** Requests to the account of a connection. Throws `ProviderProblem` where its key cannot be read. */
+  /** Requests to the account of a connection. Throws `ProviderProblem` if its key cannot be read. */
   access(connection: Pick<BillingConnection, 'id' | 'configuration' | 'archivedAt'>): StripeAccess;
   /** The secret that signs the messages of an account; null: it has none, or it cannot be read. */
   webhookSecret(connection: Pick<BillingConnection, 'id' | 'configuration' | 'archivedAt'>): string | null;
@@ -39,7 +39,7 @@ export interface StripeAccounts {
   sealed(id: string, secrets: AccountSecrets): Record<string, unknown> | null;
   /** Requests to an account that is not stored yet. */
   trial(apiKey: string): StripeAccess;
-  /** Requests since the start, by outcome, of all accounts. */
+  /** Requests since the start by outcome, for all accounts. */
   counts(): Record<'answered' | 'refused' | 'busy' | 'unclear', number>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * An issued invoice as it is delivered: what every provider needs of it, and nothing of how one wants it. Built by
+ * An issued invoice for delivery: the data that every provider needs, independent of the provider. Built by
  * `billing/payments/delivery-document.ts`.
  */
 import type { Currency } from '../core/currencies.ts';
@@ -27,16 +27,18 @@ export interface PaymentDocument {
   readonly issuedAt: Instant;
   readonly paymentTermsDays: number | null;
   readonly lines: readonly DocumentLine[];
-  /** Names of balances by commit, of units by pricing unit, and of the customers whose usage a consolidated invoice has. */
+  /**
+   * Names of balances by commit, of units by pricing unit, and of the customers with usage on a consolidated invoice.
+   */
   readonly names: {
     readonly balances: ReadonlyMap<string, string>;
     readonly units: ReadonlyMap<string, string>;
     readonly customers: ReadonlyMap<string, string>;
   };
-  /** The provider's products, by ours. */
+  /** The provider's product ids by ours. */
   readonly products: ReadonlyMap<string, string>;
   /** The voided invoice that this one replaces. */
   readonly replaces: { readonly invoiceId: string; readonly externalId: string | null } | null;
-  /** Where the whole invoice is: addresses of its PDF and its CSV; null where the service does not know its own. */
+  /** Addresses of the invoice's PDF and CSV; null if the service does not know its own address. */
   readonly links: { readonly pdf: string; readonly csv: string } | null;
 }

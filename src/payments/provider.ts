@@ -14,26 +14,26 @@ type DeliveryKind = 'invoice' | 'payment_intent' | 'webhook';
 export interface Progress {
   readonly invoiceId: string;
   readonly method: DeliveryKind | null;
-  /** When the first call began, in real time; null: nobody can have it. */
+  /** When the first call began, in real time; null: no provider can have it. */
   readonly mappedAt: Instant | null;
-  /** Whether a call that makes something has had no clear answer. */
+  /** Whether a call that creates something has had no clear answer. */
   readonly isDoubtful: boolean;
   readonly sentAt: Instant | null;
   readonly external: ExternalInvoice;
 }
 
-/** A step to be written down; what is absent stays. */
+/** A step to record; absent members stay unchanged. */
 interface Step extends Partial<Omit<Progress, 'external' | 'invoiceId'>> {
   readonly external?: Partial<ExternalInvoice>;
 }
 
 /**
- * Writes a step down before the next one begins, and returns what is known then. Throws if another process has the
- * invoice, or if it was voided meanwhile and is not to be voided just now.
+ * Persists a step before the next one begins, and returns the state then known. Throws if another process holds the
+ * lease, or if the invoice was voided and the current attempt is not voiding it.
  */
 export type Note = (step: Step) => Promise<Progress>;
 
-/** How a purchase is to be paid before its balance can be used. */
+/** How a purchase has to be paid before its balance can be used. */
 export interface Charge {
   readonly document: PaymentDocument;
   readonly gate: PaymentGate;
@@ -44,7 +44,7 @@ export interface ChargeResult {
   readonly external: ExternalInvoice;
   /** PENDING: the provider has not decided yet. */
   readonly outcome: 'PAID' | 'FAILED' | 'PENDING';
-  /** Why it has failed. */
+  /** Why it failed. */
   readonly message: string | null;
   /** The payment that its customer has to confirm; null: none. */
   readonly actionRequired: string | null;
@@ -52,14 +52,14 @@ export interface ChargeResult {
 
 /** All of them throw `ProviderProblem`. */
 export interface PaymentsProvider {
-  /** Brings the invoice there, or finishes what was begun. */
+  /** Creates the invoice at the provider, or finishes an earlier attempt. */
   deliver(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
-  /** As the provider has it now. After doubt, objects that a late call has created beside it are removed. */
+  /** Its current state at the provider. After doubt, duplicates that a late call has created are removed. */
   status(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
-  /** Voids what the provider has, as far as it may; `error` says if not. */
+  /** Voids the provider's invoice, if the provider allows it; otherwise `error` states why. */
   void(document: PaymentDocument, progress: Progress, note: Note): Promise<ExternalInvoice>;
   charge(charge: Charge, progress: Progress, note: Note): Promise<ChargeResult>;
-  /** Whether a payment is on its way, such as from a bank account: it can only be waited for. */
+  /** Whether a payment is in progress, such as a bank debit, so that it can only be awaited. */
   isPaymentUnderWay(progress: Progress): Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ type ProblemKind = 'unclear' | 'busy' | 'account' | 'refused';
 export class ProviderProblem extends Error {
   override readonly name = 'ProviderProblem';
   readonly kind: ProblemKind;
-  /** The provider's word for it. */
+  /** The provider's error code. */
   readonly code: string | null;
   /** Minimum delay before the next request, from `Retry-After`. */
   readonly retryAfterMs: number | null;

@@ -1,4 +1,4 @@
-/** Finds the provider of a delivery: of which kind, which account, and with which settings. */
+/** Finds the provider of a delivery: its kind, account and settings. */
 import type { BillingProvider } from '../core/billing-providers.ts';
 import type { Secrets } from '../core/secrets.ts';
 import type { Database } from '../store/base/database.ts';
@@ -21,14 +21,14 @@ export interface ProviderParts {
   readonly db: Database;
   readonly accounts: StripeAccounts;
   readonly secrets: Secrets;
-  /** Whether invoices of customers for whom nothing else is said stay drafts. */
+  /** Whether invoices of customers without a setting stay drafts. */
   readonly leavesInDraft: boolean;
   readonly send: SendMessage;
   /** The invoice as the API shows it. */
   invoiceText(document: PaymentDocument): Promise<string>;
 }
 
-/** A delivery with the configuration that says how its customer is billed. */
+/** A delivery with the billing configuration of its customer. */
 interface ConfiguredDelivery {
   readonly delivery: Delivery;
   readonly configuration: BillingConfiguration;
@@ -36,7 +36,7 @@ interface ConfiguredDelivery {
 
 type OpenProvider = (deps: ProviderParts, configured: ConfiguredDelivery) => Promise<PaymentsProvider>;
 
-/** How each billing provider is reached. */
+/** Opens each billing provider. */
 const OPEN: Readonly<Record<BillingProvider, OpenProvider>> = {
   stripe: openStripe,
   custom: openCustom,
@@ -49,7 +49,7 @@ const OPEN: Readonly<Record<BillingProvider, OpenProvider>> = {
   metronome: refuseUnconnected,
 };
 
-/** Throws `ProviderProblem` if the delivery has no provider any more. */
+/** Throws `ProviderProblem` if the delivery no longer has a provider. */
 export async function providerOf(deps: ProviderParts, delivery: Delivery): Promise<PaymentsProvider> {
   const { configurationId } = delivery;
   const configuration =

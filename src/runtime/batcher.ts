@@ -1,23 +1,23 @@
 /**
- * Work for many callers together: what is asked while a batch is being done waits for the next one, so that each answer
- * reflects everything that was answered before its question.
+ * Batches work for many callers: requests during a batch wait for the next one, so that each answer reflects everything
+ * that was answered before its question.
  */
 import { AsyncResource } from 'node:async_hooks';
 
 export interface BatcherOptions<Item, Answer> {
-  /** Answers the items of a batch, in their order. If it rejects, so do all of the batch. */
+  /** Answers the items of a batch, in their order. If it rejects, all items of the batch reject. */
   work(items: readonly Item[]): Promise<readonly Answer[]>;
-  /** The largest batch, in the unit of `sizeOf`. One item that is larger alone is a batch. */
+  /** The maximum batch, in the unit of `sizeOf`. An item that exceeds it is a batch by itself. */
   readonly sizeMax: number;
   /** 1 unless given. */
   readonly sizeOf?: (item: Item) => number;
 }
 
 export interface Batcher<Item, Answer> {
-  /** Never throws; what `work` throws is what this rejects with. */
+  /** Never throws; rejects with the error of `work`. */
   ask(item: Item): Promise<Answer>;
   figures(): BatcherFigures;
-  /** Resolves when everything that was asked until now is answered. */
+  /** Resolves when everything asked so far is answered. */
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function createBatcher<Item, Answer>({
   }
 
   async function answerAll(): Promise<void> {
-    // Requests that are being read at this moment come along.
+    // Requests that are being read at this moment join the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) await answer(takeBatch());
     running = null;

@@ -1,19 +1,19 @@
-/** Values by key, up to a size in all: beyond it those are evicted that were not used for the longest time. */
+/** Values by key, up to a total size, beyond which the least recently used are evicted. */
 
 export interface CacheOptions<Value> {
   /** In the unit of `sizeOf`. */
   readonly sizeMax: number;
-  /** 1 unless given, so that `sizeMax` is a number of values. The same for a value whenever it is asked. */
+  /** 1 unless given, so that `sizeMax` is a number of values. Must return the same size for a value each time. */
   readonly sizeOf?: (value: Value) => number;
 }
 
 export interface Cache<Key, Value> {
-  /** Undefined: it was never set, or is evicted. */
+  /** Undefined: it was never set, or has been evicted. */
   get(key: Key): Value | undefined;
   /** A value larger than the whole cache is evicted at once. */
   set(key: Key, value: Value): void;
   delete(key: Key): void;
-  /** Those that were used longest ago first. Does not count as use. */
+  /** Least recently used first. Does not count as use. */
   entries(): readonly (readonly [Key, Value])[];
   figures(): CacheFigures;
 }
@@ -28,7 +28,7 @@ export function createCache<Key, Value>({
   sizeMax,
   sizeOf = () => 1,
 }: CacheOptions<Value>): Cache<Key, Value> {
-  // A Map lists its keys in the order in which they were set.
+  // A Map keeps insertion order.
   const values = new Map<Key, Value>();
   let size = 0;
   let hits = 0;

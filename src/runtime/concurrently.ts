@@ -1,8 +1,8 @@
-/** Work on many items, a few of them at a time. */
+/** Runs work on many items with limited concurrency. */
 
 /**
- * Runs `work` over all items, at most `limit` at a time; results in the order of the items. After the first failure none
- * is begun, and what has begun is waited for.
+ * Runs `work` over all items, at most `limit` at a time; results in the order of the items. After the first failure no
+ * further item is started, and running ones are awaited.
  */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],

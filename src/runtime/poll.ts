@@ -1,10 +1,10 @@
-/** Repeats work in the background. Runs never overlap, and a timer never keeps the process alive. */
+/** Repeats work in the background. Runs never overlap, and the timer never keeps the process alive. */
 
 export interface PollOptions {
-  /** From the end of a run to the start of the next one; a function is asked after each run. */
+  /** From the end of a run to the start of the next one; a function is called after each run. */
   readonly intervalMs: number | ((last: PollRun) => number);
   work(): unknown;
-  /** Called with the first of failures in a row. The next run still takes place. */
+  /** Called with the first of consecutive failures. Polling continues. */
   onFailure(error: unknown): void;
 }
 
@@ -17,7 +17,7 @@ interface PollRun {
 export interface Poll {
   /** Begins with a wait, or with `{ now: true }` with a run. */
   start(options?: { readonly now: boolean }): void;
-  /** Runs without waiting any longer, and once more if a run is in progress. Nothing before the start. */
+  /** Runs at once, and once more if a run is in progress. Does nothing before the start. */
   soon(): void;
   figures(): PollFigures;
   /** Cancels the next run and waits for the one in progress. */
@@ -29,7 +29,7 @@ interface PollFigures {
   readonly failures: number;
 }
 
-/** For work whose failure changes nothing: the next run does what this one could not. */
+/** For work whose failure is harmless: the next run makes up for it. */
 export function ignoreFailure(): void {}
 
 /** The poll waits for its `start`. */

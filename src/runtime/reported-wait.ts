@@ -1,16 +1,16 @@
-/** Waits of a start that may have no end: when one takes long, the operator reads what it is for. */
+/** Waits at startup that may have no limit: a long one is reported to the operator. */
 import { SECOND_MS } from '../core/time.ts';
 
 export interface ReportedWait {
   /** Continues the sentence `the start waits for …`. */
   readonly what: string;
   say(line: string): void;
-  /** From the beginning to the first line: 10 s unless given. */
+  /** Until the first line: 10 s unless given. */
   readonly afterMs?: number | undefined;
 }
 
 export const REPORTED_AFTER_MS = 10 * SECOND_MS;
-/** From a line to the next one. */
+/** Between two lines. */
 const REPORTED_EVERY_MS = 60 * SECOND_MS;
 
 /** The result of `work`. A line after 10 s and then every minute names it until it ends. */

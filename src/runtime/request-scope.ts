@@ -1,12 +1,12 @@
 /**
- * Values that hold for one request, in everything that it awaits: `AsyncLocalStorage`, once for all of them.
+ * Values scoped to one request and everything that it awaits: the only `AsyncLocalStorage`.
  *
- * A key is created where its value is used. Its value is visible only to the work that `run` was given.
+ * A key is created where its value is used. Its value is visible only to the work passed to `run`.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface ScopeKey<Value> {
-  /** Runs `work` with the value. Work outside, also beside it, does not see the value. */
+  /** Runs `work` with the value. Concurrent work outside does not see the value. */
   run<Result>(value: Value, work: () => Result): Result;
   /** The value of the innermost `run` around the caller; undefined: there is none. */
   get(): Value | undefined;
@@ -14,7 +14,7 @@ export interface ScopeKey<Value> {
 
 const scopes = new AsyncLocalStorage<ReadonlyMap<symbol, unknown>>();
 
-/** `name` is for debuggers only; two keys of one name are two keys. */
+/** `name` is for debuggers only; two keys with one name are distinct. */
 export function createScopeKey<Value>(name: string): ScopeKey<Value> {
   const key = Symbol(name);
   return {

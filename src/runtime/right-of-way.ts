@@ -1,16 +1,16 @@
 /**
- * People before jobs: long runs of jobs wait between their parts while somebody waits for an answer.
+ * Requests before jobs: long runs of jobs pause between their parts while a request waits for an answer.
  *
- * A run waits for a limited time, so that it continues however many requests there are.
+ * The pause is limited, so that a run continues however many requests there are.
  */
 
 /** A part of a run takes some hundred milliseconds, so it keeps most of its speed. */
 const WAIT_MS_MAX = 100;
 
 export interface RightOfWay {
-  /** Does the work of a request that somebody waits for. */
+  /** Runs the work of a request that a caller waits for. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when no such request is under way, or after a while. */
+  /** Resolves when no such request is running, or after the limit. */
   giveWay(): Promise<void>;
 }
 

@@ -3,13 +3,13 @@
 export interface SerialQueue {
   /** Runs `work` after all earlier work has ended, in success or failure. Settles as `work` does. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when all work that was given until now has ended; never rejects. */
+  /** Resolves when all work queued so far has ended; never rejects. */
   idle(): Promise<void>;
   figures(): SerialQueueFigures;
 }
 
 interface SerialQueueFigures {
-  /** Work that runs or waits. */
+  /** The number of pieces of work that run or wait. */
   readonly pending: number;
 }
 

@@ -1,4 +1,4 @@
-/** Waiting with a limit. */
+/** Waits with a timeout. */
 import { Refusal } from '../core/errors.ts';
 
 /**

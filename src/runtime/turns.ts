@@ -1,4 +1,4 @@
-/** Work that begins when all work that was given earlier has ended, in success or failure. */
+/** Work that begins when all earlier work has ended, in success or failure. */
 
 /** The input of the work is prepared ahead of it. */
 export type InTurn = <Made, Result>(
@@ -7,15 +7,14 @@ export type InTurn = <Made, Result>(
 ) => Promise<Result>;
 
 /**
- * Does work in turn. Prepared input may take memory: it is prepared for one at a time, while the work before it is
- * done.
+ * Runs work in turn. Prepared input may take memory: one input at a time is prepared, while the work before it runs.
  */
 export function inTurns(): InTurn {
   let begun: Promise<unknown> = Promise.resolve();
   let ended: Promise<unknown> = Promise.resolve();
   return (ahead, work) => {
     const made = begun.then(ahead);
-    // Its failure is that of the work, whose turn may come later.
+    // Its failure is reported by the work, whose turn may be later.
     made.catch(ignore);
     const ready = ended.then(() => made);
     const result = ready.then(work);
@@ -25,8 +24,8 @@ export function inTurns(): InTurn {
   };
 }
 
-/** For work that nobody else does meanwhile. */
+/** For work without concurrent work. */
 export const atOnce: InTurn = async (ahead, work) => work(await ahead());
 
-/** Keeps nothing of its input. */
+/** Does not retain its input. */
 function ignore(): void {}

@@ -4,7 +4,7 @@ import { listOf, objectOf, textMap } from './values.ts';
 
 export const RATE_TARGETS = ['LIST_RATE', 'COMMIT_RATE'] as const;
 
-/** A product that carries all of the tags is left out. There is at least one tag. */
+/** Excludes a product that carries all of the tags. There is at least one tag. */
 const exclusion = objectOf({ productTags: listOf(z.string()) });
 
 /** Conditions that usage must all meet. Null or empty: no condition. */
@@ -22,8 +22,8 @@ export const usageSpecifier = objectOf(usageConditions);
 export type UsageSpecifier = z.output<typeof usageSpecifier>;
 
 /**
- * The usage a commit or credit covers. `productIds` and `productTags` are ORed, each tag on its own;
- * specifiers are ORed as well and exclude both. Everything empty: all usage.
+ * The usage a commit or credit covers. `productIds` and `productTags` are ORed, as is each tag; specifiers are ORed as
+ * well and exclude both. Everything empty: all usage.
  */
 export const applicability = objectOf({
   productIds: listOf(z.string()),

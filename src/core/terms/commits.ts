@@ -47,7 +47,7 @@ export const commit = objectOf({
   /** Commits of the customer only; empty: all contracts. */
   applicableContractIds: listOf(z.string()),
   hierarchyAccess: hierarchyAccess.nullable(),
-  /** Whether spend trackers count the purchase as discounted; null: not said. */
+  /** Whether spend trackers count the purchase as discounted; null: unspecified. */
   countsAsDiscounted: z.boolean().nullable(),
   /** Null: no gate. */
   paymentGate: paymentGate.nullable(),
@@ -62,7 +62,7 @@ export const commit = objectOf({
 });
 export type Commit = z.output<typeof commit>;
 
-/** A commit or credit as a client describes it. Null: not given. */
+/** A commit or credit as a client describes it. Null: omitted. */
 export type CommitInput = Omit<
   Commit,
   | 'id'

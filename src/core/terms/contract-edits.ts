@@ -52,7 +52,7 @@ const updatesShape = {
 const additionsShape = {
   /** Credits too. */
   addCommits: listOf(commit),
-  /** Of both kinds. */
+  /** Recurring commits and recurring credits. */
   addRecurringCommits: listOf(recurringCommit),
   addOverrides: listOf(override),
   /** Discounts too. */
@@ -63,7 +63,7 @@ const additionsShape = {
   addUsageFilters: listOf(usageFilter),
   addSpendThreshold: spendThreshold.nullable(),
   addPrepaidBalanceThreshold: prepaidBalanceThreshold.nullable(),
-  /** The billing configuration that a contract without one was given. */
+  /** The billing configuration that was added to a contract without one. */
   addBillingConfigurationId: z.string().nullable(),
 };
 
@@ -77,11 +77,11 @@ export const contractChanges = objectOf({
   ...removalsShape,
   ...updatesShape,
   ...additionsShape,
-  /** The invoice of professional services that was requested. */
+  /** The requested invoice of professional services. */
   scheduleProfessionalServicesInvoice: z.string().nullable().default(null),
   /** The billing configuration that was removed because it was archived. */
   removeBillingConfigurationId: z.string().nullable(),
-  /** Set where the contract was archived. */
+  /** Set if the contract was archived. */
   archivedAt: instantValue.nullable(),
 });
 export type ContractChanges = z.output<typeof contractChanges>;
@@ -129,13 +129,13 @@ export interface ContractEdit {
   readonly contractId: string;
   readonly timestamp: Instant;
   readonly uniquenessKey: string | null;
-  /** Set for amendments: when their terms begin at the earliest. */
+  /** Set for amendments: the earliest start of their terms. */
   readonly amendmentStartingAt: Instant | null;
   readonly createdBy: string;
   readonly changes: ContractChanges;
 }
 
-/** The terms that a change has added, in the shape of a contract's terms. */
+/** The terms that a change added, in the shape of a contract's terms. */
 export function addedTerms(changes: ContractChanges): ContractTerms {
   return {
     commits: changes.addCommits,

@@ -20,17 +20,20 @@ export const statementSchedule = objectOf({
 const parentLink = objectOf({
   contractId: z.string(),
   customerId: z.string(),
-  /** Who pays for the child; null: not said, SELF. */
+  /** The payer of the child; null: unspecified, SELF. */
   payer: z.enum(['SELF', 'PARENT']).nullable(),
-  /** Null: not said, SEPARATE. */
+  /** Null: unspecified, SEPARATE. */
   usageStatementBehavior: z.enum(['CONSOLIDATE', 'SEPARATE']).nullable(),
 });
 type ParentLink = z.output<typeof parentLink>;
 
-/** How much of usage beyond balances a billing period may charge before holds are refused (docs/explanation/holds.md). */
+/**
+ * The amount of usage beyond balances that a billing period may charge before holds are refused
+ * (docs/explanation/holds.md).
+ */
 export const spendLimit = objectOf({
   amount: exactText,
-  /** Always the currency of the rate card. Null, in packages and edits only: it was not given. */
+  /** Always the currency of the rate card. Null, in packages and edits only: omitted. */
   creditTypeId: z.string().nullable(),
 });
 export type SpendLimit = z.output<typeof spendLimit>;
@@ -57,7 +60,7 @@ const contract = objectOf({
   scheduledChargesOnUsageInvoices: z.boolean(),
   billingConfigurationId: z.string().nullable(),
   parent: parentLink.nullable(),
-  /** How a parent treats its children's statements; null: not stated. */
+  /** How a parent handles its children's statements; null: unspecified. */
   invoiceConsolidationType: z.enum(['CONCATENATE', 'NONE']).nullable(),
   uniquenessKey: z.string().nullable(),
   createdAt: instantValue,
@@ -98,7 +101,7 @@ const contractTerms = objectOf({
   spendTrackers: listOf(spendTracker),
   spendThreshold: spendThreshold.nullable(),
   prepaidBalanceThreshold: prepaidBalanceThreshold.nullable(),
-  /** By `startingAt`; the one in force at an instant is the last that has started. */
+  /** By `startingAt`; the last one that has started is in force. */
   usageFilters: listOf(usageFilter),
 });
 export type ContractTerms = z.output<typeof contractTerms>;

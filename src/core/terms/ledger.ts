@@ -6,7 +6,7 @@ import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import type { CommitType } from './commits.ts';
 
-/** In the order of entries with the same timestamp: grants, then deductions, then closing entries. */
+/** The order of entries with the same timestamp: grants, then deductions, then closing entries. */
 export const LEDGER_ENTRY_KINDS = [
   'SEGMENT_START',
   'INITIAL_BALANCE',
@@ -28,7 +28,7 @@ export function isGrant({ kind }: Pick<LedgerEntry, 'kind'>): boolean {
   return GRANT_KINDS.includes(kind);
 }
 
-/** One change of a balance; fields that its kind does not have are null. */
+/** One change of a balance; fields that do not apply to its kind are null. */
 export interface LedgerEntry {
   readonly kind: LedgerEntryKind;
   /** Signed. */
@@ -41,12 +41,12 @@ export interface LedgerEntry {
   readonly reason: string | null;
 }
 
-/** The most that a renewal rolls over from a segment into a commit of the newer contract. */
+/** The maximum that a renewal rolls over from a segment into a commit of the newer contract. */
 export interface RolledAmount {
   readonly segmentId: string;
   readonly amount: Decimal;
   readonly newContractId: string;
-  /** Where the newer contract starts. */
+  /** The start of the newer contract. */
   readonly rolledAt: Instant;
 }
 
@@ -54,7 +54,7 @@ export interface RolledAmount {
 export interface BalanceDeduction {
   readonly commitId: string;
   readonly segmentId: string;
-  /** From whose share; null or absent: from a balance that is not divided among seats. */
+  /** The seat whose share it is; null or absent: the balance is not divided among seats. */
   readonly seatId?: string | null | undefined;
   readonly invoiceId: string;
   readonly contractId: string;
@@ -64,21 +64,21 @@ export interface BalanceDeduction {
   readonly timestamp: Instant;
   /** Whether the invoice is finalized; a draft's deduction changes with it. */
   readonly isFinal: boolean;
-  /** When the invoice was voided, which gives the amount back; null while it is not. */
+  /** When the invoice was voided, which gives the amount back; null while it is active. */
   readonly creditedAt: Instant | null;
 }
 
-/** The purchase of a commit, taken back with an invoice of it. */
+/** The canceled purchase of a commit, whose invoice was voided. */
 export interface CanceledPurchase {
   readonly at: Instant;
   readonly invoiceId: string;
 }
 
-/** An adjustment of a segment by hand. */
+/** A manual adjustment of a segment. */
 export interface ManualEntry {
   readonly id: string;
   readonly segmentId: string;
-  /** Of whose share; null or absent: of a balance that is not divided among seats. */
+  /** The seat whose share it is; null or absent: the balance is not divided among seats. */
   readonly seatId?: string | null | undefined;
   /** Signed. */
   readonly amount: Decimal;
@@ -86,7 +86,7 @@ export interface ManualEntry {
   readonly timestamp: Instant;
 }
 
-/** The shortfall of a postpaid commit on an invoice, issued or not. One per commit at most. */
+/** The shortfall of a postpaid commit on an invoice, issued or not. At most one per commit. */
 export interface TrueUp {
   readonly commitId: string;
   readonly segmentId: string;
@@ -101,13 +101,13 @@ export interface TrueUp {
 export interface Balance {
   /** The amount available now; never negative. */
   readonly balance: Decimal;
-  /** The same for each segment that is open now. */
+  /** The balance of each segment that is open now. */
   readonly bySegment: ReadonlyMap<string, Decimal>;
-  /** By time; at the same time in the order of `LEDGER_ENTRY_KINDS`, then of the schedule. */
+  /** By time; entries at the same time in the order of `LEDGER_ENTRY_KINDS`, then of the schedule. */
   readonly ledger: readonly LedgerEntry[];
 }
 
-/** The name of an entry as clients know it; `PREPAID_COMMIT_SEGMENT_START`. */
+/** The name of an entry for clients; `PREPAID_COMMIT_SEGMENT_START`. */
 export function ledgerEntryType(type: CommitType, kind: LedgerEntryKind): string {
   return type === 'CREDIT' ? `CREDIT_${kind}` : `${type}_COMMIT_${kind}`;
 }

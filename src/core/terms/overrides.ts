@@ -47,7 +47,7 @@ export const overwriteRate = z.discriminatedUnion('rateType', [
 ]);
 type OverwriteRate = Readonly<z.output<typeof overwriteRate>>;
 
-/** Multiplies the list price of the units in a range; without a size: of all that follow. */
+/** Multiplies the list price of the units in a range; without a size: of all following units. */
 export const overrideTier = objectOf({ size: exactText.nullable(), multiplier: exactText });
 export type OverrideTier = z.output<typeof overrideTier>;
 
@@ -71,17 +71,17 @@ export const override = objectOf({
   productId: z.string().nullable(),
   /** The product must carry one of them. */
   applicableProductTags: listOf(z.string()),
-  /** ORed. They exclude `productId` and `applicableProductTags`. */
+  /** ORed. Mutually exclusive with `productId` and `applicableProductTags`. */
   specifiers: listOf(overrideSpecifier),
   isCommitSpecific: z.boolean(),
-  /** The price that is changed; other than LIST_RATE with commit-specific overrides only. */
+  /** The changed price; other than LIST_RATE with commit-specific overrides only. */
   target: z.enum(['LIST_RATE', 'COMMIT_RATE']),
   createdAt: instantValue,
 });
 /** Overrides are stored and listed in the order in which they were added, because a later one can win a tie. */
 export type Override = z.output<typeof override>;
 
-/** A price as a client describes it; null: not given. */
+/** A price as a client describes it; null: omitted. */
 export interface OverwriteRateInput {
   readonly rateType: OverwriteRate['rateType'] | 'CUSTOM';
   readonly price: Decimal | null;
@@ -92,14 +92,14 @@ export interface OverwriteRateInput {
   readonly creditTypeId: string | null;
 }
 
-/** An override as a client describes it. Null: not given. Ids in specifiers may be temporary ids. */
+/** An override as a client describes it. Null: omitted. Ids in specifiers may be temporary ids. */
 export type OverrideInput = Omit<
   Override,
   'id' | 'contractId' | 'overwriteRate' | 'tiers' | 'target' | 'createdAt'
 > &
   MayBeGiven<Override, 'tiers' | 'target'> & { readonly overwriteRate: OverwriteRateInput | null };
 
-/** The input for an OVERWRITE with nothing given. */
+/** The input for an OVERWRITE with all members omitted. */
 export const NO_RATE: Omit<OverwriteRateInput, 'rateType'> = {
   price: null,
   tiers: null,

@@ -61,7 +61,7 @@ const recurringCommitTemplate = recurringCommit
   .readonly();
 export type RecurringCommitTemplate = z.output<typeof recurringCommitTemplate>;
 
-/** The ids of commits in its specifiers are those of templates of the same package. */
+/** The ids of commits in its specifiers refer to templates of the same package. */
 const overrideTemplate = override
   .unwrap()
   .omit({
@@ -110,7 +110,7 @@ const subscriptionTemplate = subscription
   })
   .readonly();
 
-/** Everything in a package that becomes a term or a setting of the contract. */
+/** The parts of a package that become terms or settings of the contract. */
 export const termTemplates = objectOf({
   commits: listOf(commitTemplate),
   credits: listOf(commitTemplate),
@@ -125,7 +125,7 @@ export const termTemplates = objectOf({
 });
 export type TermTemplates = z.output<typeof termTemplates>;
 
-/** The parts of the contract's header that come from the package. */
+/** The members of the contract's header that the package sets. */
 export const headerTemplate = objectOf({
   /** Null: contracts are named like the package. */
   contractName: z.string().nullable(),

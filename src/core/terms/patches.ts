@@ -16,7 +16,7 @@ import { exactText, instantValue, listOf, objectOf, patchOf } from './values.ts'
 
 const { id: _, ...segment } = accessSegment.unwrap().shape;
 
-/** Removals come first, then changes, then additions. */
+/** Applied in this order: removals, changes, additions. */
 const accessSchedulePatch = objectOf({
   add: listOf(objectOf(segment)),
   update: listOf(objectOf({ id: z.string(), ...patchOf(segment) })),
@@ -27,7 +27,7 @@ export type AccessSchedulePatch = z.output<typeof accessSchedulePatch>;
 /** Amounts as they were sent: an amount, or a unit price with a quantity. */
 const amounts = patchOf({ amount: exactText, unitPrice: exactText, quantity: exactText });
 
-/** Removals come first, then changes, then additions. */
+/** Applied in this order: removals, changes, additions. */
 const invoiceSchedulePatch = objectOf({
   add: listOf(objectOf({ timestamp: instantValue, ...amounts })),
   update: listOf(objectOf({ id: z.string(), timestamp: instantValue.optional(), ...amounts })),
@@ -43,7 +43,7 @@ const applicabilityPatch = {
 };
 export type ApplicabilityPatch = Readonly<z.output<z.ZodObject<typeof applicabilityPatch>>>;
 
-/** Of a commit or a credit. */
+/** A patch of a commit or a credit. */
 export const commitPatch = objectOf({
   id: z.string(),
   ...patchOf(plainCommit),
@@ -93,7 +93,7 @@ export type SeatUpdates = z.output<typeof seatUpdates>;
 export const subscriptionPatch = objectOf({
   id: z.string(),
   endingBefore: instantValue.nullable().optional(),
-  /** Makes a QUANTITY_ONLY subscription SEAT_BASED. */
+  /** Turns a QUANTITY_ONLY subscription into a SEAT_BASED one. */
   seatGroupKey: z.string().optional(),
   quantityUpdates: listOf(quantityChange),
   seatUpdates: seatUpdates.optional(),

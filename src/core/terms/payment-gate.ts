@@ -8,7 +8,7 @@ export const STRIPE_PAYMENT_TYPES = ['INVOICE', 'PAYMENT_INTENT'] as const;
 
 export const paymentGate = objectOf({
   type: z.enum(PAYMENT_GATE_TYPES),
-  /** Null: not given, no tax. */
+  /** Null: omitted, no tax. */
   taxType: z.enum(TAX_TYPES).nullable(),
   /** With type STRIPE only. */
   stripe: objectOf({
@@ -25,7 +25,7 @@ export type PaymentGate = z.output<typeof paymentGate>;
 export const PAYMENT_OUTCOMES = ['PAID', 'FAILED'] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
-/** Who collects payments of gate STRIPE; null where nobody does. */
+/** The provider that collects payments of gate STRIPE; null if there is none. */
 export type PaymentProvider = 'simulated' | 'stripe';
 
 /** Whether the balance is still blocked by the gate. `outcome` is null until the payment is reported. */

@@ -12,7 +12,7 @@ const requestedItem = objectOf({
   unitPrice: exactText,
   quantity: exactText,
   amount: exactText,
-  /** Free text of the client, shown on the line. */
+  /** Free text from the client, shown on the line. */
   metadata: z.string().nullable(),
 });
 export type RequestedItem = z.output<typeof requestedItem>;
@@ -23,12 +23,12 @@ export const professionalService = objectOf({
   /** A PROFESSIONAL_SERVICE product. */
   productId: z.string(),
   description: z.string().nullable(),
-  /** The price and the quantity that were agreed. An invoice may have others. */
+  /** The agreed price and quantity. An invoice may have others. */
   unitPrice: exactText,
   quantity: exactText,
-  /** The most that all items together may amount to. */
+  /** The maximum total of all items. */
   maxAmount: exactText,
-  /** In the order in which they were requested. */
+  /** In the order of the requests. */
   items: listOf(requestedItem),
   createdAt: instantValue,
   createdBy: z.string(),

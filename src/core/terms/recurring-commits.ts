@@ -40,7 +40,7 @@ export const recurringCommit = objectOf({
   startingAt: instantValue,
   /** No commits are created from here on; null: until the contract ends. Equal to the start: never in force. */
   endingBefore: instantValue.nullable(),
-  /** For how many periods each created commit can be used. */
+  /** The number of periods for which each created commit can be used. */
   commitDurationPeriods: z.int(),
   /** Null: the periods of the usage invoices. */
   recurrenceFrequency: z.enum(RECURRENCE_FREQUENCIES).nullable(),
@@ -57,7 +57,7 @@ export const recurringCommit = objectOf({
 });
 export type RecurringCommit = z.output<typeof recurringCommit>;
 
-/** A recurring term as a client describes it. Null: not given. */
+/** A recurring term as a client describes it. Null: omitted. */
 export type RecurringCommitInput = Omit<
   RecurringCommit,
   'id' | 'contractId' | 'rateType' | 'proration' | 'createdAt' | 'createdBy'

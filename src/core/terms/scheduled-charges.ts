@@ -1,4 +1,4 @@
-/** Amounts that are invoiced on given dates, independent of usage: charges, and discounts, which reduce. */
+/** Amounts that are invoiced on given dates, independent of usage: charges, and discounts with negative amounts. */
 import { z } from 'zod';
 import { type InvoiceScheduleInput, invoiceSchedule } from './schedules.ts';
 import { instantValue, objectOf } from './values.ts';
@@ -13,7 +13,7 @@ export const scheduledCharge = objectOf({
   /** A FIXED product. */
   productId: z.string(),
   name: z.string().nullable(),
-  /** Of a charge that was added to a usage invoice. */
+  /** Set for a charge that was added to a usage invoice. */
   description: z.string().nullable().default(null),
   schedule: invoiceSchedule,
   /** Whether it joins a usage invoice although the contract has its charges on separate invoices. */
@@ -24,7 +24,7 @@ export const scheduledCharge = objectOf({
 });
 export type ScheduledCharge = z.output<typeof scheduledCharge>;
 
-/** A charge as a client describes it. Null: not given. */
+/** A charge as a client describes it. Null: omitted. */
 export type ScheduledChargeInput = Pick<ScheduledCharge, 'productId' | 'name'> & {
   readonly schedule: InvoiceScheduleInput;
   readonly customFields: Readonly<Record<string, string>>;

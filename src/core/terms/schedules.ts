@@ -13,7 +13,7 @@ export const accessSegment = objectOf({
 });
 export type AccessSegment = z.output<typeof accessSegment>;
 
-/** Segments in the order in which they were given. */
+/** Segments in the order in which they were sent. */
 export const accessSchedule = objectOf({ creditTypeId: z.string(), segments: listOf(accessSegment) });
 export type AccessSchedule = z.output<typeof accessSchedule>;
 
@@ -47,7 +47,7 @@ export interface AccessScheduleInput {
   readonly segments: readonly AccessSegmentInput[];
 }
 
-/** An amount, or a unit price with a quantity; null: not given. */
+/** An amount, or a unit price with a quantity; null: omitted. */
 export interface AmountInput {
   readonly amount: Decimal | null;
   readonly unitPrice: Decimal | null;

@@ -11,10 +11,10 @@ export const INVOICE_BEHAVIORS = ['BILL_IMMEDIATELY', 'BILL_ON_NEXT_COLLECTION_D
 export const INVOICE_PLACEMENTS = ['ON_SCHEDULED_INVOICE', 'ON_USAGE_INVOICE'] as const;
 export const QUANTITY_MODES = ['SEAT_BASED', 'QUANTITY_ONLY'] as const;
 
-/** Seats of one subscription, unless configured (SUBSCRIPTION_SEATS_MAX). */
+/** Maximum seats of one subscription, unless configured (SUBSCRIPTION_SEATS_MAX). */
 export const SEATS_MAX_DEFAULT = 1_000;
 
-/** One of both is set. Changes at one instant count in the order in which they were submitted. */
+/** Exactly one of both is set. Changes at one instant apply in the order of submission. */
 export const quantityChange = objectOf({
   startingAt: instantValue,
   quantity: exactText.nullable(),
@@ -70,7 +70,7 @@ export interface BilledCharge {
   readonly quantity: Decimal;
 }
 
-/** A subscription as a client describes it. Null: not given; a start that is not given is the contract's. */
+/** A subscription as a client describes it. Null: omitted; an omitted start is the contract's. */
 export type SubscriptionInput = Omit<
   Subscription,
   | 'id'

@@ -51,7 +51,7 @@ export const plainRecharge = {
   rechargeToAmount: exactText,
   /** Null: the amounts are in the currency of the contract's rate card. */
   customCreditTypeId: z.string().nullable(),
-  /** Whether what is held counts as used when it is judged whether the balance has fallen to the threshold. */
+  /** Whether holds count as used in the comparison with the threshold. */
   countHolds: z.boolean().default(false),
 };
 
@@ -60,7 +60,7 @@ export const prepaidBalanceThreshold = objectOf({
   ...plainRecharge,
   commit: objectOf({ ...thresholdCommit, applicability }),
   discount: thresholdDiscount.nullable(),
-  /** A balance that meets all filters of one entry of one `exclude` list is not counted. */
+  /** A balance that matches all filters of one entry of one `exclude` list is not counted. */
   balanceSpecifiers: listOf(
     objectOf({ exclude: listOf(objectOf({ customFieldFilters: listOf(customFieldFilter) })) }),
   ),
@@ -70,7 +70,7 @@ export type PrepaidBalanceThreshold = z.output<typeof prepaidBalanceThreshold>;
 export const SPEND_SOURCES = ['THRESHOLD_RECHARGE', 'MANUAL'] as const;
 export const SPEND_DISCOUNTED = ['ANY', 'DISCOUNTED_ONLY', 'UNDISCOUNTED_ONLY'] as const;
 
-/** Adds up what was spent on commits in a billing period. */
+/** Sums the spend on commits in a billing period. */
 export const spendTracker = objectOf({
   /** Unique among the trackers of a contract that are not archived. */
   alias: z.string(),

@@ -37,16 +37,16 @@ export function patchOf<Shape extends z.ZodRawShape>(shape: Shape) {
 
 type WithoutDefault<Schema> = Schema extends z.ZodDefault<infer Inner> ? Inner : Schema;
 
-/** The members that a patch has. */
+/** The members that are present in a patch. */
 export function given<Patch extends object>(patch: Patch): Given<Patch> {
   const members = Object.entries(patch).filter(([, value]) => value !== undefined);
-  // The compiler does not know of `filter` which members are left.
+  // The compiler does not infer from `filter` which members are left.
   return Object.fromEntries(members) as Given<Patch>;
 }
 
 type Given<Patch> = { readonly [Name in keyof Patch]?: Exclude<Patch[Name], undefined> };
 
-/** These members in the input of a term: null means not given, and the service chooses the value. */
+/** Makes these members of a term optional in input: null means omitted, and the service chooses the value. */
 export type MayBeGiven<Term, Names extends keyof Term> = { readonly [Name in Names]: Term[Name] | null };
 
 /** A list that never changes after its creation. */

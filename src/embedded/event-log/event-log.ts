@@ -2,8 +2,8 @@
  * The log of acknowledged events that ClickHouse does not have yet: files to which records are appended, in
  * `DATA_DIR/event-log`, and the position beside them (docs/explanation/deduplication.md, "The log").
  *
- * An append is on disk when it resolves, and the position says so by then. Bytes that a killed process left at
- * the end of a file are no whole record, or one that nobody was notified of.
+ * When an append resolves, it is on disk and in the position. Bytes that a killed process left at the end of a file are
+ * an incomplete record, or one that was never acknowledged.
  */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,13 +17,13 @@ import { type ClosedSegment, Segments } from './segments.ts';
 
 /** The log of a data directory. */
 export interface StoredEventLog extends EventLog {
-  /** Where the log is; a power cut from now on leaves it there or further. */
+  /** The current position; after a power cut it is this one or a later one. */
   position(): Promise<LogPosition>;
 }
 
 /**
- * Opens a log, which one process at a time may do. A damaged one continues with the records that can be read; the data
- * that its files held is kept in a directory beside it.
+ * Opens a log; one process at a time may do so. A damaged one continues with its readable records; the data of its
+ * files is kept in a directory beside it.
  */
 export async function openEventLog(found: FoundLog): Promise<StoredEventLog> {
   const { paths, damage, older, segments } = found;
@@ -39,7 +39,7 @@ export async function openEventLog(found: FoundLog): Promise<StoredEventLog> {
   return log;
 }
 
-/** Copies the files of a damaged log, for people who want to examine them. */
+/** Copies the files of a damaged log, for later examination. */
 async function keepAside({ paths, position }: FoundLog): Promise<void> {
   const kept = join(paths.dataDir, `event-log-damaged-${position.acknowledged}`);
   await cp(paths.directory, join(kept, 'event-log'), { recursive: true });
@@ -51,7 +51,7 @@ function liveRecords(paths: readonly string[], stored: number): LogRecord[] {
   const records = new Map<number, LogRecord>();
   for (const path of paths) {
     for (const record of wholeRecords(readSegment(path))) {
-      // A record that could not be taken back has the number of one in a later file.
+      // A record that could not be rolled back has the number of one in a later file.
       if (record.number > stored) records.set(record.number, record);
     }
   }
@@ -67,7 +67,7 @@ class SegmentedLog implements StoredEventLog {
   #segments: Segments;
   #position: LogPosition;
   #positions: PositionFile | null = null;
-  /** How many rows the records have that ClickHouse does not have, in their order. */
+  /** The number of rows of each record that ClickHouse does not have, in order. */
   #waiting: { readonly number: number; readonly count: number }[] = [];
   readonly #changes = createSerialQueue();
 
@@ -77,7 +77,7 @@ class SegmentedLog implements StoredEventLog {
     this.#segments = new Segments(paths.directory, segments);
   }
 
-  /** Appends these with new numbers. From `start` on nothing that was there before counts. */
+  /** Appends these with new numbers. From `start` on, earlier contents do not count. */
   async carryOver(records: readonly LogRecord[]): Promise<void> {
     const { acknowledged, acknowledgedRows } = this.#position;
     this.#position = { ...this.#position, stored: acknowledged, storedRows: acknowledgedRows };
@@ -121,7 +121,7 @@ class SegmentedLog implements StoredEventLog {
       this.#position = next;
       this.#waiting = waiting;
     });
-    // Otherwise a power cut could leave an old position, and the log would seem to miss what is dropped here.
+    // Otherwise a power cut could leave an old position, and the log would seem to lack the records dropped here.
     const { stored } = await this.position();
     await this.#inTurn(() => this.#segments.dropUpTo(stored));
   }

@@ -1,4 +1,4 @@
-/** Where the files of the log are, and how they become durable. */
+/** The paths of the log's files, and how they become durable. */
 import { readFileSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ export class EventLogError extends Error {
 
 export interface LogPaths {
   readonly dataDir: string;
-  /** Of the segments: files with records. */
+  /** The directory of the segments: files with records. */
   readonly directory: string;
-  /** Beside the directory, which may be lost as a whole. */
+  /** The position file, beside the directory, which may be lost as a whole. */
   readonly position: string;
   /** The log of versions before this format. */
   readonly older: string;
@@ -31,12 +31,12 @@ export function logPaths(dataDir: string): LogPaths {
 
 const SEGMENT_NAME = /^\d{16}\.log$/;
 
-/** Named after its first record, so that the order of names is the order of records. */
+/** Named after its first record, so that names sort like records. */
 export function segmentName(firstNumber: number): string {
   return `${String(firstNumber).padStart(16, '0')}.log`;
 }
 
-/** In their order; none where there is no directory. */
+/** In their order; empty if there is no directory. */
 export async function segmentPaths(directory: string): Promise<string[]> {
   try {
     const names = await readdir(directory);
@@ -52,7 +52,7 @@ export async function segmentPaths(directory: string): Promise<string[]> {
 
 const UNREADABLE = ['EIO', 'EISDIR', 'ERR_FS_FILE_TOO_LARGE'];
 
-/** A file that the disk cannot read is as one without bytes. */
+/** A file that the disk cannot read counts as empty. */
 export function readSegment(path: string): Buffer {
   try {
     return readFileSync(path);
@@ -62,7 +62,7 @@ export function readSegment(path: string): Buffer {
   }
 }
 
-/** So that names of new files in it survive a power cut. */
+/** Makes names of new files in it survive a power cut. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   await handle.sync().finally(() => handle.close());

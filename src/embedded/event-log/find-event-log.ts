@@ -1,10 +1,10 @@
 /**
- * Looks at the log of a data directory before it is used, and says what is missing from it.
+ * Checks the log of a data directory before it is used, and reports missing records.
  *
  * The records that it must hold follow from three facts outside of its files: the position beside them
- * (`position-file.ts`), what PostgreSQL knew of the position a moment before (`RecordedPosition`), and whether a
- * process had it open since. So a log that was removed, emptied, cut, changed or replaced by an older one is never
- * taken for what it should be.
+ * (`position-file.ts`), the position recorded in PostgreSQL a moment earlier (`RecordedPosition`), and whether a
+ * process had it open since. So a log that was removed, emptied, cut, changed or replaced by an older one is always
+ * detected.
  */
 import { readFile } from 'node:fs/promises';
 import { codeOf } from '../../core/failures.ts';
@@ -16,39 +16,39 @@ import type { ClosedSegment } from './segments.ts';
 
 /** The state of the log in PostgreSQL. */
 export interface RecordedPosition extends LogPosition {
-  /** A process uses it, or has ended without closing it: more may have been acknowledged. */
+  /** A process uses it, or ended without closing it: more may have been acknowledged. */
   readonly isOpen: boolean;
 }
 
-/** Acknowledged events that the log does not have. */
+/** Acknowledged events that are missing from the log. */
 export interface LogDamage {
-  /** Names the records, the same at every look. */
+  /** Names the records; stable across checks. */
   readonly name: string;
-  /** How many events are missing; null where that is not known. */
+  /** The number of missing events; null if unknown. */
   readonly rows: number | null;
 }
 
 export interface FoundLog {
   readonly paths: LogPaths;
-  /** Null where every acknowledged event is there. */
+  /** Null if every acknowledged event is present. */
   readonly damage: LogDamage | null;
-  /** Nothing of a log is there, and nothing says that there should be. */
+  /** There is no log, and none is expected. */
   readonly isNew: boolean;
-  /** Where it continues. */
+  /** The position at which it continues. */
   readonly position: LogPosition;
   readonly segments: readonly ClosedSegment[];
-  /** Rows in the format of earlier versions, which are to be written in the present one. */
+  /** Rows in the format of earlier versions, to be written in the current one. */
   readonly older: readonly LogRecord[];
 }
 
 export interface LogFacts {
-  /** Null where PostgreSQL knows nothing of a log. */
+  /** Null if PostgreSQL has no record of a log. */
   readonly recorded: RecordedPosition | null;
-  /** How many rows these bytes are; null where they are no whole rows. */
+  /** The number of rows in these bytes; null if they are not whole rows. */
   readonly countRows: (rows: Buffer) => number | null;
 }
 
-/** Throws an `EventLogError` where its files cannot be read at all. Changes nothing. */
+/** Throws an `EventLogError` if its files cannot be read at all. Changes nothing. */
 export async function findEventLog(dataDir: string, { recorded, countRows }: LogFacts): Promise<FoundLog> {
   const paths = logPaths(dataDir);
   try {
@@ -56,7 +56,7 @@ export async function findEventLog(dataDir: string, { recorded, countRows }: Log
     const { segments, counts } = await scan(paths.directory);
     if (known === null && recorded === null) {
       const older = await findOlder(paths.older, countRows);
-      // Files without a position are a copy of it that was not completed.
+      // Files without a position are an incomplete copy of it.
       if (older !== null) return { ...older, paths, isNew: false, position: START, segments: [] };
       const isNew = segments.length === 0;
       if (isNew) return { damage: null, older: [], paths, isNew, position: START, segments };
@@ -71,7 +71,7 @@ export async function findEventLog(dataDir: string, { recorded, countRows }: Log
 
 interface Scanned {
   readonly segments: readonly ClosedSegment[];
-  /** How many rows each whole record has. */
+  /** The number of rows of each whole record. */
   readonly counts: ReadonlyMap<number, number>;
 }
 
@@ -89,7 +89,7 @@ async function scan(directory: string): Promise<Scanned> {
   return { segments, counts };
 }
 
-/** The missing records, and where the log continues. */
+/** The missing records, and the position at which the log continues. */
 function judge(
   known: LogPosition | null | 'damaged',
   recorded: RecordedPosition | null,
@@ -100,7 +100,7 @@ function judge(
   const live = [...counts.keys()].filter((number) => number > base.stored).sort((a, b) => a - b);
   const last = Math.max(base.acknowledged, live.at(-1) ?? 0);
   const isMissing = live.length < last - base.stored;
-  // The file is written with every batch, what PostgreSQL knows is some seconds old.
+  // The file is written with every batch; the record in PostgreSQL is some seconds old.
   const isBehind = file === null || (recorded !== null && file.acknowledged < recorded.acknowledged);
   const isUnknown = isBehind && recorded?.isOpen !== false;
   const rowsOf = (numbers: readonly number[]) =>
@@ -116,7 +116,7 @@ function judge(
       name: isUnknown ? `from-${first}` : `${first}-${last}`,
       rows: isCounted ? base.acknowledgedRows - base.storedRows - rowsOf(live) : null,
     },
-    // Numbers of lost records are not used again.
+    // Numbers of lost records are not reused.
     position: isUnknown ? { ...position, acknowledged: last + UNKNOWN_RECORDS } : position,
   };
 }
@@ -136,7 +136,7 @@ function laterOf(a: LogPosition, b: LogPosition): LogPosition {
   };
 }
 
-/** A log in the format of earlier versions; null where there is none. */
+/** A log in the format of earlier versions; null if there is none. */
 async function findOlder(
   path: string,
   countRows: LogFacts['countRows'],

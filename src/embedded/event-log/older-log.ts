@@ -1,10 +1,10 @@
 /**
- * Reads the log of versions before the present format: an LMDB file, of which the values of its main tree are wanted,
- * in the order of their keys. Every number in it is checked before it is followed, so a damaged file is found to be
- * damaged, and nothing of it is mapped into memory.
+ * Reads the log of earlier versions: an LMDB file, from which the values of the main tree are read, in the order of
+ * their keys. Every number in it is validated before it is used, so damage is detected, and nothing is mapped into
+ * memory.
  *
  * The format (LMDB, data version 2): pages with a header of 24 bytes; the first two are metas, of which the one with
- * the higher transaction holds; branch pages name pages, leaf pages hold values or name pages that do.
+ * the higher transaction is valid; branch pages refer to pages, leaf pages hold values or refer to pages that do.
  */
 
 /** The values that could be read. */
@@ -26,7 +26,7 @@ const MAGIC = 0xbe_ef_c0_de;
 const DATA_VERSION = 2;
 const META_MAGIC_AT = HEADER_BYTES;
 const META_VERSION_AT = HEADER_BYTES + 4;
-/** Two descriptions of trees, of the free pages and of the values, 48 bytes each. */
+/** Two tree descriptors, of the free pages and of the values, 48 bytes each. */
 const META_TREES_AT = HEADER_BYTES + 24;
 const TREE_BYTES = 48;
 const TREE_ENTRIES_AT = 32;
@@ -36,7 +36,7 @@ const META_BYTES = META_TRANSACTION_AT + 8;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 
 const NODE_BYTES = 8;
-/** The value lies on separate pages. */
+/** The value is on separate pages. */
 const NODE_IS_LARGE = 0x01;
 /** Deeper than any tree that fits on a disk. */
 const DEPTH_MAX = 32;
@@ -68,7 +68,7 @@ interface Tree {
 function newestTree(file: Buffer): Tree {
   if (file.length < 2 * META_BYTES) throw new Damage();
   const first = readMeta(file, 0);
-  // Where the first is damaged, the size of a page is not known but for the usual one.
+  // If the first is damaged, the page size is unknown and the usual one is assumed.
   const second = readMeta(file, first?.pageBytes ?? 4096);
   const [newest] = [first, second]
     .filter((meta) => meta !== null)
@@ -98,7 +98,7 @@ function readMeta(file: Buffer, at: number): (Tree & { readonly transaction: big
 class Pages {
   readonly #file: Buffer;
   readonly #pageBytes: number;
-  /** Every page has one place in the tree, so a tree that goes in a circle ends. */
+  /** Every page has one place in the tree, so a cycle ends. */
   readonly #seen = new Set<number>();
 
   constructor(file: Buffer, pageBytes: number) {
@@ -116,7 +116,7 @@ class Pages {
     return { bytes, flags };
   }
 
-  /** A value on separate pages, which follow one another. */
+  /** A value on separate, consecutive pages. */
   large(number: number, length: number): Buffer {
     const { bytes } = this.page(number, OVERFLOW);
     const start = number * this.#pageBytes + HEADER_BYTES;

@@ -1,17 +1,17 @@
 /**
- * Up to where the log is acknowledged, and up to where ClickHouse has it: a small file beside the directory of the log,
- * so that a log which was removed, emptied, cut or replaced is noticed.
+ * The positions up to which the log is acknowledged, and up to which ClickHouse has it: a small file beside the
+ * directory of the log, so that a log which was removed, emptied, cut or replaced is detected.
  *
- * It is written before each acknowledgement, and synced with each block that ClickHouse has taken. So after `kill -9`
- * it is exact, and after a power cut at most about a second old, which only means that less is noticed. Two places
- * are written in turn: one that is damaged leaves the other.
+ * It is written before each acknowledgement, and synced with each block stored in ClickHouse. So after `kill -9` it is
+ * exact, and after a power cut at most about a second old, which only means that less is detected. Two slots are
+ * written alternately: if one is damaged, the other is valid.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { codeOf } from '../../core/failures.ts';
 
-/** Numbers of records, and how many rows those up to them have. */
+/** Numbers of records, and the number of rows up to each. */
 export interface LogPosition {
   /** The last record that was acknowledged. */
   readonly acknowledged: number;
@@ -34,7 +34,7 @@ interface Place {
   readonly position: LogPosition;
 }
 
-/** Null where there is no such file, `damaged` where neither place can be read. */
+/** Null if there is no such file, `damaged` if neither slot can be read. */
 export async function readPosition(path: string): Promise<LogPosition | null | 'damaged'> {
   const place = await readPlace(path);
   return place === null || place === 'damaged' ? place : place.position;
@@ -64,7 +64,7 @@ export class PositionFile {
     this.#turn = turn;
   }
 
-  /** Opens the file, or makes it, and has this position on disk in it. */
+  /** Opens or creates the file, with this position on disk. */
   static async open(path: string, position: LogPosition): Promise<PositionFile> {
     const before = await readPlace(path);
     const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);

@@ -1,7 +1,7 @@
 /**
- * A record of the log as bytes: a header with its number and two checksums, and the rows of one batch.
+ * The bytes of a log record: a header with its number and two checksums, and the rows of one batch.
  *
- * The header has a separate checksum, so that its length can be trusted where only the rows are damaged.
+ * The header has a separate checksum, so that its length can be trusted if only the rows are damaged.
  */
 import { crc32 } from 'node:zlib';
 
@@ -34,8 +34,8 @@ export function recordHeader({ number, count, rows }: LogRecord): Buffer {
 }
 
 /**
- * The whole records among these bytes, in their order. Damaged records are left out; the next one is found by the
- * length in its header, or by the first bytes of the next header.
+ * The whole records among these bytes, in order. Damaged records are skipped; the next one is found by the length in
+ * its header, or by the first bytes of the next header.
  */
 export function* wholeRecords(bytes: Buffer): Generator<LogRecord> {
   for (let at = 0; at >= 0 && at < bytes.length; ) {
@@ -58,7 +58,7 @@ interface Header {
   readonly checksum: number;
 }
 
-/** Null where no header begins, or a damaged one. */
+/** Null if there is no header, or a damaged one. */
 function readHeader(bytes: Buffer, at: number): Header | null {
   if (at + HEADER_BYTES > bytes.length) return null;
   const header = bytes.subarray(at, at + HEADER_BYTES);

@@ -1,6 +1,6 @@
 /**
- * The files of the log: records are appended to the last one, and files are removed, or cut to nothing, when ClickHouse
- * has all of their records. Nothing is mapped into memory: a file that was cut short is only shorter when it is read.
+ * The files of the log: records are appended to the last one, and files are removed, or truncated, when ClickHouse has
+ * all of their records. Nothing is mapped into memory: a truncated file is only shorter when it is read.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -9,12 +9,12 @@ import { sizeOf, writeWhole } from '../write-whole.ts';
 import { segmentName, syncDirectory } from './files.ts';
 import { type LogRecord, recordHeader } from './record-format.ts';
 
-/** Then the next record begins another file. */
+/** The next record then begins another file. */
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
-/** A file is not written for longer, so that it can be removed: what it holds may have to be erased. */
+/** The maximum age of the current file, so that it can be removed: its contents may have to be erased. */
 const SEGMENT_AGE_MS_MAX = 60_000;
 
-/** A file that is not written any more, and its last record. */
+/** A file that is no longer written, and its last record. */
 export interface ClosedSegment {
   readonly path: string;
   readonly last: number;
@@ -23,9 +23,9 @@ export interface ClosedSegment {
 interface OpenSegment {
   readonly path: string;
   readonly file: FileHandle;
-  /** Of whole records. */
+  /** The bytes of whole records. */
   bytes: number;
-  /** 0 while it has none. */
+  /** 0 while the file is empty. */
   last: number;
   startedAt: number;
 }
@@ -41,8 +41,8 @@ export class Segments {
   }
 
   /**
-   * Resolves when the record is on disk and `confirm` has resolved. After a failure of either nothing of the record
-   * counts, and the next one has another file.
+   * Resolves when the record is on disk and `confirm` has resolved. If either fails the record does not count, and the
+   * next one has another file.
    */
   async append(record: LogRecord, confirm: () => Promise<void>): Promise<void> {
     const segment = await this.#writable(record.number);
@@ -58,7 +58,7 @@ export class Segments {
     segment.last = record.number;
   }
 
-  /** Removes what ClickHouse has; the file that is being written is cut to nothing if it has all of it. */
+  /** Removes files whose records ClickHouse has; the current file is truncated if it has all of them. */
   async dropUpTo(stored: number): Promise<void> {
     const done = this.#closed.filter(({ last }) => last <= stored);
     this.#closed = this.#closed.filter(({ last }) => last > stored);
@@ -83,7 +83,7 @@ export class Segments {
   async #endAtWholeRecords(segment: OpenSegment): Promise<void> {
     this.#open = null;
     this.#closed.push({ path: segment.path, last: segment.last });
-    // A tail that cannot be cut off does not count either: the next record has the same number, in a later file.
+    // A tail that cannot be truncated does not count either: the next record has the same number, in a later file.
     await segment.file.truncate(segment.bytes).catch(() => {});
     await segment.file.close().catch(() => {});
   }
@@ -99,7 +99,7 @@ export class Segments {
       await segment.file.close();
     }
     const path = join(this.#directory, segmentName(number));
-    // A file with this name has no record that counts.
+    // A file with this name has no valid record.
     this.#closed = this.#closed.filter((closed) => closed.path !== path);
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_DSYNC;
     const file = await open(path, flags, 0o600);

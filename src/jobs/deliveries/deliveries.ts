@@ -1,6 +1,7 @@
 /**
- * Schedules the attempts with queued invoices (docs/explanation/payments.md, "Delivery"), in every process. Nothing else
- * waits for a provider: this has its own workers, beside the jobs. The attempts themselves are in billing/payments/.
+ * Schedules the delivery attempts of queued invoices (docs/explanation/payments.md, "Delivery"), in every process. It
+ * has its own workers, beside the jobs, so that nothing else waits for a provider. The attempts themselves are in
+ * billing/payments/.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,10 +21,10 @@ import type { JobsContext } from '../jobs-context.ts';
 const POLL_INTERVAL_MS = 500;
 /** Longer than any request to a provider. */
 const LEASE_MS = MINUTE_MS;
-/** At once, of one process: enough for the rates of a provider that answers within a second. */
+/** Concurrent attempts of one process: enough for the rate limits of a provider that answers within a second. */
 const ATTEMPTS_MAX = 32;
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
-/** A move of the clock waits for first attempts for at most this time. */
+/** The maximum time that a move of the clock waits for first attempts. */
 const SETTLED_MAX_MS = MINUTE_MS;
 const SETTLED_PAUSE_MS = 20;
 
@@ -34,18 +35,18 @@ export interface DeliveryStats extends DeliveryFigures {
 
 export interface Deliveries {
   start(): void;
-  /** Resolves when everything that is due has had its first attempt, or after a minute. */
+  /** Resolves when every due delivery has had its first attempt, or after a minute. */
   settled(): Promise<void>;
   /** Counts of the store are as of the last read, a few seconds ago. */
   stats(): DeliveryStats;
-  /** Attempts end with their present step, and are taken up again after the next start. */
+  /** Attempts stop after their current step, and are resumed after the next start. */
   close(): Promise<void>;
 }
 
 /** For tests. */
 export interface DeliveryHooks {
   readonly leaseMs?: number;
-  /** Called between two steps; tests throw from here what a kill would do. */
+  /** Called between two steps; tests throw here to simulate a kill. */
   betweenSteps?(): void;
 }
 
@@ -73,7 +74,8 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
 
   async function takeDue(): Promise<void> {
     const limit = ATTEMPTS_MAX - running.size;
-    // An attempt whose lease has ended is not taken for the one that follows it, even in the same process.
+    // A new owner for each attempt, so that an attempt whose lease has ended is not confused with the one that follows
+    // it, even in the same process.
     const owner = randomUUID();
     const due = limit <= 0 ? [] : await leaseDeliveries(db, { owner, leaseMs, dueAt: clock.now(), limit });
     for (const delivery of due) attempt(delivery, owner);
@@ -92,7 +94,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
       .then((outcome) => {
         running.delete(work);
         if (outcome !== null) attempts[outcome] += 1;
-        // The next poll looks at waiting deliveries.
+        // The next poll handles waiting deliveries.
         if (outcome !== 'waiting') poll.soon();
       })
       .catch((error: unknown) => {
@@ -119,7 +121,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   };
 }
 
-/** Reads the figures and forgets old events, each in its interval. */
+/** Reads the figures and deletes old events, each at its interval. */
 function createUpkeep(db: JobsContext['db']) {
   let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
   let figuresAt: Instant = 0;

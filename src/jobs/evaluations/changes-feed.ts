@@ -1,17 +1,17 @@
-/** Follows the customers that transactions of any process have changed. */
+/** Follows the customers that transactions of all processes have changed. */
 
 import type { Database } from '../../store/base/database.ts';
 import { lastCustomerChange, loadCustomerChanges } from '../../store/customers/customer-changes.ts';
 
 export interface ChangesFeed {
-  /** Everything that is committed now counts as read. */
+  /** Marks everything that is committed now as read. */
   skip(): Promise<void>;
-  /** The customers changed since the last call, each once. */
+  /** The customers changed since the last call, without duplicates. */
   next(): Promise<string[]>;
 }
 
 /**
- * Rows get their number before they are committed, so a smaller number may appear later: so many are read again.
+ * Rows get their number before they are committed, so a smaller number may appear later: this many rows are read again.
  * The next sweep finds changes that are still missed.
  */
 const READ_AGAIN = 200;
@@ -20,7 +20,7 @@ const PAGE = 1_000;
 export function createChangesFeed(db: Database): ChangesFeed {
   let last = 0;
   let seen = new Set<number>();
-  /** Read, and not returned yet: a later page may fail. */
+  /** Read and not returned yet: a later page may fail. */
   const changed = new Set<string>();
   return {
     async skip() {

@@ -1,26 +1,26 @@
-/** The customers that wait for their evaluation, and those that are being evaluated. In memory. */
+/** The queue of customers to evaluate, and those being evaluated. In memory. */
 
 import type { UsageMeter } from '../../core/event-quantities.ts';
 import { ALL_LANES, type EvaluationLane, WaitingCustomers } from './waiting-customers.ts';
 
-/** The evaluations of customers, such as thresholds. */
+/** An evaluation of customers, such as thresholds. */
 export interface CustomerEvaluator {
   readonly name: string;
-  /** Those of these customers, or of all where null, that need an evaluation. */
+  /** Those of these customers, or of all if null, that need an evaluation. */
   watched(customerIds: readonly string[] | null): Promise<readonly string[]>;
   /**
-   * Evaluates watched customers; others are not to be harmed by it. Returns those that are to be evaluated again soon.
-   * If it throws, the customers are evaluated one by one, and the failing ones again later.
+   * Evaluates watched customers; must tolerate others. Returns those that need another evaluation soon. If it throws,
+   * the customers are evaluated one by one, and the failing ones are retried later.
    */
   evaluate(customerIds: readonly string[]): Promise<readonly string[]>;
   /**
-   * Called with new usage of a watched customer, by this process as long as it lasts. Its answer is 0 where the usage
-   * may change what the evaluator does. Absent: it always may.
+   * The meter for new usage of a watched customer in this process. Its answer is 0 if the usage may change the result
+   * of the evaluator. Absent: any usage may.
    */
   meterOf?(customerId: string): UsageMeter;
   /**
-   * After an evaluation, within how many milliseconds the customer is to be evaluated for usage that came while it took
-   * place; infinite without any.
+   * After an evaluation, the milliseconds within which the customer has to be evaluated for usage that arrived during
+   * it; infinite without any.
    */
   waitAgainMs?(customerId: string): number;
 }
@@ -33,31 +33,30 @@ export interface QueueFigures {
 
 export interface EvaluationQueue {
   /**
-   * The customers are to be evaluated within so many milliseconds: 0, unless given, is urgent. A customer that waits
-   * already is evaluated once, at the earlier time, and one that is being evaluated once more.
+   * Requests an evaluation of the customers within this many milliseconds: 0, the default, is urgent. A waiting
+   * customer is evaluated once, at the earlier time, and one that is being evaluated once more.
    */
   mark(customerIds: Iterable<string>, withinMs?: number): void;
-  /** Marks this customer each time it is called, at less cost: there is a mark for every event. */
+  /** Marks this customer on each call, at less cost: there is a mark for every event. */
   markerOf(customerId: string): (withinMs: number) => void;
   /**
-   * Evaluates customers of the first of these lanes that has any, those that have waited longest. Without lanes, all.
-   * Urgent customers share no evaluation with others, which would only slow it down. Returns their lane; null if none
-   * waits.
+   * Evaluates customers of the first of these lanes that has any, longest waiting first. Without lanes, all. Urgent
+   * customers are not batched with others, which would only slow them down. Returns their lane; null if none waits.
    */
   runBatch(...lanes: EvaluationLane[]): Promise<EvaluationLane | null>;
-  /** Resolves when what runs now has ended. */
+  /** Resolves when the running evaluations have ended. */
   running(): Promise<unknown>;
   figures(): QueueFigures;
 }
 
 interface QueueOptions {
-  /** In this order. One that fails stops none of the others. */
+  /** In this order. A failing evaluator does not stop the others. */
   readonly evaluators: readonly CustomerEvaluator[];
-  /** Milliseconds from any beginning, never less than before. */
+  /** Monotonic milliseconds from any origin. */
   readonly elapsedMs?: () => number;
-  /** Whether nothing that fails is tried again, because the stores are closing. */
+  /** Whether failures are not retried, because the stores are closing. */
   readonly isEnding?: () => boolean;
-  /** Called with each customer whose evaluation has failed, and who is no longer marked. */
+  /** Called with each customer whose evaluation failed, and which is no longer marked. */
   onFailure(customerId: string, error: unknown): void;
 }
 
@@ -84,7 +83,7 @@ export function createEvaluationQueue({
   };
 }
 
-/** Evaluates batches. `again` gets the customers that are to be evaluated again soon. */
+/** Evaluates batches. `again` receives the customers to evaluate again soon. */
 function createBatchEvaluation(
   { evaluators, onFailure, isEnding = () => false }: Omit<QueueOptions, 'elapsedMs'>,
   again: (customerIds: readonly string[]) => void,
@@ -112,7 +111,7 @@ function createBatchEvaluation(
     }
   }
 
-  /** One of them may be at fault alone. */
+  /** One of them may have caused the failure. */
   async function evaluateOneByOne(batch: readonly string[]): Promise<void> {
     for (const id of batch) {
       if (isEnding()) return;

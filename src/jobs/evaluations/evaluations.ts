@@ -1,10 +1,10 @@
 /**
- * Evaluates customers soon after something of them has changed: new usage, terms, balances, aliases
- * (docs/explanation/thresholds.md, "When it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
+ * Evaluates customers soon after a change: new usage, terms, balances, aliases (docs/explanation/thresholds.md, "When
+ * it is evaluated"). Each evaluation is registered as a `CustomerEvaluator`.
  *
  * Marks are in memory: customers that are marked several times are evaluated once, and ingest waits for nothing. A
- * crash loses them, so all watched customers are marked at the start and every three minutes. In one process a
- * customer is evaluated by one worker at a time; what several processes do at once is decided by the database.
+ * crash loses them, so all watched customers are marked at the start and every three minutes. In one process a customer
+ * is evaluated by one worker at a time; conflicts between processes are resolved by the database.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Decimal } from '../../core/decimal.ts';
@@ -34,15 +34,15 @@ export interface EvaluationFigures extends QueueFigures {
 }
 
 export interface Evaluations {
-  /** Called with usage that is on disk. Costs a lookup for each customer, and waits for nothing. */
+  /** Receives usage that is on disk. Costs a lookup for each customer, and waits for nothing. */
   readonly usage: UsageWatch;
-  /** Called with holds that are granted. Waits for nothing. */
+  /** Receives granted holds. Waits for nothing. */
   granted(holds: readonly GrantedHold[]): void;
   /** Marks all watched customers. */
   markAll(): void;
   /**
-   * Resolves when everything has been evaluated that was marked or changed before, as far as it can be: what fails is
-   * logged, and tried again later.
+   * Resolves when everything that was marked or changed before has been evaluated, if possible: failures are logged,
+   * and retried later.
    */
   settled(): Promise<void>;
   figures(): EvaluationFigures;
@@ -65,30 +65,30 @@ interface EvaluationTimes {
 
 /** Usage that arrives within this time is evaluated together. */
 const LOOK_INTERVAL_MS = 200;
-/** By then, changes that a crash, another process or a changed price left unnoticed are found. */
+/** The interval after which changes missed because of a crash, another process or a changed price are found. */
 const SWEEP_INTERVAL_MS = 3 * MINUTE_MS;
 /** A failed evaluation is repeated after this time. */
 const RETRY_MS = 5 * SECOND_MS;
-/** One is often making a charge, or waits for events that ClickHouse does not have yet. */
+/** One is often charging a payment, or waits for events that ClickHouse does not have yet. */
 const URGENT_WORKERS = 2;
 interface Rest {
-  /** A worker rests this many times as long as it has worked. */
+  /** A worker rests for this multiple of its working time. */
   readonly factor: number;
   readonly maxMs: number;
 }
 const RESTS: Readonly<Record<EvaluationLane, Rest>> = {
-  // For most of an evaluation the worker waits, so a rest of any length would only make what is urgent late.
+  // A worker mostly waits during an evaluation, so a longer rest would only delay urgent customers.
   urgent: { factor: 3, maxMs: SECOND_MS / 2 },
   due: { factor: 3, maxMs: 2 * SECOND_MS },
-  // Calm customers take a sixteenth of a core, whatever there is to evaluate.
+  // Calm customers take a sixteenth of a core, however many there are to evaluate.
   calm: { factor: 15, maxMs: 10 * SECOND_MS },
 };
-/** So many customers that change at once do not delay those whose usage is urgent. */
+/** More changes at once are not urgent, so that they do not delay customers with urgent usage. */
 const URGENT_CHANGES_MAX = 1_000;
-/** How long changes are kept for other processes to read. */
+/** How long changes are stored for other processes to read. */
 const CHANGES_KEPT_MS = 60 * MINUTE_MS;
 const CUSTOMERS_PER_READ = 5_000;
-/** Which properties prices depend on is read again when something changes, but not more often. */
+/** The minimum interval at which the properties that prices depend on are read after changes. */
 const NAMES_READ_MS = 5 * SECOND_MS;
 
 export function createEvaluations(
@@ -154,7 +154,7 @@ function ofWatched(
       watchedUsage.catchUp(own);
       const changed = await evaluator.evaluate(own);
       watchedUsage.catchUp(own);
-      // Usage that arrived meanwhile was judged by earlier facts.
+      // Usage that arrived during the evaluation was judged by earlier facts.
       for (const id of own) {
         const waitMs = evaluator.waitAgainMs?.(id) ?? Number.POSITIVE_INFINITY;
         if (Number.isFinite(waitMs)) markAgain(id, waitMs);
@@ -175,7 +175,7 @@ function usageWatch(
     isWatched: (owner) => list.isWatched(owner),
     names,
     stored(usage) {
-      // It may be of those that came to be watched while it was written.
+      // It may belong to customers that were added to the watch list while it was written.
       if (usage === null) queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
       else watchedUsage.tell(usage);
     },
@@ -200,7 +200,9 @@ interface WatchedReadsParts extends Pick<JobsContext, 'db'> {
   readonly queue: EvaluationQueue;
 }
 
-/** Which customers are watched, and for which quantities: all of them in a sweep, then those that have changed. */
+/**
+ * Reads which customers are watched, and for which quantities: all of them in a sweep, then those that have changed.
+ */
 function createWatchedReads(parts: WatchedReadsParts) {
   const { db, watchedUsage } = parts;
   const feed = createChangesFeed(db);
@@ -211,9 +213,9 @@ function createWatchedReads(parts: WatchedReadsParts) {
   let changed: readonly string[] = [];
   let isSwept = false;
 
-  /** Returns how many customers have changed. */
+  /** Returns the number of changed customers. */
   async function followChanges(): Promise<number> {
-    // A feed that fails is followed again.
+    // The feed is followed again after a failure.
     changed = [...new Set([...changed, ...(await feed.next())])];
     const { length } = changed;
     for (let from = 0; from < length; from += CUSTOMERS_PER_READ) {
@@ -306,7 +308,7 @@ type Loops = ReturnType<typeof createLoops>;
 function createLoops({ log, isPaused }: Pick<JobsContext, 'log' | 'isPaused'>) {
   const polls: Poll[] = [];
 
-  /** Repeats `work` until the end, with `restMs` of what it took in between. */
+  /** Repeats `work` until the end, with a rest between runs that depends on their duration. */
   function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): void {
     const poll = createPoll({
       intervalMs: ({ hasFailed, tookMs }) => (hasFailed ? RETRY_MS : restMs(tookMs)),
@@ -336,7 +338,7 @@ function startWorker(loops: Loops, queue: EvaluationQueue, ...lanes: EvaluationL
   loops.repeat(work, (tookMs) => restAfter(tookMs, lane));
 }
 
-/** After a batch of the lane; null: there was none. */
+/** The rest after a batch of the lane; null: there was none. */
 function restAfter(tookMs: number, lane: EvaluationLane | null): number {
   if (lane === null) return LOOK_INTERVAL_MS;
   const { factor, maxMs } = RESTS[lane];

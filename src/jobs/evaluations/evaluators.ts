@@ -11,16 +11,16 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { customersWithAlerts } from '../../store/alerts/alerts.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
-/** Alerts may be of all customers: ten thousand of them with new usage are 33 evaluations a second. */
+/** Alerts may apply to all customers: ten thousand of them with new usage are 33 evaluations a second. */
 const ALERT_LIMITS: PaceLimits = {
   waitMaxMs: 5 * MINUTE_MS,
   learnWaitMs: SECOND_MS / 2,
 };
 
 /**
- * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest.
- * Usage of unknown effect waits for half a second, so that customers who are all busy after a start follow those that
- * come near their lines.
+ * Usage far from every threshold waits only so that a thousand busy customers leave the machine to ingest. Usage of
+ * unknown effect waits for half a second, so that customers that are all busy after a start are evaluated after those
+ * close to a threshold.
  */
 const THRESHOLD_LIMITS: PaceLimits = {
   waitMaxMs: 30 * SECOND_MS,

@@ -1,18 +1,18 @@
 /**
- * Usage that changes nothing: so much of a quantity may come of a customer before anything has to be decided. Most
- * events of watched customers are such usage, and cost here no more than one look into one list. In memory, in floating
- * point; held-back usage is reported before a customer is evaluated.
+ * Defers usage that changes nothing: the amount of a quantity that a customer may use before anything has to be
+ * decided. Most events of watched customers are such usage, and cost one lookup in one list. In memory, in floating
+ * point; deferred usage is flushed before a customer is evaluated.
  *
- * The list is flat, because a look at memory that is not in the processor's cache costs more than all the arithmetic.
+ * The list is flat, because a read outside the processor's cache costs more than all the arithmetic.
  */
 import { mixHashes } from '../../core/byte-hash.ts';
 
 export interface QuietUsage {
-  /** Holds back new usage of a customer reference. False: it was not, because it must be reported. */
+  /** Defers new usage of a customer reference. False: it was not deferred, because it must be reported. */
   hold(owner: number, kind: number, amount: number): boolean;
   /**
-   * From now on less than this amount is held back, and reported with the customer. `tell` or `tellKind` was called
-   * before, so that nothing of the kind is held under another of its references.
+   * Defers less than this amount from now on, and reports it with the customer. `tell` or `tellKind` was called before,
+   * so that nothing of the kind is deferred under another of its references.
    */
   allow(customerId: string, place: { readonly owner: number; readonly kind: number }, amount: number): void;
   /** Flushes all deferred usage of this kind, for every customer reference. */
@@ -22,16 +22,13 @@ export interface QuietUsage {
   tellAll(): void;
 }
 
-/** Places of a row: a reference's hash, a kind, what is held back, and what it must stay below. */
+/** Members of a row: a reference's hash, a kind, the deferred amount, and its limit. */
 const ROW = 4;
 const KIND = 1;
 const HELD = 2;
 const ROOM = 3;
 const ROWS_MIN = 1 << 10;
-/**
- * 32 MiB. Half of the rows are used at most: where there are more quantities, all are reported, and the list starts
- * empty.
- */
+/** 32 MiB. At most half of the rows are used: with more quantities, all are flushed, and the list starts empty. */
 const ROWS_MAX = 1 << 20;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
@@ -41,10 +38,12 @@ export function createQuietUsage(
   let capacity = ROWS_MIN;
   let rows = new Float64Array(capacity * ROW);
   let used = 0;
-  /** The rows of each customer in which usage may be held back. */
+  /** The rows of each customer in which usage may be deferred. */
   const allowed = new Map<string, number[]>();
 
-  /** Where the row is, or would be. A row without room is free, or was: it stays to be found. */
+  /**
+   * The place of the row, existing or not. A row without room is free, or was: it stays so that later rows are found.
+   */
   function find(owner: number, kind: number): number {
     const mask = capacity - 1;
     for (let place = mixHashes(owner, kind) & mask; ; place = (place + 1) & mask) {
@@ -74,7 +73,7 @@ export function createQuietUsage(
     for (const id of [...allowed.keys()]) tell(id);
   }
 
-  /** With more room, as far as there is. */
+  /** Doubles the list, up to its limit. */
   function beginAnew(): void {
     tellAll();
     capacity = Math.min(2 * capacity, ROWS_MAX);

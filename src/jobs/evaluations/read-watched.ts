@@ -1,4 +1,4 @@
-/** Reads which customers there is something to evaluate for, and by which references their events are found. */
+/** Reads which customers have something to evaluate, and the references of their events. */
 
 import type { Database } from '../../store/base/database.ts';
 import { customerRefs, inOrderOfEvents } from '../../store/customers/customers.ts';
@@ -6,12 +6,12 @@ import type { CustomerEvaluator } from './evaluation-queue.ts';
 import type { WatchedCustomer } from './watch-list.ts';
 
 const CUSTOMERS_PER_READ = 5_000;
-/** Few are evaluated in one or two batches, whatever their order. */
+/** Fewer customers fit into one or two batches, so their order does not matter. */
 const ORDERED_FROM = 250;
 
 /**
- * Of these customers, or of all where null. Many come in the order in which their events are stored, so that each
- * evaluation reads its own part of them.
+ * The watched ones of these customers, or of all if null. Many are returned in the order in which their events are
+ * stored, so that each evaluation reads its own part of them.
  */
 export async function readWatched(
   db: Database,

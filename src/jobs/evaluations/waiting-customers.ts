@@ -1,12 +1,12 @@
-/** The customers that are marked for an evaluation, by lane, and which of them are being evaluated. In memory. */
+/** The customers that are marked for an evaluation, by lane, and those being evaluated. In memory. */
 
 /** Urgent customers are evaluated at once, calm ones as time permits, and earlier if they are due. */
 export type EvaluationLane = 'urgent' | 'due' | 'calm';
 
-/** Of a mark that other marks go before, however long it waits. */
+/** The due time of a mark that always yields to others. */
 export const WHEN_THERE_IS_TIME = Number.POSITIVE_INFINITY;
 
-/** Many share the queries of one evaluation; a slow customer delays no more than these. The others may wait longer. */
+/** A batch shares the queries of one evaluation; a slow customer delays only its batch. Other lanes may wait longer. */
 const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, due: 250, calm: 250 };
 
 export const ALL_LANES: readonly EvaluationLane[] = ['urgent', 'due', 'calm'];
@@ -24,11 +24,11 @@ export class WaitingCustomers {
   readonly #places = new Map<string, Place>();
   readonly #urgent = new Set<Place>();
   readonly #calm = new Set<Place>();
-  /** No calm customer is due before. */
+  /** No calm customer is due before this time. */
   #firstDueAt = WHEN_THERE_IS_TIME;
   readonly #elapsedMs: () => number;
 
-  /** `elapsedMs`: milliseconds from any beginning, never less than before. */
+  /** `elapsedMs`: monotonic milliseconds from any origin. */
   constructor(elapsedMs: () => number) {
     this.#elapsedMs = elapsedMs;
   }
@@ -105,7 +105,7 @@ export class WaitingCustomers {
     return lane === 'calm' ? this.#calm : this.#due();
   }
 
-  /** Looks at all calm customers only when one of them may be due. */
+  /** Scans all calm customers only if one of them may be due. */
   *#due(): Generator<Place> {
     const now = this.#elapsedMs();
     if (this.#firstDueAt > now) return;

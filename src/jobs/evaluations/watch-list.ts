@@ -1,7 +1,4 @@
-/**
- * The customers that are evaluated, found by the references that events carry (docs/explanation/thresholds.md). In
- * memory.
- */
+/** The customers to evaluate, found by the references in events (docs/explanation/thresholds.md). In memory. */
 import { hashText } from '../../core/byte-hash.ts';
 import type { UsageMeter } from '../../core/event-quantities.ts';
 
@@ -11,34 +8,34 @@ export interface WatchedCustomer {
   readonly refs: readonly string[];
   /** The names of the evaluators that watch it. */
   readonly evaluators: ReadonlySet<string>;
-  /** Of these evaluators. */
+  /** The meters of these evaluators. */
   readonly meters: readonly UsageMeter[];
-  /** It is to be evaluated within this many milliseconds. */
+  /** Requests its evaluation within this many milliseconds. */
   mark(withinMs: number): void;
 }
 
 export interface WatchList {
-  /** The customers with a reference of this hash: one, or by chance several. */
+  /** The customers with a reference of this hash: one, or several if hashes collide. */
   customersOf(owner: number): readonly WatchedCustomer[];
-  /** False: there is none, which costs less to know. */
+  /** False: there is none, which is cheaper to determine. */
   isWatched(owner: number): boolean;
   get(customerId: string): WatchedCustomer | undefined;
   isWatchedBy(customerId: string, evaluator: string): boolean;
   readonly size: number;
   customerIds(): Iterable<string>;
-  /** Replaces these customers; those of them that are not in `watched` are not watched any more. */
+  /** Replaces these customers; those that are not in `watched` are no longer watched. */
   replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void;
 }
 
 const NOBODY: readonly WatchedCustomer[] = [];
-/** 128 KiB, which the processor keeps near. */
+/** 128 KiB, which stay in the processor's cache. */
 const BITS = 1 << 20;
 
 export function createWatchList(): WatchList {
   const owners = new Map<string, WatchedCustomer>();
   const byHash = new Map<number, readonly WatchedCustomer[]>();
   const customers = new Map<string, WatchedCustomer>();
-  /** Set for the hash of each reference that was ever added. */
+  /** A bit for the hash of each reference ever added. */
   const bits = new Uint32Array(BITS / 32);
 
   function removeRef(ref: string): void {

@@ -1,6 +1,6 @@
 /**
- * Tells the meters of watched customers about new events, and marks those customers. Runs within each request. Usage that
- * changes nothing is held back until there is more of it, or the customer is evaluated.
+ * Reports new events to the meters of watched customers, and marks those customers. Runs within each request. Usage
+ * that changes nothing is deferred until there is more of it, or the customer is evaluated.
  */
 import { hashText } from '../../core/byte-hash.ts';
 import type { UsageMeter, WeighedUsage } from '../../core/event-quantities.ts';
@@ -9,24 +9,24 @@ import { createQuietUsage, type QuietUsage } from './quiet-usage.ts';
 import { WHEN_THERE_IS_TIME } from './waiting-customers.ts';
 import { createWatchList, type WatchedCustomer, type WatchList } from './watch-list.ts';
 
-/** Of an evaluator whose result any usage may change. */
+/** For an evaluator whose result any usage may change. */
 export const ALWAYS_AT_ONCE: UsageMeter = { add: () => undefined, waitMs: () => 0, room: () => 0 };
 
 export interface WatchedUsage {
   readonly list: Omit<WatchList, 'replace'>;
-  /** As `WatchList.replace`. All usage of the replaced customers is reported before. */
+  /** Like `WatchList.replace`. All usage of the replaced customers is reported first. */
   replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void;
-  /** Only these are watched from now on. In parts, between which other work runs; who has not changed stays. */
+  /** Replaces the whole list. In parts, between which other work runs; unchanged customers are kept. */
   replaceAll(watched: readonly WatchedCustomer[]): Promise<void>;
-  /** New events are on disk. Customers that are not watched are left out. */
+  /** New events are on disk. Customers that are not watched are skipped. */
   tell(usage: WeighedUsage): void;
-  /** Reports held-back usage to the meters of these customers. */
+  /** Reports deferred usage to the meters of these customers. */
   catchUp(customerIds: readonly string[]): void;
 }
 
 export function createWatchedUsage(): WatchedUsage {
   const list = createWatchList();
-  /** The kinds that were reported for the customer at hand. */
+  /** The kinds that were reported for the current customer. */
   const told: number[] = [];
   const quiet = createQuietUsage((customerId, kind, amount) => {
     for (const meter of list.get(customerId)?.meters ?? []) meter.add(kind, amount);
@@ -42,7 +42,7 @@ export function createWatchedUsage(): WatchedUsage {
     }
   }
 
-  /** The quantities from `start` to `end` are of this reference. Most are held back all. */
+  /** The quantities from `start` to `end` belong to this reference. Usually all of them are deferred. */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: runs for each event of a batch: the cases are in one loop.
   function tellOf(owner: number, { kinds, amounts }: WeighedUsage, start: number, end: number): void {
     told.length = 0;
@@ -54,7 +54,7 @@ export function createWatchedUsage(): WatchedUsage {
       told.push(kind);
     }
     if (told.length === 0 && start < end) return;
-    // Without any quantity it came to be watched after its events were looked at.
+    // Without any quantity, it was added to the list after its events were scanned.
     if (start < end || list.isWatched(owner)) markAndAllow(list, quiet, owner, told);
   }
 
@@ -64,7 +64,7 @@ export function createWatchedUsage(): WatchedUsage {
 
   function replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void {
     catchUp(customerIds);
-    // An alias may come from another customer, which keeps what was used up to now.
+    // An alias may belong to another customer so far, which keeps the usage up to now.
     for (const ref of watched.flatMap(({ refs }) => refs)) {
       catchUp(list.customersOf(hashText(ref)).map(({ id }) => id));
     }
@@ -104,12 +104,12 @@ function add(quiet: QuietUsage, { id, meters }: WatchedCustomer, kind: number, a
   for (const meter of meters) meter.add(kind, amount);
 }
 
-/** Marks the customers of a reference after these kinds were reported; none: of usage of unknown quantities. */
+/** Marks the customers of a reference after these kinds were reported; none: usage of unknown quantities. */
 function markAndAllow(list: WatchList, quiet: QuietUsage, owner: number, kinds: readonly number[]): void {
   const customers = list.customersOf(owner);
   for (const { meters, mark } of customers) mark(soonest(meters, kinds.length > 0));
   const [customer] = customers;
-  // Of two references with one hash it is not known whose usage it is, so both are reported at once.
+  // If two references share a hash, the owner of the usage is unknown, so both are reported at once.
   if (customer === undefined || customers.length > 1) return;
   for (const kind of kinds) quiet.allow(customer.id, { owner, kind }, roomOf(customer, kind));
 }

@@ -34,26 +34,26 @@ import { openedSecret } from './stored-secrets.ts';
 
 const POLL_INTERVAL_MS = 500;
 
-/** Most messages of a round. */
+/** Maximum messages of a round. */
 const ROUND_MAX = 200;
 
-/** Most simultaneous requests to one endpoint. */
+/** Maximum simultaneous requests to one endpoint. */
 const REQUESTS_MAX = 8;
 
 /** No attempt of a round begins later; one takes 10 s at most, so that a round ends within its lease. */
 const ROUND_MS = 8 * SECOND_MS;
 const LEASE_MS = 20 * SECOND_MS;
 
-/** How long messages and their deliveries can be looked at and sent again. */
+/** How long messages and their deliveries can be read and redelivered. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** How often the waiting deliveries are counted. */
+/** How often pending deliveries are counted. */
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
 
 export interface DeliveryStats extends WaitingDeliveries {
   /** Since the start of this process. */
   readonly attempts: Readonly<Record<AttemptOutcome, number>>;
-  /** Deliveries that were given up, since the start of this process. */
+  /** Deliveries that were abandoned since the start of this process. */
   readonly givenUp: number;
 }
 
@@ -61,14 +61,17 @@ type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 
 export interface Deliverer {
   start(): void;
-  /** The waiting deliveries are those of the last read, a few seconds ago. */
+  /** The pending deliveries as of the last read, a few seconds ago. */
   stats(): DeliveryStats;
-  /** Breaks off attempts in progress: their messages are sent again after the next start. */
+  /** Aborts attempts in progress: their messages are sent again after the next start. */
   close(): Promise<void>;
 }
 
 type DelivererContext = Pick<NotificationContext, 'db' | 'log' | 'tracer' | 'allowPrivate' | 'secrets'> & {
-  /** While true, no attempt begins: the stores may count no more. Those in progress are sent again where that is so. */
+  /**
+   * While true, no attempt begins, because the stores may no longer be current. Attempts in progress are then repeated
+   * elsewhere.
+   */
   isPaused(): boolean;
 };
 
@@ -81,7 +84,7 @@ export function createDeliverer(context: DelivererContext): Deliverer {
   const round = { ...context, owner: randomUUID(), isEnding: () => closing.signal.aborted, ...attempts };
   let isFailing = false;
 
-  /** Begins a round for every endpoint that has due messages and none in progress. */
+  /** Starts a round for every endpoint that has due messages and no running round. */
   const poll = createPoll({
     intervalMs: POLL_INTERVAL_MS,
     async work() {
@@ -123,7 +126,7 @@ export function createDeliverer(context: DelivererContext): Deliverer {
   };
 }
 
-/** Reads the figures and deletes old messages, each in its interval. */
+/** Reads the figures and deletes old messages, each at its interval. */
 function createUpkeep(db: Database) {
   let cleanedAt: Instant = Date.now();
   let countedAt: Instant = 0;
@@ -164,7 +167,7 @@ async function runRound(round: Round, { id }: WebhookEndpoint, until: Instant): 
 async function runChain(round: Round, chain: readonly DueDelivery[], until: Instant): Promise<void> {
   for (const delivery of chain) {
     if (round.isEnding() || Date.now() > until) return;
-    // Archived, rotated or erased meanwhile.
+    // It may have been archived, rotated or erased since.
     const present = await endpointOfPending(round.db, delivery.sequence);
     if (round.isPaused()) return;
     if (present === null) continue;
@@ -175,7 +178,7 @@ async function runChain(round: Round, chain: readonly DueDelivery[], until: Inst
   }
 }
 
-/** Sends one message, and counts by outcome. */
+/** Sends one message, and counts the outcome. */
 function createAttempts({ db, secrets, allowPrivate }: DelivererContext, signal: AbortSignal) {
   const attempts = { acknowledged: 0, refused: 0, unanswered: 0 };
   let givenUp = 0;
@@ -209,7 +212,7 @@ function outcomeOf({ status, error }: Attempt): AttemptOutcome {
   return status === null ? 'unanswered' : 'refused';
 }
 
-/** Messages of one customer are sent one after the other, in their order; the others side by side. Last chain first. */
+/** Messages of one customer are sent one after the other, in their order; the others concurrently. Last chain first. */
 function chainsOf(due: readonly DueDelivery[]): DueDelivery[][] {
   const chains = new Map<string, DueDelivery[]>();
   for (const delivery of due) {
@@ -221,14 +224,14 @@ function chainsOf(due: readonly DueDelivery[]): DueDelivery[][] {
   return [...chains.values()].reverse();
 }
 
-/** Nothing is sent that would be signed wrongly; it is tried again, so that the right key is enough. */
+/** Nothing is sent with a wrong signature; it is retried, so that setting the right key is enough. */
 const SEALED: Attempt = {
   status: null,
   answer: null,
   error: 'its secret was sealed with another SECRETS_KEY: start with that one, or rotate the secret',
 };
 
-/** The secrets that sign now, the present one first; null: it cannot be opened. */
+/** The secrets that sign now, the current one first; null: it cannot be opened. */
 function secretsOf(endpoint: WebhookEndpoint, at: Instant, secrets: Secrets): [string, ...string[]] | null {
   const { id, formerSecret, formerSecretUntil } = endpoint;
   const secret = openedSecret(secrets, id, endpoint.secret);

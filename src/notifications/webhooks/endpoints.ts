@@ -1,4 +1,4 @@
-/** Endpoints of webhooks: created, listed, archived, given a new secret, tested; and their deliveries, sent again. */
+/** Endpoints of webhooks: create, list, archive, rotate the secret, test; and redeliver messages. */
 import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
@@ -33,10 +33,10 @@ import { storedSecret } from './stored-secrets.ts';
 
 export type { Delivery, WebhookEndpoint };
 
-/** Every message is written once for each. */
+/** Limited, because every message is written once for each endpoint. */
 const ENDPOINTS_MAX = 50;
 
-/** How long the secret before a rotation signs too. */
+/** How long the former secret also signs after a rotation. */
 const FORMER_SECRET_MS = DAY_MS;
 
 interface NewEndpoint {
@@ -46,7 +46,10 @@ interface NewEndpoint {
   readonly eventTypes: readonly MessageType[] | null;
 }
 
-/** Creates an endpoint; the answer has its secret as it is. Refuses a URL that is not allowed (`invalid`), and more than 50 endpoints (`conflict`). */
+/**
+ * Creates an endpoint; the answer contains its secret in plain text. Refuses a URL that is not allowed (`invalid`), and
+ * more than 50 endpoints (`conflict`).
+ */
 export function createEndpoint(deps: NotificationContext, wanted: NewEndpoint): Promise<WebhookEndpoint> {
   const [id, secret] = [newId(), newSecret()];
   const endpoint = {
@@ -75,7 +78,7 @@ function checkedUrl(text: string, { allowPrivate }: NotificationContext): string
   return new URL(text).href;
 }
 
-/** Refuses an unknown one (`not_found`). */
+/** Refuses an unknown endpoint (`not_found`). */
 export async function getEndpoint(
   { db }: Pick<NotificationContext, 'db'>,
   id: string,
@@ -83,7 +86,7 @@ export async function getEndpoint(
   return found(await findEndpoint(db, id), id);
 }
 
-/** Archived ones too, in the order in which they were created. */
+/** Includes archived ones, in the order of creation. */
 export function listEndpoints(
   { db }: Pick<NotificationContext, 'db'>,
   page: PageRequest,
@@ -91,7 +94,7 @@ export function listEndpoints(
   return listStoredEndpoints(db, page);
 }
 
-/** Archives an endpoint; what is not delivered yet is cancelled. Doing it again changes nothing. */
+/** Archives an endpoint; undelivered messages are cancelled. Idempotent. */
 export function archiveEndpoint({ db, clock }: NotificationContext, id: string): Promise<void> {
   return db.transaction(async (tx) => {
     const endpoint = found(await lockEndpoint(tx, id), id);
@@ -101,7 +104,10 @@ export function archiveEndpoint({ db, clock }: NotificationContext, id: string):
   });
 }
 
-/** Gives an endpoint a new secret, which the answer has as it is. For a day, messages are signed with the former one too. */
+/**
+ * Gives an endpoint a new secret, which the answer contains in plain text. For a day, messages are signed with the
+ * former one too.
+ */
 export function rotateSecret({ db, secrets }: NotificationContext, id: string): Promise<WebhookEndpoint> {
   return db.transaction(async (tx) => {
     const endpoint = await lockActive(tx, id);
@@ -138,10 +144,10 @@ export async function listDeliveries(
   return listStoredDeliveries(db, id, page);
 }
 
-/** One message, or all that were stored since an instant of real time and have failed. */
+/** One message, or all failed ones stored since an instant of real time. */
 export type Redelivery = { readonly messageId: string } | { readonly failedSince: Instant };
 
-/** Sends messages to an endpoint again, for two days from now. Returns how many. */
+/** Sends messages to an endpoint again, with retries for two days from now. Returns how many. */
 export function redeliver({ db }: NotificationContext, id: string, what: Redelivery): Promise<number> {
   return db.transaction(async (tx) => {
     await lockActive(tx, id);

@@ -42,14 +42,14 @@ for (const [network, prefix] of CLOSED_IPV6) closed.addSubnet(network, prefix, '
 const globalIpv6 = new BlockList();
 globalIpv6.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an IP address is on the public internet. A text that is no address is not. */
+/** Whether an IP address is on the public internet. False for a text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !closed.check(address, 'ipv4');
   return family === 6 && globalIpv6.check(address, 'ipv6') && !closed.check(address, 'ipv6');
 }
 
-/** A receiver that may not be reached. */
+/** A receiver with a forbidden address. */
 export class ClosedAddress extends Error {
   override readonly name = 'ClosedAddress';
 
@@ -68,8 +68,8 @@ const resolveAll: Resolve = (host, done) => {
 };
 
 /**
- * Resolves a name for a connection, and refuses it if one of its addresses is not public. Hosts that are addresses
- * are not resolved: check them with `isPublicAddress`.
+ * Resolves a name for a connection, and refuses it if one of its addresses is not public. Hosts that are addresses are
+ * not resolved: check them with `isPublicAddress`.
  */
 export function publicLookup(resolve: Resolve = resolveAll): LookupFunction {
   return (host, options, callback) => {

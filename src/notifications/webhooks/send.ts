@@ -10,7 +10,7 @@ import { ClosedAddress, isPublicAddress, publicLookup } from './public-address.t
 /** From the start of the attempt to the end of the answer. */
 const TIMEOUT_MS = 10 * SECOND_MS;
 
-/** The part of an answer that is kept; more of it is not read. */
+/** The part of an answer that is stored; the rest is not read. */
 const ANSWER_CHARACTERS_MAX = 1_000;
 const UTF8_BYTES_MAX = 4;
 
@@ -19,12 +19,12 @@ const REDIRECT_MIN = 300;
 const REDIRECT_MAX = 399;
 
 export interface SendOptions {
-  /** Whether receivers on the machine itself and in private networks are reached. */
+  /** Whether receivers on the machine itself and in private networks are allowed. */
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
-  /** How much of the answer is kept: 1,000 characters unless given. */
+  /** The maximum length of the stored answer: 1,000 characters unless given. */
   readonly answerCharactersMax?: number;
-  /** Breaks the attempt off. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal;
 }
 
@@ -45,14 +45,14 @@ export async function sendWebhook(
 ): Promise<Attempt> {
   try {
     const target = new URL(url);
-    // A URL with http was stored while that was allowed.
+    // The URL may have been stored while http was allowed.
     if (!allowPrivate && target.protocol !== 'https:') throw new Error('the URL must have https');
     const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
     if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new ClosedAddress(host);
     const content = Buffer.from(body, 'utf8');
     const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, {
       method: 'POST',
-      // A kept connection would skip the check of the address.
+      // A reused connection would skip the check of the address.
       agent: false,
       headers: {
         ...headers,

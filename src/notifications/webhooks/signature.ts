@@ -2,7 +2,7 @@
  * Signatures of webhooks, in two schemes over the same secret (docs/explanation/notifications.md).
  *
  * The client's: lower-case hex of HMAC-SHA256 over date, line feed and body; its key is the text of the secret.
- * Standard Webhooks: base64 of HMAC-SHA256 over id, second and body; its key is what the secret encodes.
+ * Standard Webhooks: base64 of HMAC-SHA256 over id, second and body; its key is the decoded secret.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
@@ -21,7 +21,7 @@ export function newSecret(): string {
   return `${PREFIX}${randomBytes(KEY_BYTES).toString('base64')}`;
 }
 
-/** The headers that sign a message at `at`. More than one secret: the first is the present one. */
+/** The headers that sign a message at `at`. With several secrets the first is the current one. */
 export function signatureHeaders(
   secrets: readonly [string, ...string[]],
   { id, body }: SignedMessage,

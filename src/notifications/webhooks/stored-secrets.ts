@@ -1,4 +1,4 @@
-/** The secrets of webhooks as they are stored: sealed where there is a key, else as receivers have them. */
+/** The stored form of webhook secrets: sealed if there is a key, else in plain text. */
 import type { Secrets } from '../../core/secrets.ts';
 import type { Database } from '../../store/base/database.ts';
 import {
@@ -9,12 +9,12 @@ import {
   type WebhookEndpoint,
 } from '../../store/messages/webhook-endpoints.ts';
 
-/** Secrets of webhooks are generated and begin with `whsec_`, so that none is taken for a sealed one. */
+/** Secrets of webhooks are generated and begin with `whsec_`, so none is mistaken for a sealed one. */
 const isSealed = (stored: string) => stored.startsWith(SEALED_SECRET);
 
 const purposeOf = (endpointId: string) => `webhook-secret ${endpointId}`;
 
-/** The text that is stored for a secret. A sealed text stays as it is. */
+/** The stored form of a secret. A sealed text stays as it is. */
 export function storedSecret(secrets: Secrets, endpointId: string, secret: string): string {
   if (isSealed(secret)) return secret;
   const sealed = secrets.seal(secret, purposeOf(endpointId));
@@ -27,7 +27,7 @@ export function openedSecret(secrets: Secrets, endpointId: string, stored: strin
   return secrets.open(stored.slice(SEALED_SECRET.length), purposeOf(endpointId));
 }
 
-/** Seals what was stored before there was a key. Returns how many webhooks had such secrets. */
+/** Seals secrets that were stored before there was a key. Returns how many webhooks had such secrets. */
 export async function sealWebhookSecrets(db: Database, secrets: Secrets): Promise<number> {
   const ids = await listUnsealedEndpoints(db);
   for (const id of ids) {

@@ -1,7 +1,7 @@
 /**
  * Any other system: the whole invoice is posted, signed, to an address that answers with its result
- * (docs/explanation/payments.md, "Any other system"). Each attempt carries the same message id, by which the receiver
- * makes one invoice of any number of them.
+ * (docs/explanation/payments.md, "Any other system"). All attempts carry the same message id, by which the receiver
+ * deduplicates them.
  */
 import { z } from 'zod';
 import { EXTERNAL_STATUSES, type ExternalInvoice } from '../../core/external-invoice.ts';
@@ -12,7 +12,7 @@ import { isLink } from '../../core/urls.ts';
 import type { PaymentDocument } from '../document.ts';
 import { type Note, type PaymentsProvider, type Progress, ProviderProblem } from '../provider.ts';
 
-/** How a configuration names its receiver. */
+/** The receiver in a configuration. */
 export const customConfiguration = z.object({
   url: z.string({ error: 'must be a URL with https' }).max(2_000, 'must have at most 2000 characters'),
   signing_secret: z
@@ -56,7 +56,7 @@ interface CustomReceiver {
 export function createCustomProvider(receiver: CustomReceiver): PaymentsProvider {
   return {
     deliver: (document, progress, note) => deliver(receiver, document, progress, note),
-    // The receiver tells by itself.
+    // The receiver reports its state by itself.
     status: async (_, progress) => progress.external,
     async void(document, progress) {
       await post(receiver, document, 'invoice.voided');
@@ -91,7 +91,7 @@ async function deliver(
   const { external_id: externalId, number, status, pdf_url: pdfUrl } = parsed.data;
   return {
     ...external,
-    // A report that it sent by itself meanwhile is newer.
+    // A report that the receiver sent during the attempt is newer.
     status: status ?? (external.status === 'QUEUED' ? 'SENT' : external.status),
     externalId,
     number: number ?? external.number,

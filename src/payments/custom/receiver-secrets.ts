@@ -1,4 +1,4 @@
-/** The secrets of custom receivers as configurations keep them: sealed where there is a key. */
+/** The secrets of custom receivers in configurations: sealed if there is a key. */
 import { z } from 'zod';
 import type { Secrets } from '../../core/secrets.ts';
 import type { Database } from '../../store/base/database.ts';
@@ -8,7 +8,7 @@ import {
   replaceSigningSecret,
 } from '../../store/customers/billing-configurations.ts';
 
-/** Not a text, so that no secret that a client chose is taken for a sealed one. */
+/** An object, so that no secret chosen by a client is mistaken for a sealed one. */
 const sealedSecret = z.object({ sealed: z.string() });
 
 type Receiver = Pick<BillingConfiguration, 'id' | 'billingProvider' | 'deliveryMethod' | 'configuration'>;
@@ -26,7 +26,7 @@ export function storedSettings(secrets: Secrets, receiver: Receiver): Receiver['
   return sealed === null ? configuration : { ...configuration, signing_secret: { sealed } };
 }
 
-/** The settings as the client has sent them; with the sealed secret where there is no key that opens it. */
+/** The settings as the client has sent them; with the sealed secret if no key opens it. */
 export function openedSettings(
   secrets: Secrets,
   { id, configuration }: Pick<Receiver, 'id' | 'configuration'>,
@@ -40,7 +40,9 @@ export function hasSealedSecret({ configuration }: Pick<Receiver, 'configuration
   return sealedSecret.safeParse(configuration.signing_secret).success;
 }
 
-/** Seals what was stored before there was a key, in batches. Returns how many configurations had such secrets. */
+/**
+ * Seals secrets that were stored before there was a key, in batches. Returns how many configurations had such secrets.
+ */
 export async function sealReceiverSecrets(db: Database, secrets: Secrets): Promise<number> {
   let sealed = 0;
   let after: string | null = null;

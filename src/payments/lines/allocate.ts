@@ -1,6 +1,6 @@
 /**
- * Divides a rounded total among exact amounts: the method of the largest remainder (docs/explanation/payments.md,
- * "Rounding"). Every amount becomes a whole number of units beside it, and together they are the total.
+ * Divides a rounded total among exact amounts by the largest-remainder method (docs/explanation/payments.md,
+ * "Rounding"). Every amount becomes an adjacent whole number of units, and together they equal the total.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -8,9 +8,9 @@ import { assert } from '../../core/errors.ts';
 const ONE_UNIT = 1n;
 
 /**
- * Rounds each amount down to whole units, and adds one to those with the largest remainders, the first ones among equals,
- * until the sum is `total`. A whole amount stays as it is. `amounts` and `total` are counted in units, and the total is
- * their sum rounded to a whole unit.
+ * Rounds each amount down to whole units, and adds one to those with the largest remainders, the first ones among
+ * equals, until the sum is `total`. A whole amount stays as it is. `amounts` and `total` are counted in units, and the
+ * total is their sum rounded to a whole unit.
  */
 export function allocate(amounts: readonly Decimal[], total: bigint): bigint[] {
   const floors = amounts.map(floorOf);

@@ -1,4 +1,4 @@
-/** The part of an invoice that balances have paid, in one line. */
+/** Summarizes the part of an invoice that balances have paid, in one line. */
 import { currencyOf } from '../../core/currencies.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { isAppliedLine } from '../../core/invoice.ts';
@@ -6,10 +6,10 @@ import { printedNumber } from '../../core/printed-values.ts';
 import type { DocumentLine, PaymentDocument } from '../document.ts';
 import { amountText } from './describe.ts';
 
-/** Balances that are named. */
+/** Maximum balances that are named. */
 const BALANCES_MAX = 10;
 
-/** Such as `Covered by balances: Annual commit USD 120.00`; null where they have paid nothing. */
+/** Such as `Covered by balances: Annual commit USD 120.00`; null if they have paid nothing. */
 export function coveredText(document: PaymentDocument): string | null {
   const sums = new Map<string, { name: string; unit: string; amount: Decimal }>();
   for (const line of document.lines) {
@@ -30,7 +30,7 @@ export function coveredText(document: PaymentDocument): string | null {
   return `Covered by balances: ${named.join(', ')}${further}`;
 }
 
-/** The balance that the line takes back what it pays of. */
+/** The balance whose payment an applied line deducts. */
 function payerOf(line: DocumentLine): string | null {
   if (!isAppliedLine(line) || !('payer' in line) || line.payer === null) return null;
   return line.payer.commitType === 'POSTPAID' ? null : line.payer.commitId;

@@ -1,4 +1,4 @@
-/** The texts of lines for the customer who reads them. */
+/** The texts of lines for customers. */
 import type { Currency } from '../../core/currencies.ts';
 import { inMajorUnits } from '../../core/currencies.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
@@ -6,7 +6,7 @@ import { isAppliedLine, isConversionLine } from '../../core/invoice.ts';
 import { printedNumber, printedQuantity } from '../../core/printed-values.ts';
 import type { DocumentLine, PaymentDocument } from '../document.ts';
 
-/** The name with what tells the line from others of its product: group values and tier. */
+/** The name, with the group values and tier that distinguish the line from others of its product. */
 export function describeLine(name: string, line: DocumentLine): string {
   const groups =
     'pricingGroupValues' in line
@@ -20,7 +20,7 @@ export function describeLine(name: string, line: DocumentLine): string {
   return parts.join(' · ');
 }
 
-/** Such as `1,250 × USD 0.0003`; null for one of something, and where there is no quantity. */
+/** Such as `1,250 × USD 0.0003`; null for a single unit, and without a quantity. */
 export function describeFigures(document: PaymentDocument, line: DocumentLine): string | null {
   if (line.type === 'minimum' || isAppliedLine(line) || line.quantity.eq(ZERO)) return null;
   if (line.quantity.eq(ONE) && !isConversionLine(line)) return null;

@@ -1,17 +1,17 @@
 /**
- * Brings any number of lines below a provider's limit (docs/explanation/payments.md, "More than 250 lines"), the same
- * ones whenever it is done again. Nothing is left out: what does not fit is part of a sum.
+ * Reduces any number of lines to a provider's limit (docs/explanation/payments.md, "More than 250 lines"),
+ * deterministically. Nothing is left out: lines that do not fit are part of a sum.
  */
 import { formatInstant } from '../../core/time.ts';
 import { byGroup, type ReadableLine, sumOf } from './readable-lines.ts';
 
 export interface FittedLines {
   readonly lines: readonly ReadableLine[];
-  /** Whether some of them are sums of several. */
+  /** Whether some lines are sums of several. */
   readonly isGrouped: boolean;
 }
 
-/** By product and month, if that is few enough; else by product; else the last ones together. */
+/** By product and month, if that is few enough; else by product; else the last ones are summed. */
 export function fitLines(lines: readonly ReadableLine[], max: number): FittedLines {
   if (lines.length <= max) return { lines, isGrouped: false };
   const monthly = byGroup(lines, (line) => `${line.group} ${monthOf(line)}`).map(withMonth);

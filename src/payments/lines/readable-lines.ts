@@ -1,6 +1,6 @@
 /**
- * The lines of an invoice as its reader wants them (docs/explanation/payments.md, "Lines"): without what balances have
- * paid, without lines of nothing, in the order of the invoice. Amounts stay exact; they are rounded when they are sent.
+ * The lines of an invoice for its reader (docs/explanation/payments.md, "Lines"): without amounts paid by balances,
+ * without zero lines, in the order of the invoice. Amounts stay exact; they are rounded when they are sent.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -9,24 +9,24 @@ import type { Interval } from '../../core/time.ts';
 import type { DocumentLine, PaymentDocument } from '../document.ts';
 import { describeFigures, describeLine } from './describe.ts';
 
-/** `net`: what is left to pay. `gross`: everything, and what balances have paid as lines below zero. */
+/** `net`: the amounts left to pay. `gross`: everything, with the amounts that balances have paid as negative lines. */
 export const INVOICE_LAYOUTS = ['net', 'gross', 'by_product'] as const;
 export type InvoiceLayout = (typeof INVOICE_LAYOUTS)[number];
 
 export interface ReadableLine {
-  /** The same whenever the line is computed again. */
+  /** Stable when the line is computed again. */
   readonly id: string;
-  /** Ours; null for conversions and credits. */
+  /** Our product id; null for conversions and credits. */
   readonly productId: string | null;
-  /** The key that lines of one kind share, such as a product of a customer. */
+  /** The key of lines of one kind, such as a product of a customer. */
   readonly group: string;
   readonly groupName: string;
   readonly text: string;
-  /** Such as `1,250 × USD 0.0003`; null where there is nothing to say. */
+  /** Such as `1,250 × USD 0.0003`; null if there are none. */
   readonly figures: string | null;
   /** Exact, in the unit of the invoice. */
   readonly amount: Decimal;
-  /** Null where the line is more than one quantity at one price. */
+  /** Null if the line has more than one quantity or price. */
   readonly priced: { readonly quantity: Decimal; readonly unitPrice: Decimal } | null;
   readonly interval: Interval;
 }
@@ -42,7 +42,10 @@ export function readableLines(document: PaymentDocument, layout: InvoiceLayout):
   return layout === 'net' ? lines : byGroup(lines, ({ group }) => group);
 }
 
-/** Whether a balance pays for the line, or it takes such a line back. The part that a postpaid commit covers is due. */
+/**
+ * Whether a balance pays for the line, or the line deducts such a payment. The part that a postpaid commit covers is
+ * due.
+ */
 function isPaidByBalance(line: DocumentLine): boolean {
   return 'payer' in line && line.payer !== null && line.payer.commitType !== 'POSTPAID';
 }
@@ -58,7 +61,7 @@ function commitOf(line: DocumentLine): string {
   return ('payer' in line ? line.payer?.commitId : undefined) ?? '';
 }
 
-/** Parts of one line that different balances pay for have this in common. */
+/** The text shared by the parts of one line that different balances pay for. */
 function whatItIsFor(line: DocumentLine): string {
   const { interval, origin, unitPrice } = line;
   const own = 'pricingGroupValues' in line ? [line.pricingGroupValues, line.presentationGroupValues] : [];
@@ -149,7 +152,7 @@ export function byGroup(
   });
 }
 
-/** Lines as one, without what tells them apart. */
+/** Merges lines into one, without the details that distinguish them. */
 export function sumOf(parts: readonly ReadableLine[]): ReadableLine {
   const [first] = parts;
   if (first === undefined) throw new Error('a sum has parts');

@@ -1,7 +1,8 @@
 /**
- * Requests to one account of Stripe, with the official client: each within the published rates and with a fresh idempotency
- * key. The client repeats one only if its connection was closed before an answer. A key remembers errors for a day, so that
- * a later attempt with it would be answered with an error of before; what is in doubt is looked up instead.
+ * Requests to one account of Stripe, with the official client: each within the published rates and with a fresh
+ * idempotency key. The client repeats a request only if its connection was closed before an answer. Stripe replays
+ * errors of a key for a day, so a retry with the same key would get an old error; after doubt the object is looked up
+ * instead.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,26 +12,26 @@ import { createScopeKey } from '../../runtime/request-scope.ts';
 import { type Note, ProviderProblem } from '../provider.ts';
 import { createRateLimit, LIVE_RATES, OWN_LIMIT, type StripeRates, TEST_RATES } from './rate-limit.ts';
 
-/** The version that the client and its types are of. */
+/** The API version of the client and its types. */
 const API_VERSION = '2026-10-28.endive';
 
 /** Longer than Stripe takes for an invoice of 250 lines, shorter than a lease. */
 const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
 
-/** After an answer of too many requests that names no time. */
+/** The pause after a rate-limit answer without `Retry-After`. */
 const REST_MS = SECOND_MS;
 
-/** Until an object is looked at again that another request works on. */
+/** The pause before a locked object is tried again. */
 const LOCKED_MS = 500;
 
-/** A call that was answered with too many requests was not executed, so it is sent again at once, so often in all. */
+/** A rate-limited call was not executed, so it is sent again at once, up to this many times. */
 const BUSY_TRIES_MAX = 3;
 /** A longer wait is left to the next attempt. */
 const BUSY_WAIT_MAX_MS = 10 * SECOND_MS;
 
 export interface StripeAccount {
   readonly apiKey: string;
-  /** Instead of `https://api.stripe.com`. */
+  /** Replaces `https://api.stripe.com`. */
   readonly baseUrl: string | undefined;
   readonly rates?: StripeRates | undefined;
   readonly timeoutMs?: number | undefined;
@@ -40,8 +41,8 @@ type RequestOutcome = 'answered' | 'refused' | 'busy' | 'unclear';
 
 export interface StripeAccess {
   /**
-   * Sends one request. Throws `ProviderProblem`. `endpoint`: such as `POST /v1/invoices`. `before` is awaited when its turn
-   * has come; if it throws, nothing is sent.
+   * Sends one request. Throws `ProviderProblem`. `endpoint`: such as `POST /v1/invoices`. `before` is awaited when it
+   * is the request's turn; if it throws, nothing is sent.
    */
   request<Result>(
     endpoint: string,
@@ -52,7 +53,7 @@ export interface StripeAccess {
   readonly counts: Readonly<Record<RequestOutcome, number>>;
 }
 
-/** Whether nothing real is paid with the key. */
+/** Whether the key is for test mode. */
 export function isTestKey(apiKey: string): boolean {
   return apiKey.includes('_test_');
 }
@@ -79,7 +80,7 @@ export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: Stripe
     } catch (error) {
       const problem = problemOf(error, apiKey, sending);
       counts[problem.kind === 'account' ? 'refused' : problem.kind] += 1;
-      // A locked object is no reason for the others to wait.
+      // A locked object does not delay other requests.
       if (problem.kind === 'busy' && problem.code !== LOCKED) limit.rest(problem.retryAfterMs ?? REST_MS);
       throw problem;
     }
@@ -100,7 +101,7 @@ export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: Stripe
   };
 }
 
-/** Whether Stripe has answered that there are too many requests, and takes the next ones soon. */
+/** Whether Stripe rejected the request by a rate limit that ends soon. */
 function isSoonFree(error: unknown): error is ProviderProblem {
   return (
     error instanceof ProviderProblem &&
@@ -110,10 +111,10 @@ function isSoonFree(error: unknown): error is ProviderProblem {
   );
 }
 
-/** The code of an answer of too many requests where another request works on the same object. */
+/** The code of a 429 answer because another request has locked the same object. */
 const LOCKED = 'lock_timeout';
 
-/** The same, where nothing is changed there by whoever is not the one writer of the invoice any more. */
+/** The same access, which refuses writes once the lease on the invoice is lost. */
 export function asOneWriter(access: StripeAccess, note: Note): StripeAccess {
   return {
     counts: access.counts,
@@ -122,7 +123,7 @@ export function asOneWriter(access: StripeAccess, note: Note): StripeAccess {
   };
 }
 
-/** The client is loaded when it is needed: most services start without it. */
+/** The client is loaded on demand: most services start without it. */
 async function connect(apiKey: string, baseUrl: string | undefined, timeout: number): Promise<Stripe> {
   const { default: Client } = await import('stripe');
   const httpClient = Client.createNodeHttpClient();
@@ -151,7 +152,7 @@ function addressOf(baseUrl: string): Pick<Stripe.StripeConfig, 'host' | 'port' |
 
 const STATUS = { unauthorized: 401, forbidden: 403, conflict: 409, tooMany: 429, server: 500 } as const;
 
-/** The code of a request that the key may not make. */
+/** The code of a request that the key is not permitted to send. */
 export const FORBIDDEN = 'forbidden';
 
 /** Errors of the client have these members, whatever their class. */
@@ -163,7 +164,7 @@ interface ClientError {
 }
 
 interface Sending {
-  /** Whether the request has gone to the network, so that Stripe may have executed it. */
+  /** Whether the request was sent, so that Stripe may have executed it. */
   isSent: boolean;
 }
 
@@ -172,9 +173,9 @@ const SENDING = createScopeKey<Sending>('request to Stripe');
 function problemOf(error: unknown, apiKey: string, { isSent }: Sending): ProviderProblem {
   if (error instanceof ProviderProblem) return error;
   const { message, statusCode, code = null, headers } = error as ClientError;
-  // Whatever is between here and Stripe may repeat what it was sent.
+  // Proxies on the way to Stripe may echo the request.
   const text = `Stripe: ${message.replaceAll(apiKey, '…')}`;
-  // A request that throws before it is sent, such as for a text that cannot be encoded, does so in each attempt.
+  // A request that fails before it is sent, for example because a text cannot be encoded, fails in each attempt.
   if (statusCode === undefined) return new ProviderProblem(isSent ? 'unclear' : 'refused', text, { code });
   if (statusCode === STATUS.tooMany) {
     const seconds = Number(headers?.['retry-after'] ?? Number.NaN);

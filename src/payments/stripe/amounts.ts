@@ -1,21 +1,21 @@
 /**
- * Amounts as Stripe counts them: whole numbers of its unit, which is mostly the minor unit of the currency
- * (docs/explanation/payments.md, "Amounts").
+ * Amounts in Stripe's units: integers, mostly in the minor unit of the currency (docs/explanation/payments.md,
+ * "Amounts").
  */
 import type { Currency } from '../../core/currencies.ts';
 import { Decimal, ZERO } from '../../core/decimal.ts';
 import { ProviderProblem } from '../provider.ts';
 
-/** Currencies without a minor unit there. */
+/** Currencies without a minor unit at Stripe. */
 const ZERO_PLACES = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ');
-/** Currencies with thousandths, of which the last digit must be 0. */
+/** Currencies with three decimals, the last of which must be 0. */
 const THREE_PLACES = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
 /** Currencies without a minor unit whose amounts are nevertheless counted in hundredths. */
 const WHOLE_IN_HUNDREDTHS = ['ISK', 'UGX'];
 
 /**
- * The smallest amounts that can be charged, in major units. Others have none that is published. Stripe counts them in the
- * currency that is paid out. https://docs.stripe.com/currencies, November 2026.
+ * The minimum charge amounts, in major units. Other currencies have no published minimum. Stripe applies them in the
+ * settlement currency. https://docs.stripe.com/currencies, November 2026.
  */
 const MINIMUMS: Readonly<Record<string, string>> = {
   ...{
@@ -33,7 +33,7 @@ const MINIMUMS: Readonly<Record<string, string>> = {
   ...{ NZD: '0.5', PLN: '2', RON: '2', SEK: '3', SGD: '0.5', THB: '10' },
 };
 
-/** Currencies that customers can be charged in; not yet compared with the list at https://docs.stripe.com/currencies. */
+/** Presentment currencies; not yet compared with the list at https://docs.stripe.com/currencies. */
 const PRESENTED = new Set(
   (
     'USD AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP ' +
@@ -44,7 +44,10 @@ const PRESENTED = new Set(
   ).split(' '),
 );
 
-/** Digits of an amount in the unit of Stripe, by its reference of payment intents; the exceptions are not yet compared. */
+/**
+ * Maximum digits of an amount in Stripe's unit, by its reference of payment intents; the exceptions are not yet
+ * compared.
+ */
 const DIGITS_MAX = 8;
 const MORE_DIGITS: Readonly<Record<string, number>> = { IDR: 12 };
 
@@ -66,17 +69,17 @@ export function inStripeUnits(stored: Decimal, { code, storedPlaces }: Currency)
   return stored.times(new Decimal(`1e${unitOf(code).places - storedPlaces}`));
 }
 
-/** An amount of Stripe as a stored amount. */
+/** A Stripe amount as a stored amount. */
 export function fromStripeUnits(units: number | bigint, { code, storedPlaces }: Currency): Decimal {
   return new Decimal(String(units)).times(new Decimal(`1e${storedPlaces - unitOf(code).places}`));
 }
 
-/** How many of Stripe's unit the smallest step of an amount has. */
+/** The number of Stripe units in the smallest step of an amount. */
 export function grainOf({ code }: Currency): bigint {
   return unitOf(code).grain;
 }
 
-/** An amount that is to be paid in Stripe's unit. Refuses one that Stripe cannot carry. */
+/** The amount to pay in Stripe's unit. Refuses an amount that Stripe cannot represent. */
 export function payableUnits(stored: Decimal, currency: Currency): bigint {
   const units = inStripeUnits(stored, currency);
   const grain = grainOf(currency);
@@ -92,8 +95,8 @@ export function payableUnits(stored: Decimal, currency: Currency): bigint {
 }
 
 /**
- * Refuses what Stripe cannot charge, before anything is created there: a currency that it does not present, and an amount with
- * too many digits, which it would move to the balance of the customer. `units` is the total in its unit.
+ * Refuses amounts that Stripe cannot charge, before anything is created: an unsupported currency, and an amount with
+ * too many digits, which Stripe would move to the customer balance. `units` is the total in Stripe's unit.
  */
 export function requireCarried(units: bigint, { code }: Currency): void {
   if (!PRESENTED.has(code)) {
@@ -111,7 +114,7 @@ function smallestText({ code }: Currency): string {
   return new Decimal(grain).times(new Decimal(`1e-${places}`)).toFixed();
 }
 
-/** Whether the amount is above 0 and below what Stripe charges. */
+/** Whether the amount is above 0 and below Stripe's minimum. */
 export function isBelowMinimum(stored: Decimal, currency: Currency): boolean {
   const minimum = MINIMUMS[currency.code];
   const major = stored.times(new Decimal(`1e${-currency.storedPlaces}`));

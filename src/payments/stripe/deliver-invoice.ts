@@ -1,7 +1,7 @@
 /**
- * Brings an invoice to Stripe, step by step, each written down before the next (docs/explanation/payments.md,
- * "Delivery"). It may be called again after any failure and any kill: existing objects are looked for before anything
- * is created, and begun work is finished. Nothing is finalized before its sum is ours.
+ * Creates an invoice in Stripe, step by step, each persisted before the next (docs/explanation/payments.md,
+ * "Delivery"). It may be called again after any failure and any kill: existing objects are looked up before anything is
+ * created, and unfinished work is completed. Nothing is finalized before its total equals ours.
  */
 import type Stripe from 'stripe';
 import { inMajorUnits } from '../../core/currencies.ts';
@@ -26,13 +26,13 @@ export interface InvoiceJob {
   readonly note: Note;
   /** Further metadata of the invoice. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Tax that is given, beside the sub-total; in the unit of the invoice. */
+  /** Precalculated tax, in addition to the subtotal; in the unit of the invoice. */
   readonly tax?: PaymentGate['precalculatedTax'];
-  /** Whether this service has it paid, and Stripe by itself does not. */
+  /** Whether this service triggers the payment, and Stripe does not by itself. */
   readonly isChargedHere?: boolean;
 }
 
-/** Ends with the invoice final there, and sent where it is to be sent; or a draft, where it is to be left as one. */
+/** Finalizes the invoice in Stripe and sends it if configured, or leaves it as a draft if configured. */
 export async function deliverInvoice(job: InvoiceJob, begun: Progress): Promise<ExternalInvoice> {
   const { document, settings } = job;
   if (begun.mappedAt === null && isSkipped(document, settings)) return skipped(begun);
@@ -62,7 +62,7 @@ async function finished(
   return send(job, progress, invoice);
 }
 
-/** Somebody may have deleted the draft there between our look and a call. Other things may be missing too. */
+/** The draft may have been deleted between our read and a call. Other objects may be missing too. */
 async function deletedOrThrow(
   { access }: InvoiceJob,
   progress: Progress,
@@ -89,14 +89,14 @@ export function deleted({ external }: Progress): ExternalInvoice {
 }
 
 interface Made {
-  /** Null: it was deleted there. */
+  /** Null: it was deleted in Stripe. */
   readonly invoice: Stripe.Invoice | null;
   readonly progress: Progress;
 }
 
 /**
- * The one invoice there: the one that is written down, or else one that is found, or else a new one. After doubt a draft is
- * discarded and created again: a call that was given up may still reach it.
+ * The only invoice in Stripe: the recorded one, or else one that is found, or else a new one. After doubt a draft is
+ * discarded and created again: a call that timed out may still reach it.
  */
 async function theInvoice(job: InvoiceJob, begun: Progress, lines: StripeLines): Promise<Made> {
   const { access, note, document } = job;
@@ -120,7 +120,7 @@ async function theInvoice(job: InvoiceJob, begun: Progress, lines: StripeLines):
   return { invoice, progress };
 }
 
-/** The invoice that was finalized nevertheless. Drafts of the same are deleted. */
+/** An invoice that was finalized by a lost call. Drafts for the same invoice are deleted. */
 async function finalOrNone(
   { access, document }: InvoiceJob,
   customer: string,
@@ -134,7 +134,10 @@ async function finalOrNone(
   return final;
 }
 
-/** Makes what was not found. If it is refused, there is none, and there is no doubt about it any more. */
+/**
+ * Creates the object that was not found. If the request is refused, the object does not exist, and the doubt is
+ * resolved.
+ */
 export async function beyondDoubt<Made>(note: Note, make: () => Promise<Made>): Promise<Made> {
   try {
     return await make();
@@ -161,7 +164,7 @@ function create(
   return access.request('POST /v1/invoices', (client, options) => client.invoices.create(params, options));
 }
 
-/** The draft with our lines and our sum, and the only one. */
+/** The only draft, with our lines and our total. */
 async function completeDraft(
   job: InvoiceJob,
   { isDoubtful, mappedAt }: Progress,
@@ -171,7 +174,7 @@ async function completeDraft(
   let latest = draft;
   if (isDoubtful && mappedAt !== null) {
     await removeTwins(job, draft, mappedAt);
-    // The last look is the one just before it is finalized: somebody may have changed it in the meantime.
+    // The last check is just before finalization: the draft may have been changed since.
     latest = await draftAgain(job.access, draft.id);
   }
   if (latest.status !== 'draft') return latest;
@@ -207,7 +210,7 @@ function requireSum(
   );
 }
 
-/** A call that was given up may have created an invoice after the look. */
+/** A call that timed out may have created an invoice after the check. */
 export async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since: number): Promise<void> {
   const customer = requireCustomer(job.settings);
   const all = await findInvoices(job.access, customer, job.document.invoiceId, since);
@@ -227,10 +230,7 @@ export async function removeTwins(job: InvoiceJob, { id }: Stripe.Invoice, since
   }
 }
 
-/**
- * Stripe charges it, reminds of it and matches transfers with it by itself from then on. One that is final already stays as
- * it is.
- */
+/** From then on Stripe charges it, sends reminders and matches bank transfers. A finalized invoice stays as it is. */
 async function finalize(
   { access, isChargedHere = false }: InvoiceJob,
   { id }: Stripe.Invoice,

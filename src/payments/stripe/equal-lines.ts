@@ -1,12 +1,15 @@
-/** Makes the lines of a draft there equal to ours, whatever it has: of a call whose answer was lost, or of somebody's hand. */
+/**
+ * Makes the lines of a Stripe draft equal to ours, whatever it contains: the result of a call whose answer was lost, or
+ * a manual change.
+ */
 import type Stripe from 'stripe';
 import { ProviderProblem } from '../provider.ts';
 import type { StripeAccess } from './access.ts';
 import { isSameLine, LINE_ID, lineParams, type StripeLine } from './stripe-lines.ts';
 
-/** Lines of one call. */
+/** Maximum lines of one call. */
 const LINES_PER_CALL_MAX = 100;
-/** Each changes what the one before has left; the second one mostly finds everything equal. */
+/** Each pass corrects the differences left by the one before; the second one usually finds none. */
 const PASSES_MAX = 4;
 
 /** The invoice with exactly these lines. Throws if that cannot be achieved. */
@@ -39,7 +42,7 @@ function difference(there: readonly Stripe.InvoiceLineItem[], wanted: readonly S
   const other = new Map<string, StripeLine>();
   for (const item of there) {
     const line = byId.get(item.metadata[LINE_ID] ?? '');
-    // A second line with the same id finds none.
+    // Removes a second line with the same id.
     if (line === undefined) surplus.push(item.id);
     else if (!isSameLine(item, line)) other.set(item.id, line);
     if (line !== undefined) byId.delete(line.id);
@@ -84,7 +87,7 @@ function* partsOf<Item>(items: readonly Item[]): Generator<Item[]> {
   }
 }
 
-/** All lines: an answer has the first ten, or as many as a page. */
+/** All lines: an answer contains the first ten, or one page. */
 async function allLines(
   access: StripeAccess,
   { id, lines }: Stripe.Invoice,

@@ -1,14 +1,11 @@
-/**
- * The meaning of an object of Stripe for an invoice: derived from the object alone, so that the order of events does
- * not matter.
- */
+/** The state of an invoice, derived from a Stripe object alone, so that the order of events does not matter. */
 import type Stripe from 'stripe';
 import type { Currency } from '../../core/currencies.ts';
 import type { ExternalInvoice, ExternalTax } from '../../core/external-invoice.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import { fromStripeUnits } from './amounts.ts';
 
-/** Expanded wherever an invoice is read. */
+/** Expanded whenever an invoice is read. */
 export const EXPANDED = ['payments', 'payments.data.payment.payment_intent'];
 
 export function externalOfInvoice(
@@ -58,7 +55,7 @@ function openStatus(invoice: Stripe.Invoice, sentAt: Instant | null): ExternalIn
   return sentAt === null ? 'FINALIZED' : 'SENT';
 }
 
-/** An attempt is one as soon as it begins: a debit takes days, and some payments wait for their customer. */
+/** An attempt counts as soon as it begins: a debit takes days, and some payments wait for their customer. */
 function hasFailed(invoice: Stripe.Invoice): boolean {
   if (!invoice.attempted || invoice.attempt_count === 0) return false;
   const intent = intentOf(invoice);
@@ -68,11 +65,12 @@ function hasFailed(invoice: Stripe.Invoice): boolean {
   );
 }
 
-/** Money that was taken, and what a credit of the customer there, or a credit note, has covered. */
+/** Money that was collected, and amounts covered by a credit balance of the customer in Stripe, or a credit note. */
 function paidOf(invoice: Stripe.Invoice): number {
   const { amount_paid: paid, amount_paid_off_stripe: paidElsewhere = 0 } = invoice;
   const { starting_balance: before, ending_balance: after, pre_payment_credit_notes_amount: notes } = invoice;
-  // Below zero it is a credit. An amount that is moved to the balance because it cannot be charged is no payment.
+  // A negative balance is a credit. An amount that is moved to the balance because it cannot be charged is not a
+  // payment.
   const credit = Math.max(0, Math.min(-before, (after ?? before) - before));
   return Math.max(paid, paidElsewhere) + credit + notes;
 }
@@ -93,8 +91,8 @@ function taxOf({ total_taxes: taxes, ...invoice }: Stripe.Invoice, currency: Cur
 }
 
 /**
- * The amount that is taxed, once, whatever the number of its taxes. Two rates may tax the same lines or others, which only
- * the lines tell; null: not all of them are at hand.
+ * The taxable amount, counted once for all its taxes. Two rates may tax the same lines or different ones, which only
+ * the lines show; null: some lines are not available.
  */
 function taxableOf(
   taxes: NonNullable<Stripe.Invoice['total_taxes']>,
@@ -111,7 +109,7 @@ function taxableOf(
   return ofLines.reduce((total, one) => total + one, 0);
 }
 
-/** The payment that Stripe tries; null: there is none, or it is not expanded. */
+/** The payment that Stripe attempts; null: there is none, or it is not expanded. */
 function intentOf({ payments }: Pick<Stripe.Invoice, 'payments'>): Stripe.PaymentIntent | null {
   const [payment] = (payments?.data ?? []).toSorted((a, b) => rank(a.status) - rank(b.status));
   const intent = payment?.payment.payment_intent;
@@ -124,7 +122,7 @@ function paymentOf({ payments }: Stripe.Invoice): string | null {
   return idOf(intent) ?? idOf(charge) ?? idOf(record);
 }
 
-/** The one that has paid counts, then the one that is to. */
+/** A succeeded payment has precedence, then a pending one. */
 function rank(status: string): number {
   return ['paid', 'open'].includes(status) ? ['paid', 'open'].indexOf(status) : 2;
 }
@@ -174,15 +172,15 @@ function failureOf(
   return { paymentError: message, paymentFailure: { type, code, declineCode, message } };
 }
 
-/** The creation time of its charge, which is expanded; else its own. */
+/** The creation time of its charge, if expanded; else its own. */
 function paidAtOf({ latest_charge: charge, created }: Stripe.PaymentIntent): number {
   return typeof charge === 'object' && charge !== null ? charge.created : created;
 }
 
-/** Whether its customer has to confirm it, such as with a second factor: it can still be paid. */
+/** Whether its customer has to confirm it, for example with a second factor: it can still be paid. */
 export function needsAction({ status, last_payment_error: error }: Stripe.PaymentIntent): boolean {
   if (status === 'requires_action') return true;
-  // Off session the bank refuses such a payment, and wants its customer to come.
+  // Off session the bank refuses such a payment, and requires the customer to authenticate.
   return status === 'requires_payment_method' && error?.code === 'authentication_required';
 }
 

@@ -1,22 +1,22 @@
-/** Finds what Stripe has of an invoice of ours, after a call whose answer was lost. */
+/** Finds Stripe's objects for an invoice, after a call whose answer was lost. */
 import type Stripe from 'stripe';
 import { HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 import { ProviderProblem } from '../provider.ts';
 import type { StripeAccess } from './access.ts';
 import { EXPANDED } from './external-state.ts';
 
-/** The name under which an invoice or a payment there has the id of ours. */
+/** The metadata key of an invoice or a payment in Stripe with the id of our invoice. */
 export const INVOICE_ID = 'tallyhouse_invoice_id';
 
 /** Clocks differ. */
 const EARLIER_MS = HOUR_MS;
 const PAGE_MAX = 100;
-/** Of one customer since the first call: 10,000 objects. */
+/** The maximum of one customer's objects since the first call: 10,000. */
 const PAGES_MAX = 100;
 
 const RANKS: readonly (string | null)[] = ['paid', 'uncollectible', 'open', 'draft'];
 
-/** Those of the customer that are ours and not void: the one that has come furthest first, then the oldest. */
+/** The customer's invoices with our id that are not void: the most advanced first, then the oldest. */
 export async function findInvoices(
   access: StripeAccess,
   customer: string,
@@ -36,7 +36,7 @@ export async function findInvoices(
     .sort((a, b) => RANKS.indexOf(a.status) - RANKS.indexOf(b.status) || a.created - b.created);
 }
 
-/** The payments of the customer for this invoice that can still succeed, or have: the one that has, first. */
+/** The customer's payments for this invoice that can still succeed, or have: a succeeded one first. */
 export async function findIntents(
   access: StripeAccess,
   customer: string,
@@ -74,7 +74,7 @@ async function eachPage(
   throw new ProviderProblem('unclear', 'Stripe: the customer has too many invoices to look through');
 }
 
-/** The invoice as it is now; null: deleted. */
+/** The current invoice; null: deleted. */
 export async function retrieveInvoice(access: StripeAccess, id: string): Promise<Stripe.Invoice | null> {
   try {
     const invoice = await access.request('GET /v1/invoices/id', (client) =>
@@ -87,12 +87,12 @@ export async function retrieveInvoice(access: StripeAccess, id: string): Promise
   }
 }
 
-/** The answer for an invoice that was deleted is of another form than the client says. */
+/** The answer for a deleted invoice has another form than the client's type. */
 function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }
 
-/** One that is gone already stays so. Throws if it was finalized meanwhile, which the next look finds. */
+/** Idempotent. Throws if it was finalized in the meantime, which the next lookup finds. */
 export async function deleteDraft(access: StripeAccess, id: string): Promise<void> {
   try {
     await access.request('DELETE /v1/invoices/id', (client) => client.invoices.del(id));
@@ -103,14 +103,17 @@ export async function deleteDraft(access: StripeAccess, id: string): Promise<voi
   }
 }
 
-/** A live invoice there that carries the id of one of ours. */
+/** A live Stripe invoice with the id of one of ours. */
 interface OurInvoice {
   readonly invoiceId: string;
   readonly externalId: string;
   readonly status: string;
 }
 
-/** A page of an account's invoices that are ours and not void, from that time on; `next` is where the following one begins. */
+/**
+ * A page of an account's invoices with our ids that are not void, from that time on; `next` is the start of the
+ * following page.
+ */
 export async function listOurs(
   access: StripeAccess,
   since: Instant,

@@ -1,4 +1,4 @@
-/** The members of a new invoice there beside its lines (docs/explanation/payments.md, "What maps to what"). */
+/** The parameters of a new Stripe invoice besides its lines (docs/explanation/payments.md, "What maps to what"). */
 import type Stripe from 'stripe';
 import { cutText } from '../../core/cut-text.ts';
 import { printedTime } from '../../core/printed-values.ts';
@@ -9,13 +9,13 @@ import { ProviderProblem } from '../provider.ts';
 import { INVOICE_ID } from './find-invoice.ts';
 import type { StripeSettings } from './settings.ts';
 
-/** Without payment terms an invoice that is sent is due at once. */
+/** Without payment terms an invoice is due when it is sent. */
 const DUE_AT_ONCE = 0;
-/** Characters that Stripe takes. */
+/** Maximum characters of a memo in Stripe. */
 const MEMO_MAX = 1_500;
 const NUMBER_MAX = 26;
 
-/** By which clients of the interface lead a payment or an invoice back to ours, and we do. */
+/** Metadata by which clients of the interface, and this service, find our invoice. */
 export function metadataOf({
   invoiceId,
   customerId,
@@ -56,13 +56,13 @@ export function invoiceParams(
     ...(isSent ? { days_until_due: document.paymentTermsDays ?? DUE_AT_ONCE } : {}),
     ...(settings.usesNumber ? { number: shownNumber(document) } : {}),
     ...(effectiveAt === null ? {} : { effective_at: effectiveAt }),
-    // Left out, the account decides.
+    // If omitted, the account decides.
     automatic_tax: { enabled: settings.automaticTax },
     ...(footer === null ? {} : { footer }),
   };
 }
 
-/** With automatic tax the date of the tax is that of the invoice, so it is Stripe's. */
+/** With automatic tax, the tax date is the date of the invoice, so Stripe sets it. */
 function effectiveAtOf(
   document: PaymentDocument,
   { effectiveAt, automaticTax }: StripeSettings,
@@ -80,7 +80,7 @@ function shownNumber({ number }: PaymentDocument): string {
   throw new ProviderProblem('refused', message, { code: 'number_too_long' });
 }
 
-/** Names of balances may be long: they are what is cut. */
+/** Names of balances may be long: they are cut first. */
 function memoOf(document: PaymentDocument): string {
   const { number, period, replaces } = document;
   const head = `Invoice ${number}${period === null ? '' : ` for ${printedTime(period)}`}`;

@@ -1,6 +1,6 @@
 /**
- * Payments without an invoice there: one payment intent for each invoice of ours, found again by its metadata after any
- * doubt, as invoices are.
+ * Payments without a Stripe invoice: one payment intent for each of our invoices, found by its metadata after doubt,
+ * like invoices.
  */
 import type Stripe from 'stripe';
 import type { ExternalInvoice, ExternalTax } from '../../core/external-invoice.ts';
@@ -15,7 +15,7 @@ import { metadataOf } from './invoice-params.ts';
 
 const EXPANDED_INTENT = ['latest_charge'];
 
-/** The amount that is charged for an invoice, and whether it is charged at once. */
+/** The amount to charge for an invoice, and whether to charge it at once. */
 export interface IntentWish {
   readonly confirms: boolean;
   readonly tax: PaymentGate['taxType'];
@@ -24,7 +24,7 @@ export interface IntentWish {
 }
 
 /**
- * The payment, created and charged where that is wanted. One that the bank refuses is returned as refused, not thrown.
+ * The payment, created and, if requested, charged. A payment that the bank refuses is returned as refused, not thrown.
  */
 export async function payByIntent(
   job: InvoiceJob,
@@ -44,7 +44,7 @@ export async function payByIntent(
   return { intent, external };
 }
 
-/** The one payment there: the one that is written down, or else one that is found, or else a new one. */
+/** The only payment in Stripe: the recorded one, or else one that is found, or else a new one. */
 async function theIntent(
   job: InvoiceJob,
   begun: Progress,
@@ -73,7 +73,7 @@ async function theIntent(
 interface IntentTax {
   readonly shown: ExternalTax;
   readonly units: bigint;
-  /** Of Stripe Tax; null: as given. */
+  /** The calculation of Stripe Tax; null: the tax is given. */
   readonly calculation: string | null;
 }
 
@@ -142,7 +142,7 @@ function canBeConfirmed({ status, last_payment_error: error }: Stripe.PaymentInt
   return (status === 'requires_payment_method' && error === null) || status === 'requires_confirmation';
 }
 
-/** With the customer's default payment method. A card that is declined is an answer: the intent is read again. */
+/** With the customer's default payment method. A declined card is an answer: the intent is read again. */
 async function confirm(
   access: StripeAccess,
   { id }: Stripe.PaymentIntent,
@@ -202,7 +202,7 @@ async function retrieveIntent(access: StripeAccess, id: string): Promise<Stripe.
   }
 }
 
-/** Cancels the payment, if it has not succeeded. `error` of the result says why it stays. */
+/** Cancels the payment, unless it has succeeded. `error` of the result states why it remains. */
 export async function voidIntent(job: InvoiceJob, progress: Progress): Promise<ExternalInvoice> {
   const { access, document } = job;
   const { externalId } = progress.external;
@@ -242,13 +242,13 @@ async function cancelIntent(
   }
 }
 
-/** Whether the bank has it, so that it can only be waited for. */
+/** Whether the bank is processing it, so that it can only be awaited. */
 export async function isUnderWay(access: StripeAccess, id: string | null): Promise<boolean> {
   if (id?.startsWith('pi_') !== true) return false;
   return (await retrieveIntent(access, id))?.status === 'processing';
 }
 
-/** The state of a payment that is written down. */
+/** The state of a recorded payment. */
 export async function intentState(job: InvoiceJob, progress: Progress, id: string): Promise<ExternalInvoice> {
   const intent = await retrieveIntent(job.access, id);
   if (intent === null) return deleted(progress);

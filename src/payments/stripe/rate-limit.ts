@@ -1,45 +1,45 @@
 /**
- * Keeps requests of an account within the rates that Stripe publishes: of the account as a whole, and of each endpoint.
- * Requests to one endpoint are sent in the order in which they come.
+ * Keeps requests of an account within Stripe's published rates: of the account as a whole, and of each endpoint.
+ * Requests to one endpoint are sent in order of arrival.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../../core/time.ts';
 import { createSerialQueue, type SerialQueue } from '../../runtime/serial-queue.ts';
 import { ProviderProblem } from '../provider.ts';
 
-/** Requests in a second. */
+/** Requests per second. */
 export interface StripeRates {
   readonly account: number;
   readonly endpoint: number;
 }
 
-/** With a live key, and with a test key. https://docs.stripe.com/rate-limits, November 2026. */
+/** For a live key, and for a test key. https://docs.stripe.com/rate-limits, November 2026. */
 export const LIVE_RATES: StripeRates = { account: 100, endpoint: 25 };
 export const TEST_RATES: StripeRates = { account: 25, endpoint: 25 };
 
-/** A request that had to wait longer is not sent: the caller tries again later. */
+/** A request that would have to wait longer is not sent: the caller retries later. */
 const WAIT_MAX_MS = 15 * SECOND_MS;
 
 /** Requests arrive up to 50 ms closer to each other than they are sent. */
 const WINDOW_MS = 1_050;
 
-/** The code of a request that was not sent because it would have had to wait. */
+/** The code of a request that was not sent because of this limit. */
 export const OWN_LIMIT = 'own_limit';
 
-/** How soon a request is looked at again that waits for another one to be sent. */
+/** The polling interval of a request that waits for another one to be sent. */
 const LOOK_MS = 5;
 
 export interface RateLimit {
   /**
-   * Resolves when the next request to the endpoint may be sent. Throws `ProviderProblem` if that is too late. `before` is
-   * awaited when the turn has come; the request counts from its end.
+   * Resolves when the next request to the endpoint may be sent. Throws `ProviderProblem` if the wait is too long.
+   * `before` is awaited when it is the request's turn; the request counts from its end.
    */
   turn(endpoint: string, before?: () => Promise<unknown>): Promise<void>;
-  /** Nothing more is sent for so long, also of what waits already. */
+  /** Pauses all requests for this time, including waiting ones. */
   rest(ms: number): void;
 }
 
-/** A request of the last second: when it was sent; infinite: it is just about to be. */
+/** A request of the last second: when it was sent; infinite: it is about to be sent. */
 interface Sent {
   at: number;
 }
@@ -56,7 +56,7 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
   const all: Lane = { rate: account, sent: [] };
   const endpoints = new Map<string, Lane & { readonly queue: SerialQueue }>();
 
-  /** The first of its endpoint waits until both lanes have room. */
+  /** The first request of its endpoint waits until both lanes have room. */
   async function first(own: Lane, since: number): Promise<Sent> {
     for (;;) {
       const now = performance.now();
@@ -99,7 +99,7 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
   };
 }
 
-/** When the lane has room for one more, as far as is known now. */
+/** When the lane has room for one more, by current knowledge. */
 function nextOf(lane: Lane, now: number): number {
   lane.sent = lane.sent.filter(({ at }) => at > now - WINDOW_MS);
   const surplus = lane.sent.length - lane.rate;

@@ -1,4 +1,4 @@
-/** How invoices of a customer are delivered to Stripe: the settings of its configuration, by the names that clients use. */
+/** How invoices of a customer are delivered to Stripe: the settings of its configuration, by their public names. */
 import { z } from 'zod';
 import { COLLECTION_METHODS } from '../../core/billing-providers.ts';
 import { INVOICE_LAYOUTS } from '../lines/readable-lines.ts';
@@ -11,7 +11,7 @@ function oneOf<const Values extends readonly [string, ...string[]]>(values: Valu
 
 const truth = z.boolean({ error: 'must be true or false' });
 
-/** Members of a configuration that change how invoices are delivered; others are kept without effect. */
+/** Members of a configuration that affect deliveries; others are stored without effect. */
 export const stripeOptions = z.object({
   leave_stripe_invoices_in_draft: truth.optional(),
   automatic_tax: truth.optional(),
@@ -43,12 +43,12 @@ export interface StripeSettings {
   readonly usesNumber: boolean;
 }
 
-/** `leavesInDraft`: for customers whose configuration does not say. */
+/** `leavesInDraft`: the default for customers whose configuration does not set it. */
 export function readStripeSettings(
   stored: Readonly<Record<string, unknown>>,
   leavesInDraft: boolean,
 ): StripeSettings {
-  // Settings from before they had a meaning may be of any form: each is read by itself.
+  // Settings stored before they were validated may have any form: each is parsed separately.
   const read = (name: keyof typeof configuration.shape) =>
     configuration.shape[name].safeParse(stored[name]).data;
   const options = configuration

@@ -1,4 +1,4 @@
-/** The lines of an invoice as Stripe gets them: whole amounts that add up to what is to be paid. */
+/** The lines of an invoice for Stripe: integer amounts that add up to the amount to pay. */
 import type Stripe from 'stripe';
 import type { Currency } from '../../core/currencies.ts';
 import { cutText } from '../../core/cut-text.ts';
@@ -13,35 +13,35 @@ import { type InvoiceLayout, type ReadableLine, readableLines } from '../lines/r
 import { ProviderProblem } from '../provider.ts';
 import { fromStripeUnits, grainOf, inStripeUnits, payableUnits, requireCarried } from './amounts.ts';
 
-/** Stripe refuses more. */
+/** Stripe's maximum. */
 const LINES_MAX = 250;
 const DESCRIPTION_MAX = 500;
-/** Decimal places that a unit price may have there. */
+/** Maximum decimal places of a unit price in Stripe. */
 const PRICE_PLACES_MAX = 12;
 const QUANTITY_DIGITS_MAX = 9;
 const PERCENT_PLACES = 4;
 
-/** Characters of the name of a product that is created with a line. */
+/** Maximum characters of the name of a product that is created with a line. */
 const PRODUCT_NAME_MAX = 250;
 
 export interface StripeLine {
-  /** Ours, by which it is found there. */
+  /** Our id, by which the line is found in Stripe. */
   readonly id: string;
   readonly description: string;
   /** In Stripe's unit. */
   readonly amount: bigint;
   readonly period: { readonly start: number; readonly end: number };
-  /** Set for lines of products that Stripe knows. */
+  /** Set for lines of products that exist in Stripe. */
   readonly product: string | null;
-  /** Set where quantity × price is exactly the amount. */
+  /** Set if quantity × price is exactly the amount. */
   readonly priced: { readonly quantity: bigint; readonly unitAmount: string } | null;
-  /** Given with the line; null: none, or Stripe computes it. */
+  /** The given tax of the line; null: none, or Stripe computes it. */
   readonly tax: StripeTax | null;
-  /** Whether Stripe taxes it: its price says then that taxes are added. */
+  /** Whether Stripe taxes it: its price is then tax-exclusive. */
   readonly isTaxedThere: boolean;
 }
 
-/** A tax that others have computed. */
+/** A precalculated tax. */
 interface StripeTax {
   readonly name: string;
   readonly units: bigint;
@@ -53,14 +53,14 @@ export interface StripeLines {
   readonly lines: readonly StripeLine[];
   /** Their sum. */
   readonly subTotal: bigint;
-  /** Beside it, where it is given. */
+  /** The precalculated tax, if any. */
   readonly tax: StripeTax | null;
   readonly isGrouped: boolean;
 }
 
 /**
- * Throws `ProviderProblem` where Stripe cannot carry an amount. A given tax is on the first line. With `taxesThere` Stripe
- * computes taxes, and takes no line below zero: these are taken off the others.
+ * Throws `ProviderProblem` if Stripe cannot represent an amount. A given tax is on the first line. With `taxesThere`
+ * Stripe computes taxes, and accepts no negative line: these are deducted from the others.
  */
 export function stripeLines(
   document: PaymentDocument,
@@ -78,7 +78,7 @@ export function stripeLines(
   const rounded = lines.map((line, index) => stripeLine(document, line, amounts[index] ?? 0n));
   const all = taxesThere ? taxable(document, rounded, grain) : rounded;
   const shown = all.filter(({ amount }) => amount !== 0n);
-  // Stripe makes no invoice without a line final.
+  // Stripe finalizes no invoice without a line.
   const [first, ...rest] = shown.length > 0 ? shown : all.slice(0, 1);
   const tax = given === null || first === undefined ? null : taxOf(given, subTotal, currency);
   requireCarried(subTotal + (tax?.units ?? 0n), currency);
@@ -87,7 +87,7 @@ export function stripeLines(
 }
 
 /**
- * The same sum without lines below zero: each of the others bears its share of them, and says so. An invoice below zero
+ * The same total without negative lines: each of the others bears its share of them, and states it. A negative invoice
  * cannot be taxed.
  */
 function taxable(document: PaymentDocument, lines: readonly StripeLine[], grain: bigint): StripeLine[] {
@@ -102,7 +102,7 @@ function taxable(document: PaymentDocument, lines: readonly StripeLine[], grain:
   if (off === 0n) return lines.map((line) => ({ ...line, isTaxedThere: true }));
   let before = 0n;
   return charges.map((line) => {
-    // Shares of the running sum, so that what is rounded off is never lost.
+    // Shares of the running sum, so that no rounding difference is lost.
     const share = (upTo: bigint) => ((off / grain) * upTo) / gross;
     const own = (share(before + line.amount) - share(before)) * grain;
     before += line.amount;
@@ -138,7 +138,7 @@ function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigin
       start: Math.floor(line.interval.start / SECOND_MS),
       end: Math.floor(line.interval.end / SECOND_MS),
     },
-    // Prices there are not below zero, amounts may be.
+    // Prices in Stripe cannot be negative, amounts can.
     product: amount < 0n ? null : product,
     priced,
     tax: null,
@@ -167,10 +167,10 @@ function isCount(quantity: Decimal): boolean {
   );
 }
 
-/** The name under which a line there has our id. */
+/** The metadata key of a Stripe line with our id. */
 export const LINE_ID = 'tallyhouse_line_id';
 
-/** As `addLines` and `updateLines` take it. `decimal` makes the client's decimals. */
+/** The parameters for `addLines` and `updateLines`. `decimal` creates the client's decimals. */
 export function lineParams(
   line: StripeLine,
   currency: string,
@@ -210,7 +210,7 @@ function taxParams({ name, units, taxable }: StripeTax): Stripe.InvoiceAddLinesP
   };
 }
 
-/** It is only shown: nothing is computed from it. */
+/** For display only: nothing is computed from it. */
 function roundedPercentage(units: bigint, taxable: bigint): number {
   if (taxable <= 0n) return 0;
   const share = divideTo20Places(new Decimal(units * 100n), new Decimal(taxable));

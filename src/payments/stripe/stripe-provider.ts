@@ -1,4 +1,4 @@
-/** Stripe as a provider of payments, for the customers of one configuration. */
+/** Stripe as a payment provider, for the customers of one configuration. */
 
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { type ExternalInvoice, isPaidForReal } from '../../core/external-invoice.ts';
@@ -61,7 +61,7 @@ async function state(job: InvoiceJob, progress: Progress): Promise<ExternalInvoi
   return externalOfInvoice(invoice, job.document.currency, progress.sentAt);
 }
 
-/** As the gate has it: an invoice that is paid at once, or a payment without an invoice. */
+/** By the gate: an invoice that is paid at once, or a payment without an invoice. */
 async function chargeFor(job: InvoiceJob, charge: Charge, progress: Progress): Promise<ChargeResult> {
   const { gate } = charge;
   const metadata = {
@@ -95,7 +95,7 @@ async function chargeIntent(job: InvoiceJob, { gate }: Charge, progress: Progres
   return { external, outcome: hasFailed ? 'FAILED' : 'PENDING', message, actionRequired };
 }
 
-/** Finalized and paid by one call each; Stripe does not charge it by itself, neither meanwhile nor later. */
+/** Finalized and paid by one call each; Stripe never charges it by itself. */
 async function chargeInvoice(job: InvoiceJob, { gate }: Charge, progress: Progress): Promise<ChargeResult> {
   const settings = {
     ...job.settings,
@@ -118,7 +118,7 @@ async function chargeInvoice(job: InvoiceJob, { gate }: Charge, progress: Progre
 
 const NOTHING_TO_SAY = { message: null, actionRequired: null } as const;
 
-/** Stripe says that an invoice is paid when it cannot charge the amount, which is then owed in the balance there. */
+/** Stripe marks an invoice as paid if it cannot charge the amount, which is then owed in the customer balance. */
 function paidOrMoved(external: ExternalInvoice): ChargeResult {
   if (isPaidForReal(external)) return { external, outcome: 'PAID', ...NOTHING_TO_SAY };
   const message =
@@ -127,8 +127,8 @@ function paidOrMoved(external: ExternalInvoice): ChargeResult {
 }
 
 /**
- * Refuses, before anything is created, a purchase that Stripe would call paid without money: what is due with the balance of
- * the customer there is less than it charges.
+ * Refuses, before anything is created, a purchase that Stripe would mark as paid without money: the amount due after
+ * the customer balance is below its minimum.
  */
 async function requireChargeable(
   { access, settings, document }: InvoiceJob,
@@ -166,7 +166,7 @@ async function payInvoice(
   }
 }
 
-/** Refusals of a payment that its customer can still confirm. */
+/** Decline codes of a payment that its customer can still confirm. */
 const ACTION_CODES = [
   'invoice_payment_intent_requires_action',
   'payment_intent_action_required',

@@ -1,4 +1,4 @@
-/** Whether an event comes from Stripe: its signature over the very bytes, and not too long ago in real time. */
+/** Whether an event was sent by Stripe: verifies its signature over the raw bytes, and its age in real time. */
 const TOLERANCE_SECONDS = 300;
 
 /** The text of the body; null: the signature is wrong, or more than five minutes old. */
@@ -6,7 +6,7 @@ export async function verifiedEvent(body: Buffer, signature: string, secret: str
   const { default: Stripe } = await import('stripe');
   const text = body.toString('utf8');
   try {
-    // Only the signature: `constructEvent` refuses events of the second version of Stripe's API.
+    // Checks only the signature: `constructEvent` refuses events of Stripe's API v2.
     const isSigned = Stripe.webhooks.signature?.verifyHeader(text, signature, secret, TOLERANCE_SECONDS);
     return isSigned === true ? text : null;
   } catch {

@@ -1,11 +1,11 @@
-/** Voids what Stripe has of an invoice, as far as Stripe allows it. */
+/** Voids an invoice in Stripe, if Stripe allows it. */
 import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { type Progress, ProviderProblem } from '../provider.ts';
 import { deleted, type InvoiceJob, requireCustomer } from './deliver-invoice.ts';
 import { EXPANDED, externalOfInvoice } from './external-state.ts';
 import { deleteDraft, findInvoices, retrieveInvoice } from './find-invoice.ts';
 
-/** A draft is deleted. `error` of the result says why one stays. */
+/** A draft is deleted. `error` of the result states why an invoice remains. */
 export async function voidStripeInvoice(job: InvoiceJob, progress: Progress): Promise<ExternalInvoice> {
   const { access, document } = job;
   const ids = await idsOf(job, progress);
@@ -20,7 +20,7 @@ export async function voidStripeInvoice(job: InvoiceJob, progress: Progress): Pr
       last = { ...externalOfInvoice(invoice, document.currency, null), status: 'DELETED' };
     } else {
       const { status } = externalOfInvoice(invoice, document.currency, progress.sentAt);
-      // Stripe's state after the void does not say that a part was paid.
+      // Stripe's state after the void does not show that a part was paid.
       if (invoice.amount_paid > 0) await job.note({ external: { status } });
       last = await voidFinal(job, progress, id);
     }
