@@ -1,4 +1,4 @@
-/** Explanations of random invoices: the figures of every line give the line, computed on a separate path. */
+/** Explanations of random invoices: the figures of every line give the line. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decimal } from '../../src/core/decimal.ts';

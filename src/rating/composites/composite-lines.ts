@@ -8,12 +8,17 @@ import type { Bucket } from '../balances/buckets.ts';
 import type { ClaimedSegment, Coverage } from '../balances/coverage.ts';
 import type { UsageLine } from '../lines/types.ts';
 import { versionAt } from '../quantities/product-spans.ts';
-import type { TermsSpan } from '../rates/line-terms.ts';
+import type { PricedKey, TermsSpan } from '../rates/line-terms.ts';
 import { oneBand, percentageBands, tierOf } from '../rates/tiers.ts';
 import type { CounterPiece } from '../usage/line-key.ts';
 import { paidLines } from '../usage/paid-lines.ts';
 import { type BandAmount, movementOf, zeroAmount } from '../usage/segments.ts';
-import { type ChargedSegment, type Claimants, claimedSegments } from '../usage/usage-claims.ts';
+import {
+  type ChargedSegment,
+  type Claimants,
+  type ClaimingCounter,
+  claimedSegments,
+} from '../usage/usage-claims.ts';
 import type { ChargedComposite, CompositeCharge } from './composite-charges.ts';
 import { type CountingStretch, stretchAt } from './composite-parts.ts';
 import { type PercentageSpan, percentageRateOf, pricedComposite } from './percentage-spans.ts';
@@ -58,31 +63,36 @@ export function compositeLines(
   return last === undefined ? [] : zeroLines(one, last, charge, context);
 }
 
-/** The parts that balances may pay for. `termsFor` has the terms of the composite for usage that a balance pays. */
+/** The parts that balances may pay for. */
 export function compositeClaims(
   one: ChargedComposite,
   charge: CompositeCharge,
   context: LinesContext,
   claimants: Claimants,
 ): ClaimedSegment[] {
-  const { fiatCreditTypeId } = context;
-  const priced = pricedComposite(one.product, fiatCreditTypeId);
+  const priced = pricedComposite(one.product, context.fiatCreditTypeId);
   return chargesOf(one, charge, context).flatMap((charged) =>
-    claimedSegments(
-      {
-        key: charged.key,
-        priced,
-        segments: [charged],
-        // The part that fills up a minimum has the same price for every payer. A percentage has the unit of its base.
-        termsFor:
-          charged.type === 'minimum'
-            ? null
-            : (bucket, within) => inUnit(one.termsFor(bucket, within), charged.creditTypeId),
-        bandsOf: ({ rate }) => percentageBands(percentageRateOf(one.product, rate)),
-      },
-      claimants,
-    ),
+    claimsOfCharge(one, charged, priced, claimants),
   );
+}
+
+/** Those of one charge. `termsFor` has the terms of the composite for usage that a balance pays. */
+export function claimsOfCharge(
+  { product, termsFor }: Pick<ChargedComposite, 'product' | 'termsFor'>,
+  charged: CompositeSegment,
+  priced: PricedKey,
+  claimants: Claimants,
+): ClaimedSegment[] {
+  const { key, type, creditTypeId } = charged;
+  const counter: ClaimingCounter = {
+    key,
+    priced,
+    segments: [charged],
+    // The part that fills up a minimum has the same price for every payer. A percentage has the unit of its base.
+    termsFor: type === 'minimum' ? null : (bucket, within) => inUnit(termsFor(bucket, within), creditTypeId),
+    bandsOf: ({ rate }) => percentageBands(percentageRateOf(product, rate)),
+  };
+  return claimedSegments(counter, claimants);
 }
 
 function inUnit(spans: readonly TermsSpan[], creditTypeId: string): TermsSpan[] {
@@ -90,7 +100,7 @@ function inUnit(spans: readonly TermsSpan[], creditTypeId: string): TermsSpan[] 
 }
 
 /** A charge as a counter: the base of the percentages, or 1 for the minimum. */
-interface CompositeSegment extends ChargedSegment {
+export interface CompositeSegment extends ChargedSegment {
   readonly key: string;
   readonly type: 'usage' | 'minimum';
   readonly span: PercentageSpan;
@@ -121,8 +131,8 @@ function chargesOf(
   return [...percentages, ...added];
 }
 
-function compositeSegment(
-  { product }: ChargedComposite,
+export function compositeSegment(
+  { product }: Pick<ChargedComposite, 'product'>,
   parts: Pick<CompositeSegment, 'type' | 'span' | 'creditTypeId' | 'bands'> & {
     readonly piece: CounterPiece;
   },
@@ -138,7 +148,11 @@ function spansOf({ spans }: ChargedComposite, { billed }: LinesContext): Percent
   return spans.filter(({ interval }) => intersect(interval, billed.interval) !== null);
 }
 
-function counterOf(steps: readonly UsageStep[], { interval }: BilledLines): CounterPiece {
+/** A counter whose quantity is its value. */
+export function counterOf(
+  steps: readonly UsageStep[],
+  { interval }: Pick<BilledSpend, 'interval'>,
+): CounterPiece {
   return { interval, series: { groupValues: {}, steps }, positionOf: (value) => value };
 }
 

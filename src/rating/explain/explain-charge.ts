@@ -12,19 +12,10 @@ import { bandAt, type PriceBands, walkBands } from '../rates/tiers.ts';
 import { proratedPrice, roundedPrice } from '../subscriptions/proration.ts';
 import { chargeShare } from './charge-share.ts';
 import type { ChargeTerms, ChargeTermsOf, WholePrices } from './charge-terms.ts';
-import { isPaidByBalance, payerOf } from './explain-share.ts';
+import { isPaidByBalance, payerOf, sharedResult } from './explain-share.ts';
 import type { ChargeExplanation } from './explanation.ts';
 import { firstUnit } from './first-unit.ts';
-import {
-  partStep,
-  payerSteps,
-  priceStep,
-  quantityStep,
-  shareStep,
-  shareTotalStep,
-  tierStep,
-  totalStep,
-} from './formula.ts';
+import { partStep, priceStep, quantityStep, tierStep, totalStep } from './formula.ts';
 
 interface ChargeExplainers {
   readonly charge: ChargeTermsOf;
@@ -59,19 +50,10 @@ export function explainCharge(
   }
   const share = chargeShare(line, { own, unitPrice: price.unit, payer, balances });
   if (share === null) return null;
-  const { quantity, total } = share;
-  const isKnown = line.payer === null || payer !== null;
-  return {
-    ...common,
-    share: isKnown ? share : null,
-    formula: [
-      ...(payer === null ? [] : payerSteps(payer, total)),
-      shareStep(share, line.payer !== null),
-      ...steps,
-      shareTotalStep(share, price.unit),
-    ],
-    recomputed: { quantity, unitPrice: price.unit, total },
-  };
+  const result = sharedResult(share, price.unit, [], steps, line.payer !== null);
+  return line.payer === null || payer !== null
+    ? { ...common, ...result }
+    : { ...common, ...result, share: null };
 }
 
 /** The price of the line. If terms have changed since the invoice was issued, the line itself states the price. */

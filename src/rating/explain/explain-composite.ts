@@ -3,46 +3,42 @@ import { type Decimal, ONE, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { isUsageLine, type UsageInvoiceLine } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import { contains, type Interval } from '../../core/time.ts';
+import { contains } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
-import type { Bucket } from '../balances/buckets.ts';
 import type { Claim } from '../balances/draw-down.ts';
+import {
+  type CompositeSegment,
+  claimsOfCharge,
+  compositeSegment,
+  counterOf,
+} from '../composites/composite-lines.ts';
 import {
   type PercentageSpan,
   percentageAt,
   percentageOverrides,
-  percentageRateOf,
   percentageSpans,
   pricedComposite,
 } from '../composites/percentage-spans.ts';
 import type { CompositeOnCard } from '../lines/types.ts';
-import { type LineTerms, overridesOfKey, termsSpans } from '../rates/line-terms.ts';
+import { overridesOfKey, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { rateAt } from '../rates/rate-schedule.ts';
-import { oneBand, type PriceBands, percentageBands, walkBands } from '../rates/tiers.ts';
-import type { CounterPiece } from '../usage/line-key.ts';
-import { type CounterSegment, movementOf } from '../usage/segments.ts';
-import { claimedSegments } from '../usage/usage-claims.ts';
+import { oneBand } from '../rates/tiers.ts';
 import { type CompositeBase, type CompositeBaseInput, createCompositeBase } from './composite-base.ts';
 import { explainPrice } from './explain-price.ts';
 import {
   claimsIn,
-  firstPaidAt,
   isPaidByBalance,
   payerOf,
+  priceOfPayer,
   type SharedCounter,
   sharedResult,
   shareOf,
-  usesCommitRate,
+  tierResult,
 } from './explain-share.ts';
-import type {
-  CompositeExplanation,
-  ExplainedPayer,
-  ExplainedPrice,
-  MinimumExplanation,
-} from './explanation.ts';
-import { payerSteps, priceStep, shareStep, shareTotalStep, sumStep, tierStep, totalStep } from './formula.ts';
+import type { CompositeExplanation, ExplainedPrice, MinimumExplanation } from './explanation.ts';
+import { priceStep, sumStep } from './formula.ts';
 
 export interface CompositeExplanationInput extends CompositeBaseInput {
   readonly overrides: ContractOverrides;
@@ -97,111 +93,75 @@ function explainPercentage(
   if (span === undefined) return null;
   const base = context.counting.explain(composite, line);
   const { baseAtStart: from, baseAtEnd: to } = base;
-  const counted = sumStep(
-    'base of this time',
-    base.counted.map(({ amount }) => amount),
-    sum(base.counted.map(({ amount }) => amount)),
-  );
+  const amounts = base.counted.map(({ amount }) => amount);
+  const counted = sumStep('base of this time', amounts, sum(amounts));
   const inSpan = (context.paidOf.get(counterKey(line)) ?? []).filter(({ interval }) =>
     contains(span.interval, interval.start),
   );
+  const priced = pricedComposite(composite.product, fiatCreditTypeId);
   if (inSpan.length > 0 && from !== null && to !== null) {
-    const segment = {
-      interval: span.interval,
-      piece: pieceOf(period, context.counting.steps(composite, line)),
-    };
-    const bandsOf = ({ rate }: LineTerms) => percentageBands(percentageRateOf(composite.product, rate));
-    const claims = compositeClaims(composite, line, context, { segment, bands: span.bands, bandsOf });
+    const { bands } = span;
+    const steps = context.counting.steps(composite, line);
+    const claims = compositeClaims(composite, line, context, { type: 'usage', span, counted: steps, bands });
     const paid = inSpan.filter(({ interval }) => interval.start === at);
     const payer = payerOf(line, lines, balances);
-    const price = compositePrice(composite, line, context, span, payer, { claims, paid });
+    const price =
+      payer === null
+        ? compositePrice(composite, line, context, span)
+        : priceOfPayer({ line, priced, rates: composite.rates, overrides: index }, { claims, paid }, payer);
     if (price === null) return null;
-    const share = shareOf({ from, to, list: span.bands, claims, paid }, payer, line.tier?.level ?? 1);
-    return { kind: 'composite', base, price, ...sharedResult(share, price, [counted]) };
+    const share = shareOf({ from, to, list: bands, claims, paid }, payer, line.tier?.level ?? 1);
+    return {
+      kind: 'composite',
+      base,
+      price,
+      ...sharedResult(share, price.band.price, [counted], [priceStep(price)]),
+    };
   }
-  const price = compositePrice(composite, line, context, span, null, { claims: [], paid: [] });
-  if (price === null) return null;
-  const unitPrice = price.band.price;
+  const price = compositePrice(composite, line, context, span);
   const common = { kind: 'composite', base, price, share: null } as const;
   if (from === null || to === null) {
     return { ...common, formula: [counted, priceStep(price)], recomputed: null };
   }
-  const slices = walkBands(percentageBands(span.rate), from, to);
-  const quantity = slices.find(({ band }) => band.level === price.band.level)?.quantity ?? ZERO;
-  return {
-    ...common,
-    formula: [
-      counted,
-      tierStep(price.band, from, to, quantity),
-      priceStep(price),
-      totalStep(quantity, unitPrice),
-    ],
-    recomputed: { quantity, unitPrice, total: quantity.times(unitPrice) },
-  };
+  return { ...common, ...tierResult(span.bands, { from, to }, price, [counted]) };
 }
 
-/** The percentage of a span, or the payer's percentage at the time of its first payment. */
+/** The percentage of a span, as the customer pays it. */
 function compositePrice(
   { product, rates }: CompositeOnCard,
   line: UsageInvoiceLine,
   { index, fiatCreditTypeId }: Context,
-  span: PercentageSpan,
-  payer: ExplainedPayer | null,
-  shared: Pick<SharedCounter, 'claims' | 'paid'>,
-): ExplainedPrice | null {
-  const key = pricedComposite(product, fiatCreditTypeId);
-  const level = line.tier?.level ?? null;
-  if (payer === null) {
-    const at = line.interval.start;
-    const terms = { listed: rateAt(rates, {}, at), rate: span.rate };
-    return explainPrice(terms, overridesOfKey(index, key).decisionAt(at), level);
-  }
-  const { balance } = payer;
-  const at = firstPaidAt(balance, shared, level ?? 1);
-  if (at === undefined) return null;
-  const terms = termsSpans(rates, index, key, span.interval, balance).find(({ interval }) =>
-    contains(interval, at),
-  )?.terms;
-  if (terms === null || terms === undefined) return null;
-  const isAtCommitRate = usesCommitRate(rates, {}, at, balance);
-  const decision = overridesOfKey(index, key, { ...balance, usesCommitRate: isAtCommitRate }).decisionAt(at);
-  return explainPrice(terms, decision, level, isAtCommitRate);
+  { rate }: PercentageSpan,
+): ExplainedPrice {
+  const at = line.interval.start;
+  const decision = overridesOfKey(index, pricedComposite(product, fiatCreditTypeId)).decisionAt(at);
+  return explainPrice({ listed: rateAt(rates, {}, at), rate }, decision, line.tier?.level ?? null);
 }
 
-interface CompositeCounter {
-  readonly segment: CounterSegment;
-  readonly bands: PriceBands;
-  /** Null: the price does not depend on the payer. */
-  readonly bandsOf: ((terms: LineTerms) => PriceBands) | null;
+interface CompositeCounter extends Pick<CompositeSegment, 'type' | 'span' | 'bands'> {
+  /** Cumulative. */
+  readonly counted: readonly UsageStep[];
 }
 
 /** The charges that balances may pay for in the time of the line. */
 function compositeClaims(
   { product, rates }: CompositeOnCard,
-  line: UsageInvoiceLine,
-  { index, fiatCreditTypeId, balances }: Context,
-  { segment, bands, bandsOf }: CompositeCounter,
+  { creditTypeId, interval }: UsageInvoiceLine,
+  { index, fiatCreditTypeId, balances, period }: Context,
+  { counted, ...counter }: CompositeCounter,
 ): Claim[] {
-  const { creditTypeId } = line;
   const priced = pricedComposite(product, fiatCreditTypeId);
-  const termsFor = (bucket: Bucket, within: Interval) =>
-    termsSpans(rates, index, priced, within, bucket).map((span) => ({
-      ...span,
-      terms: span.terms && { ...span.terms, creditTypeId },
-    }));
-  const counter = {
-    key: counterKey(line),
+  const charged = compositeSegment(
+    { product },
+    { ...counter, creditTypeId, piece: counterOf(counted, { interval: period }) },
+  );
+  const claims = claimsOfCharge(
+    { product, termsFor: (payer, within) => termsSpans(rates, index, priced, within, payer) },
+    charged,
     priced,
-    segments: [{ segment, movement: movementOf(segment), creditTypeId, bands }],
-    termsFor: bandsOf === null ? null : termsFor,
-    bandsOf: bandsOf ?? (() => bands),
-  };
-  const claimants = { buckets: balances, hasCommitSpecificPrices: index.hasCommitSpecific };
-  return claimsIn(line.interval, claimedSegments(counter, claimants));
-}
-
-function pieceOf(interval: Interval, steps: readonly UsageStep[]): CounterPiece {
-  return { interval, series: { groupValues: {}, steps }, positionOf: (value) => value };
+    { buckets: balances, hasCommitSpecificPrices: index.hasCommitSpecific },
+  );
+  return claimsIn(interval, claims);
 }
 
 function explainMinimum(
@@ -229,24 +189,12 @@ function explainMinimum(
   const common = { kind: 'minimum', minimum, charged } as const;
   const paid = context.paidOf.get(counterKey(line)) ?? [];
   if (paid.length > 0 && span !== undefined && isWhole) {
-    const { start, end } = span.interval;
-    const segment = { interval: { start, end }, piece: pieceOf(period, [{ at: end, value: ONE }]) };
-    const list = oneBand(missing);
-    const claims = compositeClaims(composite, line, context, { segment, bands: list, bandsOf: null });
+    const bands = oneBand(missing);
+    const counted = [{ at: span.interval.end, value: ONE }];
+    const claims = compositeClaims(composite, line, context, { type: 'minimum', span, counted, bands });
     const payer = payerOf(line, lines, balances);
-    const share = shareOf({ from: ZERO, to: ONE, list, claims, paid }, payer, 1);
-    const { quantity, total } = share;
-    return {
-      ...common,
-      share,
-      formula: [
-        ...steps,
-        ...(payer === null ? [] : payerSteps(payer, total)),
-        shareStep(share),
-        shareTotalStep(share, missing),
-      ],
-      recomputed: { quantity, unitPrice: missing, total },
-    };
+    const share = shareOf({ from: ZERO, to: ONE, list: bands, claims, paid }, payer, 1);
+    return { ...common, ...sharedResult(share, missing, steps) };
   }
   return {
     ...common,

@@ -16,15 +16,10 @@ import { oneBand } from '../rates/tiers.ts';
 import type { ChargeTermsOf } from './charge-terms.ts';
 import { explainCharge } from './explain-charge.ts';
 import type { CompositeExplainer } from './explain-composite.ts';
-import { isPaidByBalance, payerOf, shareOf } from './explain-share.ts';
+import { isPaidByBalance, payerOf, sharedResult, shareOf } from './explain-share.ts';
 import type { UsageExplainer } from './explain-usage.ts';
-import type {
-  AppliedExplanation,
-  ConversionExplanation,
-  ExplainedShare,
-  LineExplanation,
-} from './explanation.ts';
-import { appliedStep, payerSteps, shareStep, shareTotalStep, sumStep, totalStep } from './formula.ts';
+import type { AppliedExplanation, ConversionExplanation, LineExplanation } from './explanation.ts';
+import { appliedStep, payerSteps, sumStep, totalStep } from './formula.ts';
 
 export interface LineExplainers {
   readonly usage: UsageExplainer;
@@ -127,18 +122,6 @@ function explainConversion(
       )
       .map((bucket) => ({ bucket, bands: list })),
   };
-  const share: ExplainedShare = shareOf({ from: ZERO, to: units, list, claims: [claim], paid }, payer, 1);
-  const { quantity, total } = share;
-  return {
-    kind: 'conversion',
-    counted,
-    share,
-    formula: [
-      ...steps,
-      ...(payer === null ? [] : payerSteps(payer, total)),
-      shareStep(share),
-      shareTotalStep(share, unitPrice),
-    ],
-    recomputed: { quantity, unitPrice, total },
-  };
+  const share = shareOf({ from: ZERO, to: units, list, claims: [claim], paid }, payer, 1);
+  return { kind: 'conversion', counted, ...sharedResult(share, unitPrice, steps) };
 }

@@ -12,17 +12,19 @@ import {
   type UsageInvoiceLine,
 } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import { contains, type Instant, type Interval } from '../../core/time.ts';
+import { contains, type Interval } from '../../core/time.ts';
 import { createBalanceBook } from '../balances/balance-book.ts';
 import { isOfSeat, scheduleSegmentId } from '../balances/buckets.ts';
 import type { ClaimedSegment } from '../balances/coverage.ts';
 import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
 import { paidBands, walkPaidBands } from '../balances/paid-bands.ts';
-import type { GroupValues } from '../quantities/group-values.ts';
+import { overridesOfKey, type PricedKey, termsSpans } from '../rates/line-terms.ts';
+import type { OverrideIndex } from '../rates/override-index.ts';
 import { type RateBook, rateAt } from '../rates/rate-schedule.ts';
-import type { PriceBands } from '../rates/tiers.ts';
+import { type PriceBands, walkBands } from '../rates/tiers.ts';
+import { explainPrice } from './explain-price.ts';
 import type { ExplainedPayer, ExplainedPrice, ExplainedShare } from './explanation.ts';
-import { payerSteps, priceStep, shareStep, shareTotalStep } from './formula.ts';
+import { payerSteps, priceStep, shareStep, shareTotalStep, tierStep, totalStep } from './formula.ts';
 
 /** The fields of a line that identify the payer and the amount. */
 type PayableLine = Pick<UsageInvoiceLine, 'payer' | 'total'> & Partial<GroupedLine>;
@@ -125,38 +127,73 @@ export function claimsIn(time: Interval, segments: readonly ClaimedSegment[]): C
   return segments.flatMap(({ claims }) => claims).filter(({ interval }) => contains(time, interval.start));
 }
 
-/** When the balance first pays for units of the tier: the instant of its price. */
-export function firstPaidAt(
-  { segmentId }: OfferedBalance,
+interface PricedLine {
+  readonly line: Pick<UsageInvoiceLine, 'interval' | 'tier'>;
+  readonly priced: PricedKey;
+  readonly rates: RateBook;
+  readonly overrides: OverrideIndex;
+}
+
+/** The price at which a balance pays, from when it first pays for units of the line's tier. Null: it pays for none. */
+export function priceOfPayer(
+  { line: { interval, tier }, priced, rates, overrides }: PricedLine,
   { claims, paid }: Pick<SharedCounter, 'claims' | 'paid'>,
-  level: number,
-): Instant | undefined {
-  return coveredClaims(claims, paid).find(({ coverings }) =>
-    coverings.some(({ payer, band }) => payer.segmentId === segmentId && band.level === level),
+  { balance }: ExplainedPayer,
+): ExplainedPrice | null {
+  const at = coveredClaims(claims, paid).find(({ coverings }) =>
+    coverings.some(
+      ({ payer, band }) => payer.segmentId === balance.segmentId && band.level === (tier?.level ?? 1),
+    ),
   )?.claim.interval.start;
+  if (at === undefined) return null;
+  const terms = termsSpans(rates, overrides, priced, interval, balance).find((span) =>
+    contains(span.interval, at),
+  )?.terms;
+  if (terms === null || terms === undefined) return null;
+  const usesCommitRate =
+    balance.rateType === 'COMMIT_RATE' &&
+    (rateAt(rates, priced.pricingGroupValues, at)?.commitRate ?? null) !== null;
+  const decision = overridesOfKey(overrides, priced, { ...balance, usesCommitRate }).decisionAt(at);
+  return explainPrice(terms, decision, tier?.level ?? null, usesCommitRate);
 }
 
-/** Whether the card has a commit rate that applies to usage paid by the balance. */
-export function usesCommitRate(
-  rates: RateBook,
-  values: GroupValues,
-  at: Instant,
-  { rateType }: OfferedBalance,
-): boolean {
-  return rateType === 'COMMIT_RATE' && (rateAt(rates, values, at)?.commitRate ?? null) !== null;
-}
-
-/** The steps and the result of a line that charges a share. `steps` lead to the counter. */
-export function sharedResult(share: ExplainedShare, price: ExplainedPrice, steps: readonly string[]) {
-  const { payer, quantity, total } = share;
+/** The steps and the result of a line that the customer pays alone: the part of the counter in its tier. */
+export function tierResult(
+  bands: PriceBands,
+  { from, to }: Pick<SharedCounter, 'from' | 'to'>,
+  price: ExplainedPrice,
+  steps: readonly string[],
+) {
+  const slice = walkBands(bands, from, to).find(({ band }) => band.level === price.band.level);
+  const quantity = slice?.quantity ?? ZERO;
   const unitPrice = price.band.price;
+  return {
+    formula: [
+      ...steps,
+      tierStep(price.band, from, to, quantity),
+      priceStep(price),
+      totalStep(quantity, unitPrice),
+    ],
+    recomputed: { quantity, unitPrice, total: quantity.times(unitPrice) },
+  };
+}
+
+/** The steps and the result of a line that charges a share. `steps` lead to the counter, `ofPrice` to the unit price. */
+export function sharedResult(
+  share: ExplainedShare,
+  unitPrice: Decimal,
+  steps: readonly string[],
+  ofPrice: readonly string[] = [],
+  isCovered = share.payer !== null,
+) {
+  const { payer, quantity, total } = share;
   return {
     share,
     formula: [
       ...steps,
       ...(payer === null ? [] : payerSteps(payer, total)),
-      shareStep(share),
-      priceStep(price),
+      shareStep(share, isCovered),
+      ...ofPrice,
       shareTotalStep(share, unitPrice),
     ],
     recomputed: { quantity, unitPrice, total },

@@ -9,34 +9,33 @@ import {
 } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
-import { contains, type Instant, type Interval } from '../../core/time.ts';
+import { contains, type Instant } from '../../core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
-import type { Bucket } from '../balances/buckets.ts';
+import { type ChargedKey, type ChargingContext, chargedKey, claimsOfKey } from '../invoices/charged-keys.ts';
 import type { ProductOnCard } from '../lines/types.ts';
 import { groupValuesKey } from '../quantities/group-values.ts';
 import { type CounterRun, counterRuns } from '../quantities/product-spans.ts';
 import type { MeteredUsage } from '../quantities/usage-need.ts';
-import { type LineTerms, overridesOfKey, type PricedKey, termsSpans } from '../rates/line-terms.ts';
-import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
+import { overridesOfKey } from '../rates/line-terms.ts';
+import { indexOverrides } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import { priceBands, walkBands } from '../rates/tiers.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
-import { type CounterSegment, movementOf, type Segment, segmentsOf } from '../usage/segments.ts';
-import { claimedSegments, lineKeyText } from '../usage/usage-claims.ts';
+import { type CounterSegment, movementOf } from '../usage/segments.ts';
+import { lineKeyText } from '../usage/usage-claims.ts';
 import { explainPrice } from './explain-price.ts';
 import {
   claimsIn,
-  firstPaidAt,
   isPaidByBalance,
   payerOf,
+  priceOfPayer,
   type SharedCounter,
   sharedResult,
   shareOf,
-  usesCommitRate,
+  tierResult,
 } from './explain-share.ts';
-import type { ExplainedPayer, ExplainedPrice, ExplainedUsage, UsageExplanation } from './explanation.ts';
-import { priceStep, tierStep, totalStep, usageSteps } from './formula.ts';
+import type { ExplainedUsage, UsageExplanation } from './explanation.ts';
+import { priceStep, usageSteps } from './formula.ts';
 
 export interface UsageExplanationInput {
   readonly period: BilledPeriod;
@@ -57,17 +56,16 @@ export interface UsageExplanationInput {
 /** Null for a line that the terms do not produce. */
 export type UsageExplainer = (line: UsageInvoiceLine) => UsageExplanation | null;
 
-interface Context extends Pick<UsageExplanationInput, 'lines' | 'balances'> {
-  readonly overrides: OverrideIndex;
+interface Context extends ChargingContext, Pick<UsageExplanationInput, 'lines' | 'balances'> {
   /** Covered lines by line key. */
   readonly paidOf: ReadonlyMap<string, SharedCounter['paid']>;
 }
 
-/** A line with its segment and everything that prices it. */
+/** A line with the segment of its line key that it charges, as rating has priced it. */
 interface PricedLine {
   readonly line: UsageInvoiceLine;
-  readonly segment: Segment & { readonly terms: LineTerms };
-  readonly priced: PricedKey;
+  readonly charged: ChargedKey;
+  readonly billed: ChargedKey['billed'][number];
   readonly rates: RateBook;
 }
 
@@ -78,27 +76,28 @@ export function createUsageExplainer(input: UsageExplanationInput): UsageExplain
   const events = indexUsage(input.events, period);
   const byId = new Map(products.map((one) => [one.product.id, one]));
   const covered = lines.filter(isUsageLine).filter(isPaidByBalance);
-  const context: Context = { lines, balances, overrides, paidOf: groupBy(covered, lineKeyText) };
+  const context: Context = {
+    ...{ lines, balances, overrides, fiatCreditTypeId, billed: period },
+    claimants: { buckets: balances, hasCommitSpecificPrices: overrides.hasCommitSpecific },
+    paidOf: groupBy(covered, lineKeyText),
+  };
   return (line) => {
     const onCard = byId.get(line.productId);
     if (onCard === undefined) return null;
-    const run = counterRuns(onCard.product, period, usageFilters).find(({ interval }) =>
+    const { product, rates } = onCard;
+    const run = counterRuns(product, period, usageFilters).find(({ interval }) =>
       contains(interval, line.interval.start),
     );
     const key = run && keyOf(run, line, usage);
     if (run === undefined || key === undefined) return null;
-    const priced = { product: onCard.product, fiatCreditTypeId, billingFrequency: null, ...key };
-    const segment = segmentsOf(priced, onCard.rates, overrides, period).find(({ interval }) =>
-      contains(interval, line.interval.start),
-    );
-    if (segment === undefined || segment.terms === null) return null;
+    const charged = chargedKey(product, key, rates, context);
+    const billed = charged.billed.find(({ segment }) => contains(segment.interval, line.interval.start));
+    if (billed === undefined) return null;
     const eventsOfKey = keyOf(run, line, events);
     // If balances pay, a line may be a part of its segment.
-    const part = { ...segment, interval: line.interval };
+    const part = { ...billed.segment, interval: line.interval };
     const explained = explainUsage(part, { run, key, eventsOfKey, countedFrom: period.countedFrom });
-    if (explained === null) return null;
-    const one = { line, segment: { ...segment, terms: segment.terms }, priced, rates: onCard.rates };
-    return explanationOf(one, explained, context);
+    return explained && explanationOf({ line, charged, billed, rates }, explained, context);
   };
 }
 
@@ -156,10 +155,10 @@ function difference(series: UsageSeries, { start, end }: { readonly start: Insta
 }
 
 function explanationOf(one: PricedLine, usage: ExplainedUsage, context: Context): UsageExplanation | null {
-  const { line, segment } = one;
-  const { terms } = segment;
+  const { line, charged, billed, rates } = one;
+  const { segment, terms, bands } = billed;
   const level = line.tier?.level ?? null;
-  const inSegment = (context.paidOf.get(lineKeyText(line)) ?? []).filter(({ interval }) =>
+  const inSegment = (context.paidOf.get(charged.text) ?? []).filter(({ interval }) =>
     contains(segment.interval, interval.start),
   );
   const shared = inSegment.length === 0 ? null : sharedCounter(one, usage, inSegment, context);
@@ -169,73 +168,34 @@ function explanationOf(one: PricedLine, usage: ExplainedUsage, context: Context)
     payer === null || shared === null
       ? explainPrice(
           terms,
-          overridesOfKey(context.overrides, one.priced).decisionAt(segment.interval.start),
+          overridesOfKey(context.overrides, charged.priced).decisionAt(segment.interval.start),
           level,
         )
-      : payerPrice(one, shared, payer, context);
+      : priceOfPayer({ line, priced: charged.priced, rates, overrides: context.overrides }, shared, payer);
   if (price === null) return null;
   const steps = usageSteps(usage, line.interval);
   if (shared !== null) {
     const share = shareOf(shared, payer, level ?? 1);
-    return { kind: 'usage', usage, price, ...sharedResult(share, price, steps) };
+    return {
+      kind: 'usage',
+      usage,
+      price,
+      ...sharedResult(share, price.band.price, steps, [priceStep(price)]),
+    };
   }
   const { counterAtStart: from, counterAtEnd: to } = usage;
-  const slices = walkBands(priceBands(terms.rate), from, to);
-  const quantity = slices.find(({ band }) => band.level === price.band.level)?.quantity ?? ZERO;
-  const unitPrice = price.band.price;
-  return {
-    kind: 'usage',
-    usage,
-    price,
-    share: null,
-    formula: [
-      ...steps,
-      tierStep(price.band, from, to, quantity),
-      priceStep(price),
-      totalStep(quantity, unitPrice),
-    ],
-    recomputed: { quantity, unitPrice, total: quantity.times(unitPrice) },
-  };
+  return { kind: 'usage', usage, price, share: null, ...tierResult(bands, { from, to }, price, steps) };
 }
 
 function sharedCounter(
-  { line, segment, priced, rates }: PricedLine,
+  { line, charged, billed, rates }: PricedLine,
   { counterAtStart: from, counterAtEnd: to }: ExplainedUsage,
   paid: SharedCounter['paid'],
-  { overrides, balances }: Context,
+  context: Context,
 ): SharedCounter {
-  const { terms } = segment;
-  const list = priceBands(terms.rate);
-  const counter = {
-    key: lineKeyText(line),
-    priced,
-    segments: [{ segment, movement: movementOf(segment), creditTypeId: terms.creditTypeId, bands: list }],
-    termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
-    bandsOf: ({ rate }: LineTerms) => priceBands(rate),
-  };
-  const claimants = { buckets: balances, hasCommitSpecificPrices: overrides.hasCommitSpecific };
   return {
-    ...{ from, to, list },
-    claims: claimsIn(line.interval, claimedSegments(counter, claimants)),
+    ...{ from, to, list: billed.bands },
+    claims: claimsIn(line.interval, claimsOfKey({ ...charged, billed: [billed] }, rates, context)),
     paid: paid.filter(({ interval }) => interval.start === line.interval.start),
   };
-}
-
-/** The price at which a balance pays, at the time of its first payment in the line. */
-function payerPrice(
-  { line, priced, rates }: PricedLine,
-  shared: SharedCounter,
-  { balance }: ExplainedPayer,
-  { overrides }: Context,
-): ExplainedPrice | null {
-  const at = firstPaidAt(balance, shared, line.tier?.level ?? 1);
-  if (at === undefined) return null;
-  const span = termsSpans(rates, overrides, priced, line.interval, balance).find(({ interval }) =>
-    contains(interval, at),
-  );
-  if (span === undefined || span.terms === null) return null;
-  const isAtCommitRate = usesCommitRate(rates, priced.pricingGroupValues, at, balance);
-  const payer = { ...balance, usesCommitRate: isAtCommitRate };
-  const decision = overridesOfKey(overrides, priced, payer).decisionAt(at);
-  return explainPrice(span.terms, decision, line.tier?.level ?? null, isAtCommitRate);
 }

@@ -111,10 +111,7 @@ export function payerSteps(payer: ExplainedPayer, taken: Decimal): string[] {
 }
 
 /** The units of the counter that the line charges. `isCovered`: whether a balance pays for them. */
-export function shareStep(
-  { payer, stretches, quantity }: ExplainedShare,
-  isCovered = payer !== null,
-): string {
+export function shareStep({ stretches, quantity }: ExplainedShare, isCovered: boolean): string {
   const ranges = stretches.map(({ from, to }) => `above ${number(from)} up to ${number(to)}`);
   const units = stretches.length === 0 ? 'no units' : `units ${ranges.join(', and ')}`;
   return `${isCovered ? 'covered' : 'not covered'}: ${units} of the quantity: ${number(quantity)}`;
