@@ -1,10 +1,10 @@
 /**
- * The only wrapper of a ClickHouse. Tracing, the watch for damage, waiting for acknowledged events, lanes, limits and
- * previews are hooks: each sees every statement, so none can forget a way in which statements reach the engine.
+ * The only wrapper of a ClickHouse. Tracing, damage detection, waiting for acknowledged events, lanes, limits and
+ * previews are hooks: each sees every statement, so none can miss a way in which statements reach the engine.
  */
 import type { ClickHouse, RowsInsert, SelectStatement, StreamedSelect } from './clickhouse.ts';
 
-/** `eventsOf` of statements that read no usage events, which therefore wait for none. */
+/** `eventsOf` for statements that read no usage events and therefore wait for none. */
 export const NO_EVENTS: readonly string[] = [];
 
 /** A call of ClickHouse, after the changes of this hook. */
@@ -17,13 +17,13 @@ export interface ClickHouseHook {
   /** Changes a SELECT, such as its lane or its limits. Hooks inside see the changed statement. */
   change?<Statement extends SelectStatement>(statement: Statement): Statement;
   /**
-   * Runs around the call and returns what `work` returns. It may wait before, refuse by throwing instead of calling
+   * Runs around the call and returns the result of `work`. It may wait first, refuse by throwing instead of calling
    * `work`, or replace the failure. `work` of a streamed SELECT ends when the reader has taken the last piece or stops.
    */
   run?<Result>(call: ClickHouseCall, work: () => Promise<Result>): Promise<Result>;
 }
 
-/** The same ClickHouse with `hook` around everything that is asked of it. */
+/** The same ClickHouse with `hook` around all of its operations. */
 export function around(clickhouse: ClickHouse, { change, run }: ClickHouseHook): ClickHouse {
   const changed = <Statement extends SelectStatement>(statement: Statement): Statement =>
     change === undefined ? statement : change(statement);
@@ -70,7 +70,7 @@ async function* streamed(
     begin();
     return ended;
   });
-  // A failure is thrown below; until then it must not end the process.
+  // A failure is thrown below; until then the rejection must not end the process.
   whole.catch(() => undefined);
   // A hook that refuses never begins.
   await Promise.race([begun, whole]);

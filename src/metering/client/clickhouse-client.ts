@@ -1,6 +1,6 @@
 /**
- * The code shared by the embedded engine and a server: settings and format of queries, and reading of rows. Both
- * are used through `@clickhouse/client`; a backend only provides its clients.
+ * The code shared by the embedded engine and a server: settings and format of queries, and parsing of rows. Both are
+ * used through `@clickhouse/client`; a backend only provides its clients.
  */
 import type { z } from 'zod';
 import { countMemory } from '../../runtime/answer-memory.ts';
@@ -10,7 +10,7 @@ import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
 import { rowsOf } from './rows-in-parts.ts';
 import type { SentTable } from './sent-tables.ts';
 
-/** A complete SELECT, with its parameters in both ways of sending them. */
+/** A complete SELECT, with its parameters in both forms of transport. */
 export interface BackendSelect {
   readonly sql: string;
   readonly params: QueryParams;
@@ -21,10 +21,10 @@ export interface BackendSelect {
   parameterStatement(): string;
 }
 
-/** A SELECT whose answer is passed on while it is read. */
+/** A SELECT whose answer is streamed. */
 export interface BackendStream extends BackendSelect {
   readonly format: StreamedSelect['format'];
-  /** FORMAT and SETTINGS, which come after the text of the SELECT. */
+  /** FORMAT and SETTINGS, which follow the text of the SELECT. */
   readonly ending: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -33,7 +33,7 @@ export interface BackendStream extends BackendSelect {
 export interface ClickHouseBackend {
   /** Runs a query; the result is complete, or the failure known, when this resolves. */
   select(query: BackendSelect): Promise<AsyncIterable<unknown>>;
-  /** Runs a query and passes its answer on while it is read (`ClickHouse.queryStream`). */
+  /** Runs a query and streams its answer (`ClickHouse.queryStream`). */
   stream(query: BackendStream): AsyncGenerator<Buffer, void, undefined>;
   command(sql: string): Promise<void>;
   insertRows: ClickHouse['insertRows'];
@@ -43,19 +43,19 @@ export interface ClickHouseBackend {
   close(): Promise<void>;
 }
 
-/** A query that runs longer is ended by the engine. Bulk reads and invoice runs set their own limit. */
+/** The engine cancels a query that runs longer. Bulk reads and invoice runs set their own limit. */
 const EXECUTION_TIME_MAX_SECONDS = 30;
 
 const DEFAULT_SETTINGS = { max_execution_time: EXECUTION_TIME_MAX_SECONDS };
 
-/** Numbers that JavaScript cannot hold are quoted, and the rows come as one JSON array. */
+/** Numbers beyond JavaScript's precision are quoted, and the rows arrive as one JSON array. */
 const ROW_SETTINGS = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   output_format_json_array_of_rows: 1,
 };
 
-/** Memory of rows as objects, to their text: the text, the objects, and those that the schema makes of them. */
+/** Memory of rows as objects, relative to their text: the text, the objects, and the results of the schema. */
 const OBJECTS_PER_TEXT = 8;
 
 export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
@@ -98,12 +98,12 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
   };
 }
 
-/** The same ClickHouse, with another lane for all queries that name none. */
+/** The same ClickHouse, with another default lane. */
 export function inLane(clickhouse: ClickHouse, lane: QueryLane): ClickHouse {
   return around(clickhouse, { change: (statement) => ({ lane, ...statement }) });
 }
 
-/** The same ClickHouse, whose queries that are of no single customer take the share of one called `share`. */
+/** The same ClickHouse; queries without a customer use the share of a customer named `share`. */
 export function inShare(clickhouse: ClickHouse, share: string): ClickHouse {
   return around(clickhouse, {
     change: (statement) => ({ ...statement, customer: statement.customer ?? share }),

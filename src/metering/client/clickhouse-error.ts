@@ -1,15 +1,15 @@
 /** Converts the error text of a ClickHouse server to the error that the embedded engine throws. */
 import { ClickHouseError } from '@clickhouse/client';
 
-/** The innermost of the exceptions that a cluster wraps into each other: code, message, type. */
+/** The innermost of the exceptions that a cluster nests: code, message, type. */
 const EXCEPTION = /Code: (\d+)\. DB::\w*Exception: ((?:(?!Code: \d+\. DB::).)*)\(([A-Z0-9_]+)\)/s;
 
-/** Longer answers of something that is not ClickHouse are cut. */
+/** Longer answers from something other than ClickHouse are cut. */
 const QUOTED_CHARACTERS = 300;
 
 /**
- * Read from the whole answer, because `@clickhouse/client` takes the first upper-case word in brackets
- * for the type, and the message of a syntax error quotes the query before it.
+ * Parsed from the whole answer, because `@clickhouse/client` reads the first upper-case word in brackets as the type,
+ * and the message of a syntax error quotes the query before it.
  */
 export function serverFailure(answer: string, status: number | undefined): Error {
   const [, code, message, type] = EXCEPTION.exec(answer) ?? [];

@@ -2,8 +2,8 @@
  * Parameter values and settings of a query.
  *
  * A server takes parameters beside the query, as a form. The embedded engine's own binding runs all parameterised
- * queries of the process one after another, so there they travel as `SET param_x = '…'` in front of the
- * query instead, which is private to a connection.
+ * queries of the process one after another, so its parameters are sent as `SET param_x = '…'` before the query instead,
+ * which is private to a connection.
  */
 import { assert } from '../../core/errors.ts';
 import type { QueryParams, QuerySettings } from './clickhouse.ts';
@@ -26,7 +26,7 @@ export function stringLiteral(text: string): string {
   return `'${text.replace(/[\\'\0\b\f\n\r\t]/g, (character) => STRING_ESCAPES[character] ?? character)}'`;
 }
 
-/** Each parameter with the text of its value, as ClickHouse reads it. */
+/** Each parameter with the text of its value in ClickHouse's syntax. */
 export function parameterTexts(params: QueryParams): Array<readonly [name: string, text: string]> {
   return Object.entries(params).map(([name, value]) => {
     assert(NAME.test(name), `parameter name ${name}`);
@@ -41,8 +41,8 @@ export function parameterStatement(params: QueryParams): string {
 }
 
 /**
- * The parameters as a form, which has no limit of length as a URL has. `boundary` must not occur in any
- * value: a random one never does.
+ * The parameters as a form, whose length is not limited like that of a URL. `boundary` must not occur in any value: a
+ * random one never does.
  */
 export function parameterForm(params: QueryParams, boundary: string): string {
   const parts = parameterTexts(params).map(
@@ -52,7 +52,7 @@ export function parameterForm(params: QueryParams, boundary: string): string {
   return `${parts.join('')}--${boundary}--\r\n`;
 }
 
-/** The text of a value as ClickHouse reads a parameter: strings in the escaped format, others as literals. */
+/** The text of a parameter value in ClickHouse's syntax: strings in the escaped format, others as literals. */
 function parameterText(value: unknown): string {
   if (typeof value === 'string') return stringLiteral(value).slice(1, -1).replaceAll("\\'", "'");
   if (value === null) return '\\N';

@@ -1,8 +1,8 @@
 /**
- * ClickHouse at a URL: one node, or a cluster that is reached through any of its nodes.
+ * ClickHouse at a URL: one node, or a cluster that is accessed through any of its nodes.
  *
- * An HTTP client for each lane of queries, and one for inserts, DDL and pings. Statements are sent with the settings
- * that their kind needs (`cluster-settings.ts`).
+ * One HTTP client for each lane of queries, and one for inserts, DDL and pings. Statements are sent with the settings
+ * of their kind (`cluster-settings.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { Readable, type Writable } from 'node:stream';
@@ -44,19 +44,19 @@ const WRITE_CONNECTIONS = 8;
 export interface RemoteClickHouseOptions {
   /** The contents of CLICKHOUSE_URL; `clickhouse-url.ts` describes them. */
   readonly url: string;
-  /** Name of the cluster that the URL leads to; undefined for a single node. */
+  /** Name of the cluster behind the URL; undefined for a single node. */
   readonly cluster?: string | undefined;
 }
 
-/** Where an answer goes, and with which settings. */
+/** The destination of an answer, and its settings. */
 interface StreamedTo {
   readonly reader?: Writable;
   readonly kind?: Readonly<Record<string, string>>;
 }
 
-/** A statement as it is sent. */
+/** A statement in the form in which it is sent. */
 interface Request {
-  /** Empty where the body is a form that has it. */
+  /** Empty if the body is a form with the query. */
   readonly query: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly body?: { readonly bytes: Buffer | string | Readable; readonly type?: string };
@@ -80,12 +80,12 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
   });
   const stream = ({ ending, signal, format, ...query }: BackendStream) => {
     const whole = { ...query, sql: `${query.sql}\n${ending}` };
-    // An answer in Native that breaks off between two blocks looks like a whole one.
+    // In Native, an answer that is cut off between two blocks looks complete.
     const kind = format === 'Native' ? settings.select : settings.stream;
     return answers.read(
       (to) =>
         lanes.run(whole, (pool) =>
-          // A reader that stops closes the connection, which ends the query like `endQueries`.
+          // A reader that stops closes the connection, which cancels the query like `endQueries`.
           pool.withConnection(async (client) =>
             pipeline(await select(client, whole, { reader: to, kind }), to),
           ),
@@ -111,7 +111,7 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
   });
 }
 
-/** Queries that can be ended: each by its reader, all of them together. */
+/** Queries that can be cancelled: each by its reader, or all together. */
 function createSelects(settings: Request['settings']) {
   const running = new Set<AbortController>();
   return {
@@ -165,7 +165,7 @@ function laneClients(address: ClickHouseAddress): Record<QueryLane, ClickHouseCl
   };
 }
 
-/** The client of a lane once for each of its connections. */
+/** The client of a lane, once for each of its connections. */
 function laneSlots(clients: Readonly<Record<QueryLane, ClickHouseClient>>) {
   const slots = QUERY_LANES.map((lane) => {
     const client = clients[lane];
@@ -174,7 +174,7 @@ function laneSlots(clients: Readonly<Record<QueryLane, ClickHouseClient>>) {
   return Object.fromEntries(slots) as Record<QueryLane, ClickHouseClient[]>;
 }
 
-/** Creates the database that the URL names, so that an empty server is enough. */
+/** Creates the database named in the URL, so that an empty server is enough. */
 export async function createRemoteDatabase(options: RemoteClickHouseOptions): Promise<void> {
   const address = parseClickHouseUrl(options.url);
   const settings = statementSettings(address, options.cluster !== undefined).command;
@@ -191,17 +191,17 @@ export async function createRemoteDatabase(options: RemoteClickHouseOptions): Pr
   }
 }
 
-/** Inserts of any length, as the answers of another ClickHouse have them. */
+/** Inserts of any length, in the form of another ClickHouse's answers. */
 export interface RemoteInserts {
   /**
    * `pieces`: the rows in the format Native. Resolves when they are on disk. When it rejects, some of the rows may be
-   * there. A replicated table takes rows that it had before.
+   * stored. A replicated table accepts rows that it already had.
    */
   insert(table: string, columns: readonly string[], pieces: AsyncIterable<Buffer>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a server for them; nothing is sent before the first insert. */
+/** Opens a server for inserts; nothing is sent before the first one. */
 export function createRemoteInserts(options: RemoteClickHouseOptions): RemoteInserts {
   const address = parseClickHouseUrl(options.url);
   const settings = statementSettings(address, options.cluster !== undefined).insert;
@@ -226,7 +226,7 @@ function openClient(url: string, database: string | undefined, connections: numb
     url,
     ...(database === undefined ? {} : { database }),
     application: 'tallyhouse',
-    // It logs to the console; what fails is thrown as well.
+    // The client logs to the console; failures are thrown as well.
     log: { level: ClickHouseLogLevel.OFF },
     request_timeout: REQUEST_TIMEOUT_MS,
     max_open_connections: connections,
@@ -234,8 +234,8 @@ function openClient(url: string, database: string | undefined, connections: numb
 }
 
 /**
- * The settings of each kind of statement. An answer is complete, or an error, before its first byte is sent, unless it is
- * streamed.
+ * The settings of each kind of statement. An answer is complete, or an error, before its first byte is sent, unless it
+ * is streamed.
  */
 function statementSettings({ settings }: ClickHouseAddress, isCluster: boolean) {
   const always = { wait_end_of_query: '1' };
@@ -254,8 +254,8 @@ function statementSettings({ settings }: ClickHouseAddress, isCluster: boolean) 
 }
 
 /**
- * With parameters or tables it is a form, query included: proxies in between limit the length of a URL. A table is a file
- * of the form, whose format and columns stand in the URL.
+ * With parameters or tables it is a form, query included: proxies limit the length of a URL. A table is a file of the
+ * form, whose format and columns are in the URL.
  */
 function selectRequest(query: BackendSelect): Pick<Request, 'query' | 'body'> & { readonly about: Texts } {
   const { tables } = query;
@@ -292,14 +292,14 @@ function streamOf(bytes: Buffer | string | Readable): Readable {
   return bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false });
 }
 
-/** Sends a statement and takes its answer, which has no content, to the end. */
+/** Sends a statement and discards its empty answer. */
 async function run(client: ClickHouseClient, request: Request): Promise<void> {
   const answer = await send(client, request);
   answer.resume();
   await finished(answer);
 }
 
-/** Throws `ClickHouseError` where the server refuses, and what the client throws where there is no answer. */
+/** Throws `ClickHouseError` if the server refuses, and the client's error if there is no answer. */
 async function send(client: ClickHouseClient, { query, settings, body, signal }: Request): Promise<Readable> {
   const result = await client.exec({
     query,

@@ -6,9 +6,9 @@
 import { assert } from '../../core/errors.ts';
 
 export interface ClickHouseAddress {
-  /** For the client: without database and without the parameters that are ours. */
+  /** For the client: without the database and our own parameters. */
   readonly url: string;
-  /** The same for queries written by users; equal to `url` if no analysis user is given. */
+  /** The URL for queries written by users; equal to `url` if no analysis user is given. */
   readonly analysisUrl: string;
   readonly database: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SETTING = /^ch_([a-z][a-z0-9_]*)$/;
 const DEFAULT_DATABASE = 'tallyhouse';
 
-/** Throws when the path is not the name of a database, or a parameter is not understood. */
+/** Throws if the path is not the name of a database, or a parameter is unknown. */
 export function parseClickHouseUrl(text: string): ClickHouseAddress {
   const url = new URL(text);
   const database = url.pathname.replace(/^\//, '') || DEFAULT_DATABASE;

@@ -1,9 +1,9 @@
 /**
- * The one interface through which the service reaches ClickHouse, embedded or remote.
+ * The one interface to ClickHouse, embedded or remote.
  *
- * Contains types only. `clickhouse-client.ts` holds the code that both share, `clickhouse-remote.ts` the server
- * at a URL and `embedded/chdb.ts` the engine in this process. Failures of the engine arrive as
- * `ClickHouseError` of `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
+ * Contains types only. `clickhouse-client.ts` holds the shared code, `clickhouse-remote.ts` the server at a URL and
+ * `embedded/chdb.ts` the engine in this process. Failures of the engine arrive as `ClickHouseError` of
+ * `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
  */
 import type { z } from 'zod';
 import type { PoolFigures } from './connection-pool.ts';
@@ -13,8 +13,8 @@ export type QueryParams = Readonly<Record<string, unknown>>;
 export type QuerySettings = Readonly<Record<string, string | number>>;
 
 /**
- * Which connections a query takes. Slow queries delay only those of the same lane:
- * - `requests`: drafts, breakdowns, usage and events that somebody asks for;
+ * The connections that a query uses. Slow queries delay only those of the same lane:
+ * - `requests`: drafts, breakdowns, usage and events read by clients;
  * - `finalization`: usage that jobs compute invoices from;
  * - `evaluation`: drafts that are compared with thresholds;
  * - `analysis`: SQL metrics that are created or tried out, and their usage;
@@ -41,35 +41,35 @@ export interface SelectStatement {
   readonly settings?: QuerySettings;
   /** Default: `requests`. */
   readonly lane?: QueryLane;
-  /** Whose usage it reads, where that is one customer's: it then takes a limited share of the lane. */
+  /** The customer whose usage it reads, if it is only one: it then gets a limited share of the lane. */
   readonly customer?: string | undefined;
   /** Tables that it reads besides those of the database. */
   readonly tables?: readonly SentTable[] | undefined;
   /**
-   * The customer references whose usage events it reads; `NO_EVENTS` (around.ts) if it reads none. It waits for acknowledged events of
-   * these only. Absent: it may read events of anybody, and waits for all.
+   * The customer references whose usage events it reads; `NO_EVENTS` (around.ts) if it reads none. It waits for
+   * acknowledged events of these only. Absent: it may read any events, and waits for all.
    */
   readonly eventsOf?: readonly string[] | undefined;
 }
 
-/** A SELECT without FORMAT and SETTINGS, whose answer is passed on while it is read. */
+/** A SELECT without FORMAT and SETTINGS, whose answer is streamed. */
 export interface StreamedSelect extends SelectStatement {
   /**
-   * JSONEachRow and Parquet show their end in their bytes, so that an answer that breaks off does not look like a whole
-   * one. Native does not: a server has all of such an answer before it sends the first piece. It is meant for bulk reads
-   * of the service itself, whose statements are quick to plan.
+   * JSONEachRow and Parquet mark their end in their bytes, so that a truncated answer is detected. Native does not: a
+   * server completes such an answer before it sends the first piece. It is meant for the service's own bulk reads,
+   * whose statements are quick to plan.
    */
   readonly format: 'JSONEachRow' | 'Parquet' | 'Native';
-  /** Of the reader: that it has gone while it waited. */
+  /** Aborted when the reader has gone while it waited. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Rows to insert, as JSONCompactEachRow or, where the types of the columns are given, as RowBinary. */
+/** Rows to insert, as JSONCompactEachRow or, if the types of the columns are given, as RowBinary. */
 export interface RowsInsert {
   readonly table: string;
   readonly columns: readonly string[];
   readonly rows: Buffer;
-  /** Of the columns in the rows; ClickHouse converts them to those of the table. */
+  /** The types of the columns in the rows; ClickHouse converts them to those of the table. */
   readonly types?: readonly string[];
 }
 
@@ -82,10 +82,10 @@ export interface ClickHouse {
   /** Raw result bytes of a SELECT that ends in its own `FORMAT x` (for bulk reads, such as RowBinary). */
   queryBytes(query: SelectStatement): Promise<Buffer>;
   /**
-   * The bytes of an answer of any length, a few pieces of which are in memory. The query has its connection until the
-   * last piece is taken; it is ended when the reader stops before, or takes nothing for a minute. A failure is thrown
-   * after the pieces that came before it; on a server it may also show in the bytes alone, so that the reader checks
-   * that they reach the end of the format (`StreamedSelect.format`).
+   * The bytes of an answer of any length; only a few pieces are in memory at a time. The query holds its connection
+   * until the last piece is taken; it is cancelled if the reader stops earlier, or takes nothing for a minute. A
+   * failure is thrown after the pieces that precede it; on a server it may also show in the bytes alone, so the reader
+   * must check that they reach the end of the format (`StreamedSelect.format`).
    */
   queryStream(query: StreamedSelect): AsyncGenerator<Buffer, void, undefined>;
   /** DDL and other statements without a result, one at a time. `reads` as for a SELECT. */
@@ -96,15 +96,15 @@ export interface ClickHouse {
    */
   insertRows(insert: RowsInsert): Promise<void>;
   ping(): Promise<void>;
-  /** Resumes the merges and mutations that a start holds back. Absent where none are (`held-merges.ts`). */
+  /** Resumes the merges and mutations that a start holds back. Absent if none are held (`held-merges.ts`). */
   readonly startMerges?: () => Promise<void>;
-  /** Queries of each lane at this moment. */
+  /** The current queries of each lane. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
   /**
-   * Ends the queries that run and refuses those that wait, and all later ones, as `unavailable`. Inserts, which may
-   * hold acknowledged events, still work. Resolves when no query runs any more.
+   * Cancels running queries and refuses waiting and later ones as `unavailable`. Inserts, which may hold acknowledged
+   * events, still work. Resolves when no query is running.
    */
   cancelQueries(): Promise<void>;
-  /** Waits for what is running, then lets go of the engine. */
+  /** Waits for running work, then releases the engine. */
   close(): Promise<void>;
 }

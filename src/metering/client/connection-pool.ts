@@ -1,7 +1,7 @@
 /**
- * Lends a fixed number of connections, one user each at a time. Users wait in the order in which they came, except
- * that one customer's work has a limited share: the others do not wait for a customer with slow queries. Beyond its
- * share a customer takes only what nobody else is likely to need.
+ * Lends a fixed number of connections, each to one user at a time. Users wait in the order of arrival, except that one
+ * customer's work has a limited share: the others do not wait for a customer with slow queries. Beyond its share a
+ * customer gets a connection only if enough others are free.
  */
 import { Refusal } from '../../core/errors.ts';
 
@@ -12,23 +12,23 @@ export interface PoolFigures {
 
 export interface ConnectionPool<Connection> {
   /**
-   * Runs `use` with a free connection. Work for the same `customer` takes that customer's share of the connections,
-   * and more only while enough others are free. Refuses as overloaded when too many are waiting already.
+   * Runs `use` with a free connection. Work for the same `customer` takes that customer's share of the connections, and
+   * more only while enough others are free. Refuses as overloaded if too many are waiting already.
    */
   withConnection<T>(use: (connection: Connection) => Promise<T>, customer?: string): Promise<T>;
-  /** Refuses those who wait, and all later ones. Running work continues. */
+  /** Refuses waiting and all later users. Running work continues. */
   refuse(): void;
-  /** Takes no new users and resolves when the running and waiting ones are done. */
+  /** Accepts no new users and resolves when the running and waiting ones are done. */
   drain(): Promise<void>;
   figures(): PoolFigures;
 }
 
 export interface PoolLimits {
-  /** Default: 1,000. More waiting means minutes of delay, so further ones are refused. */
+  /** Default: 1,000. A longer queue means minutes of delay, so further users are refused. */
   readonly waitingMax?: number;
-  /** Connections that one customer's work takes, whatever others do. Default: all. */
+  /** The maximum connections of one customer, even if others are free. Default: all. */
   readonly customerMax?: number;
-  /** A customer that takes more leaves this many free. Default: all, so that it takes no more. */
+  /** A customer beyond its share leaves this many connections free. Default: all, so that it never exceeds it. */
   readonly freeBeyondShare?: number;
 }
 
@@ -73,7 +73,7 @@ export function createConnectionPool<Connection>(
   };
 }
 
-/** The connections that are lent, and the queries that wait for one. */
+/** The lent connections, and the queries that wait for one. */
 function createLoans<Connection>(
   connections: readonly Connection[],
   {
@@ -87,7 +87,7 @@ function createLoans<Connection>(
   const shares = createShares(customerMax);
   const hasRoom = (customer: string | undefined) => shares.hasRoom(customer) || free.length > freeBeyondShare;
 
-  /** Lends to those who wait, in their order, until nobody has room. */
+  /** Lends to waiting users, in their order, while connections are available to them. */
   function lendToWaiting(): void {
     for (let connection = free.at(-1); connection !== undefined; connection = free.at(-1)) {
       const index = waiting.findIndex((each) => hasRoom(each.customer));
@@ -108,7 +108,7 @@ function createLoans<Connection>(
         shares.count(customer, 1);
         return connection;
       }
-      // Half of the places at most, so that the queue has room for others.
+      // At most half of the queue, so that it has room for others.
       const ofCustomer = waiting.filter((each) => customer !== undefined && each.customer === customer);
       if (waiting.length >= waitingMax || ofCustomer.length >= Math.ceil(waitingMax / 2))
         throw new Refusal('overloaded', 'too many queries are waiting, try again later');
@@ -125,7 +125,7 @@ function createLoans<Connection>(
   };
 }
 
-/** How many connections each customer has. */
+/** The number of connections of each customer. */
 function createShares(customerMax: number) {
   const running = new Map<string, number>();
   return {

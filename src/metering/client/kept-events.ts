@@ -5,14 +5,14 @@
 import { Refusal } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 
-/** From when on events are kept; null: from the first one. */
+/** The start of event retention; null: all events are kept. */
 interface KeptEvents {
   keptFrom(): Instant | null;
 }
 
 /**
- * Reads usage from `start` on. Refuses (`invalid`) if some of its events were removed, also while it was read: it may have
- * waited for longer than removals are announced.
+ * Reads usage from `start` on. Refuses (`invalid`) if some of its events were removed, even during the read: it may
+ * have waited for longer than removals are announced.
  */
 export async function whileKept<Usage>(
   kept: KeptEvents,
@@ -30,7 +30,7 @@ function requireKept(kept: KeptEvents, start: Instant): void {
   if (from !== null && start < from) throw new Refusal('invalid', eventsRemoved(from));
 }
 
-/** One sentence for requests for earlier events. */
+/** The message for requests that reach into removed events. */
 export function eventsRemoved(keptFrom: Instant): string {
   return `usage before ${formatInstant(keptFrom)} cannot be counted: its events were removed (EVENT_RETENTION_MONTHS)`;
 }

@@ -1,22 +1,22 @@
 /**
- * Reads the answer of a query in ClickHouse's Native format whose columns are all UInt32: blocks of rows, in which the
- * values of each column lie together. Little-endian, as is every machine that Node is built for except s390x.
+ * Parses an answer in ClickHouse's Native format whose columns are all UInt32: blocks of rows, in which the values of
+ * each column are contiguous. Little-endian, like every machine that Node is built for except s390x.
  */
 import { assert } from '../../core/errors.ts';
 
-/** A block of rows: an array for each column, in the order of the statement, all of one length. */
+/** A block of rows: an array for each column, in the order of the statement, all of the same length. */
 export type WordColumns = readonly Uint32Array[];
 
 const TYPE = 'UInt32';
-/** Names and types of columns are shorter than that. */
+/** Names and types of columns are shorter. */
 const TEXT_BYTES_MAX = 4_096;
-/** A server makes blocks of some 65,000 rows; one of more than this is no block. */
+/** A server sends blocks of some 65,000 rows; a larger count is invalid. */
 const BLOCK_ROWS_MAX = 100_000_000;
 
 /**
- * The blocks of an answer that arrives in pieces of any size. Throws where the answer is something else, such as the
- * text of an error, and where it ends within a block. It may end between two blocks: whoever sends it has to say that
- * it is whole.
+ * The blocks of an answer that arrives in pieces of any size. Throws if the answer is something else, such as the text
+ * of an error, and if it ends within a block. It may end between two blocks: the sender has to ensure that it is
+ * complete.
  */
 export async function* wordBlocks(
   pieces: AsyncIterable<Buffer>,
@@ -62,7 +62,7 @@ class PiecesReader {
     return true;
   }
 
-  /** So many words: as they lie in the piece where all of them do and the place is right, else a copy. */
+  /** This many words: a view of the piece if they are contiguous and aligned, else a copy. */
   async words(count: number): Promise<Uint32Array> {
     const bytes = count * Uint32Array.BYTES_PER_ELEMENT;
     const offset = this.#piece.byteOffset + this.#at;
@@ -75,7 +75,7 @@ class PiecesReader {
     return words;
   }
 
-  /** Copies as many bytes as there is room for. */
+  /** Fills the buffer. */
   async fill(room: Uint8Array): Promise<void> {
     for (let filled = 0; filled < room.length; ) {
       assert(await this.hasMore(), 'an answer ends with a whole block');
@@ -85,7 +85,7 @@ class PiecesReader {
     }
   }
 
-  /** A count of at most `max`: seven bits in each byte, the lowest first, until one is below 128. */
+  /** A varint of at most `max`. */
   async count(max: number): Promise<number> {
     const byte = new Uint8Array(1);
     let value = 0;
@@ -105,7 +105,7 @@ class PiecesReader {
     return bytes.toString('utf8');
   }
 
-  /** Ends the query where it is still being read. */
+  /** Cancels the query if it is still being read. */
   async close(): Promise<void> {
     await this.#pieces.return?.();
   }

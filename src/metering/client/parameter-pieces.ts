@@ -1,8 +1,8 @@
 /**
  * Splits parameters that are too long for a server, which refuses a form field of more than 128 KiB
- * (`http_max_field_value_size`, which only its own configuration can change), and an invoice run names tens of
- * thousands of customers. A long array is sent in pieces, which the query concatenates; ClickHouse folds them into
- * one constant before it selects what to read.
+ * (`http_max_field_value_size`, which only its own configuration can change), while an invoice run names tens of
+ * thousands of customers. A long array is sent in pieces, which the query concatenates; ClickHouse folds them into one
+ * constant before it selects the data to read.
  */
 import { assert } from '../../core/errors.ts';
 import type { QueryParams } from './clickhouse.ts';
@@ -10,7 +10,7 @@ import { parameterTexts } from './clickhouse-parameters.ts';
 
 /** Below the limit of a field, with room for brackets. */
 const PIECE_BYTES_MAX = 120_000;
-/** A server takes 1,000 fields (`http_max_fields`); the query is one of them. */
+/** A server accepts 1,000 fields (`http_max_fields`); the query is one of them. */
 const FIELDS_MAX = 999;
 
 export interface StatementWithParams {
@@ -18,7 +18,7 @@ export interface StatementWithParams {
   readonly params: QueryParams;
 }
 
-/** The same statement with no parameter that is too long for a field. */
+/** The same statement without parameters that are too long for a field. */
 export function inPieces({ sql, params }: StatementWithParams): StatementWithParams {
   let text = sql;
   const fields: Record<string, unknown> = {};

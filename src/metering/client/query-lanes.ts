@@ -1,6 +1,6 @@
 /**
- * The lanes of queries (`QueryLane`): a pool of connections each, with shares for customers, and the end of all
- * queries when the service stops. The same for the embedded engine and a server.
+ * The lanes of queries (`QueryLane`): a pool of connections each, with shares for customers, and the cancellation of
+ * all queries when the service stops. Shared by the embedded engine and a server.
  */
 import type { QueryLane } from './clickhouse.ts';
 import type { BackendSelect } from './clickhouse-client.ts';
@@ -13,32 +13,32 @@ import {
 } from './connection-pool.ts';
 
 export interface QueryLanes<Connection> {
-  /** Runs a query with a connection of its lane. One that is ended by `cancel` is refused as `unavailable`. */
+  /** Runs a query with a connection of its lane. A query cancelled by `cancel` is refused as `unavailable`. */
   run<T>(
     query: BackendSelect,
     use: (pool: ConnectionPool<Connection>, customer?: string) => Promise<T>,
   ): Promise<T>;
   figures(): ReadonlyMap<QueryLane, PoolFigures>;
-  /** Ends running queries, refuses waiting and later ones; resolves when none runs any more. */
+  /** Cancels running queries, refuses waiting and later ones; resolves when none is running. */
   cancel(): Promise<void>;
-  /** Waits for what runs and waits. */
+  /** Waits for running and waiting queries. */
   drain(): Promise<void>;
 }
 
-/** An analyst's slow query is ended after seconds; beyond this many waiting queries, new ones are refused. */
+/** An analyst's slow query is cancelled after seconds; with more waiting queries, new ones are refused. */
 const ANALYSES_WAITING_MAX = 20;
-/** The same of queries across customers, which may bring much along. */
+/** The limit for queries across customers, which may carry large tables. */
 const REPORTS_WAITING_MAX = 5;
-/** One customer's queries take this part of a lane, but one connection in any case. */
+/** The share of a lane for one customer's queries, at least one connection. */
 const CUSTOMER_SHARE = 1 / 4;
-/** They take more while more than this part of the lane is free, so that a draft's queries run side by side. */
+/** A customer gets more while more than this share of the lane is free, so that a draft's queries run concurrently. */
 const FREE_BEYOND_SHARE = 1 / 4;
-/** A query that was just about to start is not there yet to be ended. */
+/** A query that is about to start cannot be cancelled yet. */
 const CANCEL_AGAIN_MS = 100;
 
 export function createLanes<Connection>(
   connections: Readonly<Record<QueryLane, readonly Connection[]>>,
-  { endQueries }: { /** Ends all queries that run at this moment. */ endQueries(): Promise<void> },
+  { endQueries }: { /** Cancels all queries that are running now. */ endQueries(): Promise<void> },
 ): QueryLanes<Connection> {
   const poolOf = (lane: QueryLane, limits: PoolLimits = {}) => {
     const own = connections[lane];

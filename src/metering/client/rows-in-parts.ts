@@ -1,5 +1,5 @@
 /**
- * Reads the rows of an answer as one JSON array. A long one is read in parts, between which the process answers other
+ * Parses the rows of an answer in one JSON array. A long one is parsed in parts, between which the process serves other
  * requests: a million rows take seconds.
  */
 import { z } from 'zod';
@@ -9,12 +9,11 @@ import { eachInChunks } from '../../core/in-chunks.ts';
 const PART_BYTES = 65_536;
 
 /**
- * ClickHouse writes a line for each row. Within texts of JSON the end of a line is escaped, so this stands only between
- * rows.
+ * ClickHouse writes a line for each row. Line breaks within JSON texts are escaped, so this occurs only between rows.
  */
 const BETWEEN_ROWS = ',\n';
 
-/** Throws where the answer is something else, such as the text of an error. */
+/** Throws if the answer is something else, such as the text of an error. */
 export async function rowsOf<Row>(answer: Buffer, schema: z.ZodType<Row>): Promise<Row[]> {
   const rows = z.array(schema);
   if (answer.length <= PART_BYTES) return rows.parse(JSON.parse(answer.toString('utf8')));
@@ -25,7 +24,7 @@ export async function rowsOf<Row>(answer: Buffer, schema: z.ZodType<Row>): Promi
   return all;
 }
 
-/** Each an array of some of the rows; together they are the answer. */
+/** Arrays of some of the rows each; together they are the answer. */
 function* partsOf(answer: Buffer): Generator<string, void, undefined> {
   let from = 0;
   while (from < answer.length) {

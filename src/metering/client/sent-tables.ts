@@ -1,11 +1,11 @@
 /**
- * Tables that come with a statement: their rows are read by ClickHouse itself, a file in this process or a part of the
- * request to a server. A list of values as text of the statement would be planned, named and compared as text: above a
- * megabyte ClickHouse no longer treats it as a constant, and a statement costs rows × values.
+ * Tables that are sent with a statement: their rows are read by ClickHouse itself, from a file in this process or a
+ * part of the request to a server. A list of values in the text of the statement would be planned, named and compared
+ * as text: above a megabyte ClickHouse no longer treats it as a constant, and a statement costs rows × values.
  */
 
 export interface SentTable {
-  /** Under which the statement reads it: a word that nothing else in the statement is. */
+  /** The name of the table in the statement: a word that occurs nowhere else in it. */
   readonly name: string;
   readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>;
   /** As `TabSeparated`, written by `tabSeparated`. */
@@ -37,7 +37,7 @@ export function structureOf({ columns }: SentTable): string {
   return columns.map(({ name, type }) => `${name} ${type}`).join(', ');
 }
 
-/** The statement with something else in the place of each table's name. */
+/** The statement with each table's name replaced. */
 export function withTableNames(
   sql: string,
   tables: readonly SentTable[],

@@ -1,6 +1,6 @@
 /**
- * Answers to queries that are sent on while they are read. Memory holds a few pieces of each, however long it is: the
- * query proceeds as fast as its answer is taken. An answer that nobody takes is ended.
+ * Streams answers to queries. Memory holds a few pieces of each, however long it is: the query proceeds as fast as its
+ * answer is read. An answer that is not read is cancelled.
  */
 import { PassThrough, type Writable } from 'node:stream';
 import { Refusal } from '../../core/errors.ts';
@@ -8,9 +8,9 @@ import { shuttingDown } from './connection-pool.ts';
 
 /** A reader that takes no piece for this time is treated as gone. */
 const IDLE_MS_MAX = 60_000;
-/** Neither does a slow one keep it for longer. */
+/** The maximum duration for a slow reader. */
 const ANSWER_MS_MAX = 600_000;
-/** Pieces of an answer that are ready: up to a megabyte each. */
+/** Buffered pieces of an answer: up to a megabyte each. */
 const PIECES_WAITING_MAX = 4;
 /** Each may be a file of some hundred megabytes. */
 const OPEN_MAX = 8;
@@ -25,15 +25,15 @@ const LIMITS: StreamLimits = { idleMs: IDLE_MS_MAX, answerMs: ANSWER_MS_MAX, ope
 
 export interface StreamedAnswers {
   /**
-   * The bytes that `write` writes. It is called when the first piece is asked for, and its stream is destroyed when the
-   * reader stops before the end, so that it ends the query. Throws what `write` throws; refuses where too many are
-   * under way. `signal`: that the reader has gone.
+   * The bytes that `write` writes. It is called on the first read, and its stream is destroyed if the reader stops
+   * before the end, so that it cancels the query. Throws the error of `write`; refuses if too many answers are open.
+   * `signal`: aborted when the reader has gone.
    */
   read(
     write: (to: Writable) => Promise<void>,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Buffer, void, undefined>;
-  /** Ends all answers that are under way. Those who read them get an error. */
+  /** Cancels all open answers. Their readers get an error. */
   end(): void;
 }
 
@@ -43,7 +43,7 @@ export function createStreamedAnswers({ idleMs, answerMs, open: openMax } = LIMI
     async *read(write, signal) {
       if (open.size >= openMax)
         throw new Refusal('overloaded', 'too many answers are being sent, try again later');
-      // Its pieces stay apart: joining them would copy each once more.
+      // Pieces are kept separate: joining them would copy each once more.
       const pipe = new PassThrough({ readableObjectMode: true, readableHighWaterMark: PIECES_WAITING_MAX });
       open.add(pipe);
       const endAfter = (ms: number, problem: string) =>
@@ -52,7 +52,7 @@ export function createStreamedAnswers({ idleMs, answerMs, open: openMax } = LIMI
       const leave = () => pipe.destroy(new Refusal('invalid', 'the connection was closed'));
       signal?.addEventListener('abort', leave);
       if (signal?.aborted === true) leave();
-      // Its failure reaches the reader through the stream, also after pieces that were written before.
+      // Its failure reaches the reader through the stream, after pieces that were written before.
       const written = write(pipe).catch((error: unknown) => {
         pipe.destroy(error instanceof Error ? error : new Error(String(error)));
       });

@@ -1,4 +1,4 @@
-/** ClickHouse whose queries, streams, commands and inserts are steps of the traces that they are part of. */
+/** ClickHouse whose queries, streams, commands and inserts are steps of their traces. */
 import { NO_TRACER, type TraceFacts, type Tracer } from '../../core/tracing.ts';
 import { around, type ClickHouseCall } from './around.ts';
 import type { ClickHouse } from './clickhouse.ts';

@@ -1,6 +1,6 @@
 /**
- * The tables of ClickHouse that another one gets, in portions of rows that are compared and copied together. Not the
- * record of migrations, of which each has another, and not that of the files of known ids, which are built again.
+ * The tables that are copied from one ClickHouse to another, in portions of rows that are compared and copied together.
+ * Excludes the record of migrations, which each has separately, and the record of known-id files, which are rebuilt.
  */
 import { DAY_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 
@@ -10,20 +10,20 @@ export interface CopiedTable {
   readonly columns: readonly string[];
   /** SQL of a number, the same in all rows of a portion. */
   readonly portion: string;
-  /** SQL of the month that a row belongs to: all rows of a portion are of one. */
+  /** SQL of the month that a row belongs to: all rows of a portion are in one month. */
   readonly month: string;
   /** SQL of the values of a row, of plain types, whose hashes are the same in every version. */
   readonly values: string;
-  /** Where copies of a row count once: SQL of when a row was accepted, in microseconds. Null: each counts. */
+  /** Set if copies of a row count once: SQL of when a row was accepted, in microseconds. Null: each copy counts. */
   readonly acceptedAt: string | null;
-  /** SQL of the rows that are copied. */
+  /** SQL condition for the rows that are copied. */
   readonly condition: string;
 }
 
-/** Repeated events go away after 35 days by the clock of a server. Those that are about to are left out. */
+/** Repeated events are deleted after 35 days by the clock of a server. Those about to be deleted are left out. */
 const REPEATS_COPIED_DAYS = 34;
 
-/** `now`: real time, the same for all comparisons of a copy. */
+/** `now`: real time, fixed for all comparisons of a copy. */
 export function copiedTables(now: Instant): readonly CopiedTable[] {
   const repeatsFrom = Math.floor((now - REPEATS_COPIED_DAYS * DAY_MS) / SECOND_MS);
   return [

@@ -1,9 +1,9 @@
 /**
- * Makes the tables of one ClickHouse those of another, portion by portion: a portion that differs is copied, and compared
- * again. The rows of the other one are the only record of how far this got, so a copy that was interrupted is repeated, and
- * rows that are there already are not copied again.
+ * Makes the tables of one ClickHouse equal to those of another, portion by portion: a portion that differs is copied,
+ * and compared again. The rows of the target are the only record of progress, so an interrupted copy is repeated, and
+ * existing rows are not copied again.
  *
- * Nobody else writes to the tables of `to`.
+ * Requires that nothing else writes to the tables of `to`.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -11,7 +11,7 @@ import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import type { RemoteInserts } from '../client/clickhouse-remote.ts';
 import type { CopiedTable } from './copied-tables.ts';
 
-/** The two differ, and copying did not help. The message is for the operator. */
+/** The two still differ after copying. The message is for the operator. */
 export class TableCopyError extends Error {
   override readonly name = 'TableCopyError';
 }
@@ -19,17 +19,17 @@ export class TableCopyError extends Error {
 export interface TableCopy {
   readonly from: ClickHouse;
   readonly to: ClickHouse & Pick<RemoteInserts, 'insert'>;
-  /** Of the shards of `to`; undefined for a single node. */
+  /** The cluster of `to`; undefined for a single node. */
   readonly cluster: string | undefined;
-  /** Hears of every portion that was looked at. */
+  /** Called for every portion that was compared. */
   readonly onRows: (rows: number) => void;
 }
 
 export interface CopiedRows {
   readonly table: string;
-  /** Which both have, compared row by row through the sums of their hashes. */
+  /** Rows in both, compared through the sums of their hashes. */
   readonly rows: number;
-  /** Of them, those of portions that were copied now. */
+  /** The rows of portions that were copied now. */
   readonly copiedRows: number;
 }
 
@@ -58,7 +58,7 @@ export async function copyTable(copy: TableCopy, table: CopiedTable): Promise<Co
   return { table: table.name, rows, copiedRows };
 }
 
-/** Rows of a portion, and the sum of their hashes. */
+/** The number of rows of a portion, and the sum of their hashes. */
 interface Portion {
   readonly rows: number;
   readonly sum: string;
@@ -68,7 +68,7 @@ const NO_ROWS: Portion = { rows: 0, sum: '0' };
 
 const isSame = (a: Portion, b: Portion) => a.rows === b.rows && a.sum === b.sum;
 
-/** All rows of a month are read for it. */
+/** It reads all rows of a month. */
 const SECONDS_MAX = 600;
 const BULK = { settings: { max_execution_time: SECONDS_MAX }, lane: 'requests' } as const;
 
@@ -83,7 +83,7 @@ async function monthsOf(clickhouse: ClickHouse, { name, month, condition }: Copi
   return rows.map((row) => row.month);
 }
 
-/** How many rows there are, also copies of one: for progress. */
+/** The number of rows, including copies: for progress. */
 export async function countRows(clickhouse: ClickHouse, { name, condition }: CopiedTable): Promise<number> {
   const [row] = await clickhouse.query({
     ...BULK,
@@ -132,9 +132,9 @@ async function bring(copy: TableCopy, table: CopiedTable, difference: Difference
 }
 
 /**
- * The attempts, one after the other, until both are the same: most often events were added since the last copy. Copies of
- * an event count once, so rows may be sent again. Of other tables, and where there are rows that should not be, the portion
- * is removed first.
+ * The attempts, one after the other, until both are equal. Most often events were added since the last copy; copies of
+ * an event count once, so rows may be sent again. In other tables, and if there are surplus rows, the portion is
+ * removed first.
  */
 function attemptsFor(
   { acceptedAt }: CopiedTable,
@@ -145,7 +145,7 @@ function attemptsFor(
   return ['anew'];
 }
 
-/** Events of one second may have been accepted in another order than they were stored in. */
+/** Events of one second may have been accepted in another order than they were stored. */
 const OVERLAP_MICROSECONDS = 300_000_000;
 
 async function newerThanFound(to: ClickHouse, table: CopiedTable, where: string): Promise<string> {

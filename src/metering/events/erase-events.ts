@@ -5,7 +5,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 
-/** The properties that stay in events of a time. */
+/** Properties of events in an interval that are kept. */
 export interface KeptProperties {
   readonly within: Interval;
   /** Null: all. */
@@ -13,8 +13,8 @@ export interface KeptProperties {
 }
 
 /**
- * Removes the properties of all events with these references, except those that are kept. Resolves when no read sees
- * them any more. `cluster`: of the shards, or undefined for a single node.
+ * Removes the properties of all events with these references, except the kept ones. Resolves when no read sees them any
+ * longer. `cluster`: its name, or undefined for a single node.
  */
 export async function eraseProperties(
   clickhouse: ClickHouse,
@@ -30,7 +30,7 @@ export async function eraseProperties(
   );
 }
 
-/** Removes what was kept of repeated events for event search. */
+/** Removes the stored copies of repeated events for event search. */
 export async function eraseRepeats(
   clickhouse: ClickHouse,
   cluster: string | undefined,

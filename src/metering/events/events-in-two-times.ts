@@ -1,4 +1,4 @@
-/** How many events customers sent in two times, such as the same days of two months. */
+/** Counts events by customer in two intervals, such as the same days of two months. */
 import { z } from 'zod';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -22,7 +22,7 @@ GROUP BY customer_ref`;
 const count = z.string().transform(Number);
 const row = z.object({ customer_ref: z.string(), now: count, before: count });
 
-/** By customer; `refs` has the id and the aliases of each. Customers without events are absent. */
+/** By customer; `refs` contains the id and the aliases of each. Customers without events are absent. */
 export async function eventsInTwoTimes(
   clickhouse: ClickHouse,
   refs: ReadonlyMap<string, readonly string[]>,

@@ -1,10 +1,10 @@
-/** Events that are not to be stored, under the same rules as those that are. */
+/** Parses events for a preview, which are not stored, under the rules of ingestion. */
 import { Refusal } from '../../core/errors.ts';
 import { textsJson } from '../ingest/event-rows.ts';
 import { type ValidationContext, validateEvents } from '../ingest/validate-events.ts';
 import type { PreviewedEvent } from '../query/previewed-events.ts';
 
-/** An event as it would be sent. */
+/** An event in the form of a request. */
 export interface SentEvent {
   readonly transactionId: string;
   readonly customerId: string;
@@ -15,7 +15,7 @@ export interface SentEvent {
   readonly propertiesJson: string;
 }
 
-/** Refuses (`invalid`) what ingestion refuses, with the same list of bad events. */
+/** Refuses (`invalid`) the same events as ingestion, with the same list of bad events. */
 export function eventsToPreview(sent: readonly SentEvent[], context: ValidationContext): PreviewedEvent[] {
   if (sent.length === 0) return [];
   const validation = validateEvents(Buffer.from(`[${sent.map(eventJson).join(',')}]`), context);

@@ -1,9 +1,9 @@
 /**
  * Finds stored events by transaction id.
  *
- * The table is sorted by customer, so a search by id alone would read a column of all events. The projection
- * `by_id` of the table holds the first word of every id's hash in order, with the row it belongs to: each part is
- * searched by binary search, and only the few granules with the rows are read.
+ * The table is sorted by customer, so a search by id alone would read a column of all events. The projection `by_id` of
+ * the table holds the first word of every id's hash in order, with its row: each part is searched by binary search, and
+ * only the few granules with the rows are read.
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
@@ -15,15 +15,15 @@ const SETTINGS = {
   // The projection is searched whatever the size of the table and the number of ids.
   min_table_rows_to_use_projection_index: 0,
   max_projection_rows_to_use_projection_index: 1_000_000_000,
-  // Blocks of 1 MB, the default, are few rows where events are large, although hardly more than hashes is read.
+  // Blocks of 1 MB, the default, contain few rows if events are large, although little more than hashes is read.
   preferred_block_size_bytes: 8 * 1024 * 1024,
 };
 
 // PREWHERE, because ClickHouse would otherwise begin with the times of all rows in parts without the projection. `has`,
-// because it would look for the ids of an IN in the primary key, which begins with the customer, granule by granule.
+// because an IN is looked up in the primary key, which begins with the customer, granule by granule.
 //
-// Copies of one event, which a retry on two processes can store, are one row: the one that FINAL
-// would keep.
+// Copies of one event, which a retry on two processes can store, are returned as one row: the one that FINAL would
+// keep.
 const acceptedSql = (hashCondition: string) => `
 SELECT
   0 AS is_repeat, transaction_id, customer_ref, toString(event_type) AS type,
@@ -62,7 +62,7 @@ const foundRow = z.object({
   texts: z.array(z.string()),
   document: z.string(),
   received_us: z.string(),
-  /** Among repeats of one millisecond. */
+  /** The order among repeats of one millisecond. */
   place: z.number(),
 });
 type FoundRow = z.infer<typeof foundRow>;
@@ -76,8 +76,8 @@ export interface FoundEvents {
 }
 
 /**
- * The accepted events with these ids that came at `receivedFrom` or later, and the first `repeatsMax` repeats of each id
- * since then, both in the order in which they came. One statement over both tables.
+ * The accepted events with these ids received at `receivedFrom` or later, and the first `repeatsMax` repeats of each id
+ * since then, both in the order of receipt. One statement over both tables.
  */
 export async function findEvents(
   clickhouse: ClickHouse,
@@ -92,7 +92,7 @@ export async function findEvents(
     schema: foundRow,
     settings: SETTINGS,
   });
-  // A UNION keeps the order of neither side.
+  // A UNION does not preserve the order of either side.
   const inOrder = rows.sort((a, b) => Number(a.received_us) - Number(b.received_us) || a.place - b.place);
   return {
     accepted: inOrder.filter(({ is_repeat }) => is_repeat === 0).map(acceptedEvent),
@@ -100,7 +100,7 @@ export async function findEvents(
   };
 }
 
-/** Which of these ids have an accepted event that came at `receivedFrom` or later. */
+/** Which of these ids have an accepted event received at `receivedFrom` or later. */
 export async function findAcceptedIds(
   clickhouse: ClickHouse,
   ids: readonly string[],
@@ -116,7 +116,7 @@ export async function findAcceptedIds(
   return new Set(rows.map(({ transaction_id }) => transaction_id));
 }
 
-/** One hash is compared: to look it up in a set takes ClickHouse several times as long for each row. */
+/** A single hash is compared: looking it up in a set takes ClickHouse several times as long for each row. */
 function acceptedSearch(ids: readonly string[]): { readonly sql: string; readonly params: QueryParams } {
   const hashes = ids.map(firstHashWord);
   return hashes.length === 1

@@ -1,4 +1,4 @@
-/** Which of many billing periods have events that were ingested after they were counted. */
+/** Finds billing periods with events that were ingested after the period was counted. */
 import { z } from 'zod';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -8,7 +8,7 @@ export interface CountedPeriod {
   /** The ids and aliases of the customer. */
   readonly refs: readonly string[];
   readonly period: Interval;
-  /** The ingestion up to which events were counted, in epoch microseconds. */
+  /** The ingestion time up to which events were counted, in epoch microseconds. */
   readonly countedUpTo: string;
 }
 
@@ -36,7 +36,7 @@ const COLUMNS = [
 
 const row = z.object({ position: z.string().transform(Number) });
 
-/** The places in `periods` of those with such events. */
+/** The indexes in `periods` of those with such events. */
 export async function periodsWithLaterEvents(
   clickhouse: ClickHouse,
   periods: readonly CountedPeriod[],

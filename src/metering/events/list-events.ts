@@ -18,7 +18,7 @@ export interface EventPosition {
 
 interface EventListFilter {
   readonly range: Interval;
-  /** The id and the aliases of a customer; null: of all. */
+  /** The id and the aliases of a customer; null: all customers. */
   readonly refs: readonly string[] | null;
   readonly eventType: string | null;
 }

@@ -13,7 +13,7 @@ import {
 import type { PropertyReader } from './nested-properties.ts';
 import type { StoredEvent } from './stored-event.ts';
 
-/** The names of the properties that deciding about this metric takes. */
+/** The names of the properties that are needed to match this metric. */
 export function propertiesToMatch({
   propertyFilters,
   aggregation,
@@ -23,7 +23,7 @@ export function propertiesToMatch({
   return readsProperty(aggregation) && aggregationKey !== null ? [...names, aggregationKey] : names;
 }
 
-/** The first rule of the metric that the event fails, for people to read; null where it passes them all. */
+/** The first rule of the metric that the event fails, as text for people; null if it passes all. */
 export function mismatchReason(
   metric: StreamingMetric,
   event: StoredEvent,

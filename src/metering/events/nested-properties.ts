@@ -1,8 +1,8 @@
 /**
- * Reads properties of single events by name, literal or along a path into a nested value.
+ * Reads properties of single events by literal name or by path into a nested value.
  *
- * A literal name is looked up here. A path is read by ClickHouse with the same expression as in usage queries, so
- * that event search and metrics agree.
+ * A literal name is looked up here. A path is read by ClickHouse with the same expression as in usage queries, so that
+ * event search and metrics agree.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
@@ -12,19 +12,19 @@ import { createParameters } from '../query/parameters.ts';
 import { propertySql } from '../query/property-sql.ts';
 import type { StoredEvent } from './stored-event.ts';
 
-/** The text of a property of an event, null where it is absent. Knows the names that it was created for. */
+/** The text of a property of an event, null if it is absent. Supports the names that it was created for. */
 export type PropertyReader = (event: StoredEvent, name: string) => string | null;
 
-/** Each path is some 500 characters of query; a server takes 256 KB unless configured otherwise. */
+/** Each path is some 500 characters of query; a server accepts 256 KB unless configured otherwise. */
 const PATHS_PER_QUERY = 100;
 
 const pathsRow = z.object({
-  /** Position in the list of documents, from 1. */
+  /** Index in the list of documents, from 1. */
   document: z.string().transform(Number),
   values: z.array(z.string().nullable()),
 });
 
-/** Asks ClickHouse only where one of `names` is a path into a value that one of the events has. */
+/** Queries ClickHouse only if one of `names` is a path into a value of one of the events. */
 export async function readProperties(
   clickhouse: ClickHouse,
   events: readonly StoredEvent[],
@@ -70,7 +70,7 @@ async function queryPaths(
 ): Promise<z.output<typeof pathsRow>[]> {
   const parameters = createParameters();
   const properties = paths.map((path) => propertySql(parameters, path));
-  // Only the values that a path begins with are sent; the literal names are known to be absent.
+  // Only the values at the beginning of paths are sent; the literal names are known to be absent.
   const heads = new Set(paths.map((path) => path.slice(0, path.indexOf('.'))));
   return await clickhouse.query({
     eventsOf: NO_EVENTS,

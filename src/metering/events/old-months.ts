@@ -6,7 +6,7 @@ import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 
 export interface EventMonth {
-  /** Its first instant. */
+  /** The first instant of the month. */
   readonly start: Instant;
   /** Rows; copies of one event count each. */
   readonly rows: number;
@@ -29,7 +29,7 @@ const monthRow = z
 /** Reading the times of acceptance of many months takes longer than a request may. */
 const SECONDS_MAX = 600;
 
-/** The months with events before `before`, the first instant of a month, in their order. */
+/** The months with events before `before`, the first instant of a month, in order. */
 export async function readMonthsBefore(clickhouse: ClickHouse, before: Instant): Promise<EventMonth[]> {
   return await clickhouse.query({
     sql: MONTHS_SQL,
@@ -45,8 +45,8 @@ export function partitionOf(at: Instant): string {
 }
 
 /**
- * Removes all events of a month from disk; repeating it changes nothing. `cluster`: of the shards, or undefined for a
- * single node. Servers refuse to drop more than 50 GB at once unless the statement says so.
+ * Removes all events of a month from disk. Idempotent. `cluster`: its name, or undefined for a single node. Servers
+ * refuse to drop more than 50 GB at once unless the statement overrides that.
  */
 export async function dropMonth(
   clickhouse: ClickHouse,

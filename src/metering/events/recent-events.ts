@@ -1,18 +1,16 @@
-/** How many events came lately, and when the last one did. */
+/** Counts recent events, and finds the time of the last one. */
 import { z } from 'zod';
 import { DAY_MS, type Instant, MINUTE_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 
 export interface RecentEvents {
-  /** Null where none came within a day. */
+  /** Null if none was received within a day. */
   readonly lastAt: Instant | null;
   readonly lastMinute: number;
   readonly lastDay: number;
 }
 
-/**
- * Events that came late, with times before yesterday, are not looked for: only the months of the last two days are read.
- */
+/** Late events, with times before yesterday, are not included: only the months of the last two days are read. */
 const SQL = `
 SELECT
   count() AS day, countIf(ingested_at >= fromUnixTimestamp64Milli({minute:Int64}, 'UTC')) AS minute,

@@ -1,9 +1,9 @@
 /**
- * Remembers events that were dropped as repeats, so that event search can show them.
+ * Records events that were dropped as repeats, so that event search can show them.
  *
  * Holds a short queue, which is written at a limited rate. It does not slow down ingest: adding a repeat is a push,
  * nothing waits for the write, and the write does not use the connection for inserts of events. Repeats beyond the
- * limits are only counted, and a crash loses the queue. Repeats never count, so only their display is lost.
+ * limits are only counted, and a crash loses the queue. Repeats are never billed, so only their display is lost.
  */
 import type { Instant } from '../../core/time.ts';
 import { createSerialQueue } from '../../runtime/serial-queue.ts';
@@ -13,31 +13,30 @@ import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { type ReadEvent, textsJson } from '../ingest/event-rows.ts';
 
 /**
- * A sample of this size is enough to see a sender that repeats everything; storing all repeats would double the
- * data.
+ * A sample of this size is enough to show a sender that repeats everything; storing all repeats would double the data.
  */
 const REPEATS_PER_SECOND_MAX = 100;
 /** Burst size before the rate applies: a retry of ten full requests is stored completely. */
 const BURST_MAX = 1_000;
-/** Bounds the queue, and with it the statement that writes it. */
+/** Limits the queue, and with it the statement that writes it. */
 const QUEUE_LENGTH_MAX = 2 * 1024 * 1024;
-/** One statement a second at most; a search does not wait for it but writes the queue itself. */
+/** At most one statement a second; a search does not wait for it but flushes the queue itself. */
 const WRITE_INTERVAL_MS = 1_000;
 
 export interface RepeatLog {
-  /** Notes an event that was dropped at `now`. Synchronous and cheap: it reads no more events than it keeps. */
+  /** Records an event that was dropped at `now`. Synchronous and cheap: it reads only events that it stores. */
   note(read: () => ReadEvent, now: Instant): void;
   /** Resolves when the repeats recorded so far can be found, or could not be written and are lost. */
   flush(): Promise<void>;
-  /** Repeats written, and those over the limits or lost to a failed write. */
+  /** Repeats written, and repeats lost to the limits or to a failed write. */
   stats(): { written: number; lost: number };
-  /** Writes what is left. Later notes are lost. */
+  /** Writes the rest of the queue. Later repeats are lost. */
   close(): Promise<void>;
 }
 
 export interface RepeatLogOptions {
   readonly clickhouse: ClickHouse;
-  /** Milliseconds that only ever go up, for the pace alone; not the clock of the service. */
+  /** Monotonic milliseconds, for the rate limit only; not the clock of the service. */
   readonly elapsed?: () => number;
 }
 
@@ -109,7 +108,7 @@ class QueuedLog implements RepeatLog {
     await this.flush();
   }
 
-  /** The allowance fills up evenly with time. */
+  /** The allowance is refilled evenly. */
   #takeAllowance(): boolean {
     const now = this.#elapsed();
     const refill = ((now - this.#allowanceAt) * REPEATS_PER_SECOND_MAX) / 1_000;

@@ -1,4 +1,4 @@
-/** An event as it is read back one by one, by its transaction id. */
+/** A single event, as read by its transaction id. */
 import type { Instant } from '../../core/time.ts';
 
 export interface StoredEvent {
@@ -9,8 +9,8 @@ export interface StoredEvent {
   readonly timestamp: Instant;
   /** The text of every value; nested values as JSON text. A map, because a name may be `__proto__`. */
   readonly properties: ReadonlyMap<string, string>;
-  /** When it was accepted, or for a repeat when it was dropped. Digits beyond the millisecond are cut. */
+  /** When it was accepted; for a repeat, when it was dropped. Digits beyond the millisecond are cut. */
   readonly receivedAt: Instant;
-  /** Tells rows of one id apart: the microsecond of acceptance, or the place among the repeats. */
+  /** Distinguishes rows with one id: the microsecond of acceptance, or the index among the repeats. */
   readonly tick: string;
 }

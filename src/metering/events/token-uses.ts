@@ -1,4 +1,4 @@
-/** Which tokens of which models customers used: the events of token billing, by customer, provider and model. */
+/** The tokens that customers used of each model: the events of token billing, by customer, provider and model. */
 import { z } from 'zod';
 import type { PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -8,7 +8,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 /** Events of one customer with the same provider and model. */
 export interface UsedModel {
   readonly customerRef: string;
-  /** Empty where the events have none. */
+  /** Empty if the events have none. */
   readonly provider: string;
   readonly model: string;
   /** Properties that at least one of the events has. */
@@ -19,9 +19,9 @@ export interface UsedModel {
   readonly position: UsedModelPosition;
 }
 
-/** A place in the list. Values of events may be too long for a cursor, so that a hash stands for them. */
+/** A place in the list. Values of events may be too long for a cursor, so it contains their hash. */
 export interface UsedModelPosition {
-  /** The first characters of the customer. */
+  /** The first characters of the customer's name. */
   readonly prefix: string;
   /** The hash of customer, provider and model. */
   readonly key: string;
@@ -78,9 +78,7 @@ const row = z
     }),
   );
 
-/**
- * At most `limit` of them after `after`, by the start of their customers' names. `after` null: from the first one on.
- */
+/** At most `limit` entries after `after`, by the prefix of their customers' names. `after` null: from the beginning. */
 export async function usedModels(
   clickhouse: ClickHouse,
   { start, end }: Interval,

@@ -1,4 +1,4 @@
-/** Who usage was sent for: the customers of events as they were sent, with a customer of that name or without. */
+/** The customer references of events as they were sent, whether or not a customer with that reference exists. */
 import { z } from 'zod';
 import type { PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -13,7 +13,7 @@ export interface UsedRef {
   readonly position: UsedRefPosition;
 }
 
-/** A place in the list. A name may be too long for a cursor, so that a hash stands for it. */
+/** A place in the list. A name may be too long for a cursor, so it contains the hash. */
 export interface UsedRefPosition {
   /** The first characters of the name. */
   readonly prefix: string;
@@ -52,7 +52,7 @@ const row = z
     }),
   );
 
-/** At most `limit` of them after `after`, by the start of their names. `after` null: from the first one on. */
+/** At most `limit` entries after `after`, by the prefix of their names. `after` null: from the beginning. */
 export async function usedRefs(
   clickhouse: ClickHouse,
   { start, end }: Interval,

@@ -1,9 +1,9 @@
 /**
  * The frozen hourly lines of finalized invoices.
  *
- * They are written before the transaction that stores the invoice commits, under a fresh `breakdownId` that only
- * that invoice names: lines of a run that did not commit are never read. Quantities and totals are stored as text,
- * so that they keep all digits.
+ * They are written before the transaction that stores the invoice commits, under a fresh `breakdownId` that only that
+ * invoice refers to: lines of a run that did not commit are never read. Quantities and totals are stored as text, so
+ * that they keep all digits.
  */
 import { z } from 'zod';
 import { decimal } from '../../core/decimal.ts';
@@ -14,15 +14,15 @@ import { NO_EVENTS } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { FROZEN_LINES_INSERT, type FrozenLine, FrozenRows } from './frozen-rows.ts';
 
-/** Writes hourly lines in inserts of bounded size, one of them at a time. */
+/** Writes hourly lines in inserts of bounded size, one at a time. */
 export interface FrozenLinesWriter {
-  /** Lines of one invoice, which may come in parts. Waits while more is to be written than is held in memory. */
+  /** Lines of one invoice, which may be added in parts. Waits while the buffer is full. */
   add(breakdownId: string, lines: readonly FrozenLine[]): Promise<void>;
   /** Resolves when all lines are on disk. */
   finish(): Promise<void>;
 }
 
-/** So many bytes of rows are written at once; as many come together meanwhile. */
+/** The bytes of rows in one insert; as many are buffered during the insert. */
 const INSERT_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createFrozenLinesWriter(clickhouse: ClickHouse): FrozenLinesWriter {
@@ -64,7 +64,7 @@ const frozenRow = z.object({
   hour_amounts: z.array(z.string()),
 });
 
-/** Positions of lines: from `first` on, before `end`. */
+/** Positions of lines, from `first` up to but excluding `end`. */
 export interface LineRange {
   readonly first: number;
   readonly end: number;
@@ -74,8 +74,8 @@ export interface LineRange {
 const ALL_LINES: LineRange = { first: 0, end: 2 ** 32 - 1 };
 
 /**
- * The hourly lines of some invoices that start within `range`: line by line, ascending by hour. Only of `lines`, where
- * given.
+ * The hourly lines of some invoices that start within `range`: line by line, ascending by hour. Only those in `lines`,
+ * if given.
  */
 export async function readFrozenLines(
   clickhouse: ClickHouse,

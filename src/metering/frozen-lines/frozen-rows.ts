@@ -1,4 +1,4 @@
-/** The rows of `invoice_hourly_lines` in RowBinary: a row for each line, which has all of its hours. */
+/** The rows of `invoice_hourly_lines` in RowBinary: one row for each line, with all of its hours. */
 import type { Decimal } from '../../core/decimal.ts';
 import type { LineWindow } from '../../core/invoice.ts';
 import { SECOND_MS } from '../../core/time.ts';
@@ -14,7 +14,7 @@ const COLUMNS = {
   amounts: 'Array(String)',
 } as const;
 
-/** Where the rows go. */
+/** The target of the rows. */
 export const FROZEN_LINES_INSERT = {
   table: 'invoice_hourly_lines',
   columns: Object.keys(COLUMNS),
@@ -24,24 +24,24 @@ export const FROZEN_LINES_INSERT = {
 /** One line in one hour. */
 type FrozenHour = Omit<LineWindow, 'position'>;
 
-/** The hours of one line in which something happened, ascending; every window is one hour of the UTC grid. */
+/** The hours in which a line changed, ascending; every window is one hour of the UTC grid. */
 export interface FrozenLine {
-  /** Of the line on its invoice. */
+  /** The position of the line on its invoice. */
   readonly position: number;
   readonly hours: readonly FrozenHour[];
 }
 
 const UUID_BYTES = 16;
 const WORD_BYTES = 4;
-/** Lengths up to this one take a byte. */
+/** The maximum length that is encoded in one byte. */
 const SHORT_LENGTH_MAX = 127;
 
-/** Rows one after the other. */
+/** Consecutive rows. */
 export class FrozenRows {
   #bytes: Buffer = Buffer.alloc(0);
   #used = 0;
 
-  /** Of all rows. */
+  /** The bytes of all rows. */
   get byteLength(): number {
     return this.#used;
   }
@@ -51,7 +51,7 @@ export class FrozenRows {
     return this.#bytes.subarray(0, this.#used);
   }
 
-  /** Keeps the room for later rows. */
+  /** Keeps the buffer for later rows. */
   clear(): void {
     this.#used = 0;
   }
@@ -86,7 +86,7 @@ export class FrozenRows {
     this.#used = writeLength(this.#bytes, this.#used, length);
   }
 
-  /** Its length is known when it is written, and nearly always takes one byte. */
+  /** Its length is known only after it is written, and nearly always takes one byte. */
   #number(value: Decimal): void {
     const start = this.#used + 1;
     const end = value.writeTo(this.#bytes, start);
@@ -112,7 +112,7 @@ function textBytesMax(length: number): number {
   return lengthBytes(length) + length;
 }
 
-/** ClickHouse has either half of it with its last byte first. Returns the offset after it. */
+/** ClickHouse stores each half little-endian. Returns the offset after it. */
 function writeUuid(bytes: Buffer, offset: number, uuid: string): number {
   const end = offset + bytes.write(uuid.replaceAll('-', ''), offset, 'hex');
   const half = offset + UUID_BYTES / 2;

@@ -1,40 +1,40 @@
 /**
- * Group commit: rows of many requests become one write. While one batch is being written the next
- * one fills; each caller is notified when the batch with its rows is on disk.
+ * Group commit: rows of many requests become one write. While one batch is being written the next one fills; each
+ * caller is notified when the batch with its rows is on disk.
  *
- * Responsible for the two buffers, the pace of inserts and the limit on waiting rows. Does not retry: a failed
- * batch fails its callers, and clients send it again (docs/explanation/deduplication.md, "What a refusal means").
+ * Owns the two buffers, the pace of inserts and the limit on waiting rows. Does not retry: a failed batch fails its
+ * callers, and clients send it again (docs/explanation/deduplication.md, "What a refusal means").
  */
 import { Refusal } from '../../core/errors.ts';
 import { withRoom } from './growing-buffer.ts';
 
 export interface BatchWriterOptions {
-  /** Writes so many encoded rows; resolves when they are on disk. The buffer is reused after that. */
+  /** Writes this many encoded rows; resolves when they are on disk. The buffer is reused afterwards. */
   readonly insert: (rows: Buffer, count: number) => Promise<void>;
   readonly pace: WritePace;
   /** Called for every failed batch with the reason, before its callers are notified. */
   readonly onFailure: (error: unknown, rows: number) => void;
-  /** Called when a batch begins to be written: the next one has room. */
+  /** Called when the write of a batch begins, so that the next one has room. */
   readonly onRoom?: () => void;
 }
 
-/** Larger batches make inserts only a little cheaper per row, and all requests in them wait longer. */
+/** Larger batches make inserts only slightly cheaper per row, and all their requests wait longer. */
 const BATCH_ROWS_MAX = 100_000;
-/** The most that may wait for the batch before it; with the one being written, twice this is held in memory. */
+/** Maximum bytes that wait for the batch before; with the batch being written, memory holds twice this. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
 /** When a batch is written. */
 export interface WritePace {
   /** A batch of this size is written without a pause, because most of its cost is per row. */
   readonly eagerRows: number;
-  /** A single request waits this long for others, so that a burst becomes one write. */
+  /** How long a single request waits for others, so that a burst becomes one write. */
   readonly lingerMs: number;
-  /** After a write it pauses for as long as that took, within these bounds. */
+  /** After a write it pauses for the duration of that write, within these bounds. */
   readonly restMsMin: number;
   readonly restMsMax: number;
 }
 
-/** Each insert is a part, which is merged later: fewer and larger ones are cheaper, and p99 waits for merges. */
+/** Each insert creates a part, which is merged later: fewer and larger ones are cheaper, and p99 waits for merges. */
 export const PACE_OF_INSERTS: WritePace = { eagerRows: 10_000, lingerMs: 2, restMsMin: 20, restMsMax: 40 };
 /** A commit of the log costs a fraction of a millisecond. */
 export const PACE_OF_LOG: WritePace = { eagerRows: 1_000, lingerMs: 1, restMsMin: 0, restMsMax: 4 };
@@ -51,7 +51,7 @@ interface Batch {
   readonly settle: { resolve: () => void; reject: (reason: unknown) => void };
 }
 
-/** Rows that write themselves into the buffer of the batch they land in. */
+/** Rows that encode themselves into the buffer of their batch. */
 export interface RowsToWrite {
   readonly count: number;
   readonly bytesMax: number;
@@ -62,22 +62,22 @@ export interface RowsToWrite {
 export interface BatchWriter {
   /** Throws an `unavailable` refusal after `close`. */
   checkOpen(): void;
-  /** Whether more rows may wait. */
+  /** Whether more rows can be queued. */
   hasRoom(): boolean;
-  /** Throws an `overloaded` refusal where no more rows may wait. Call it before doing anything final. */
+  /** Throws an `overloaded` refusal if no more rows can be queued. Call it before any irreversible step. */
   checkRoom(): void;
   /**
-   * Adds rows to the open batch, synchronously. Resolves when they are on disk; rejects with an
-   * `unavailable` refusal when they could not be written. `onFailed` runs first in that case.
+   * Adds rows to the open batch, synchronously. Resolves when they are on disk; rejects with an `unavailable` refusal
+   * if they could not be written. `onFailed` runs first in that case.
    */
   append(rows: RowsToWrite, onFailed: () => void): Promise<void>;
-  /** Resolves when everything appended up to now is on disk; rejects when part of it failed. */
+  /** Resolves when all appended rows are on disk; rejects if some of them failed. */
   settled(): Promise<void>;
-  /** The encoded rows that were appended first of those that are not on disk yet; null for none. */
+  /** The encoded rows that were appended first among those not on disk yet; null if there are none. */
   oldest(): Buffer | null;
-  /** Rows and bytes that were appended and are not yet on disk, and inserts done so far. */
+  /** Appended rows and bytes that are not on disk yet, and the number of inserts. */
   stats(): { waitingRows: number; waitingBytes: number; batches: number; failedBatches: number };
-  /** Writes what is left and resolves; later appends are refused as `unavailable`. */
+  /** Flushes the rest and resolves; later appends are refused as `unavailable`. */
   close(): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ class GroupCommit implements BatchWriter {
       batch.rows += rows.count;
       batch.onFailed.push(onFailed);
     } finally {
-      // Even if allocation failed for these rows: other requests may be waiting for this batch.
+      // Even if allocation failed for these rows: other requests may wait for this batch.
       this.#schedule();
     }
     return batch.durable;
@@ -166,7 +166,7 @@ class GroupCommit implements BatchWriter {
     return { buffer, length: 0, rows: 0, onFailed: [], durable: promise, settle: { resolve, reject } };
   }
 
-  /** Starts the open batch now, or sets the time at which it is to start. */
+  /** Starts the open batch now, or schedules its start. */
   #schedule(): void {
     const batch = this.#open;
     if (batch === null || this.#writing !== null) return;
@@ -201,7 +201,7 @@ class GroupCommit implements BatchWriter {
     this.#spare = batch.buffer;
     this.#writing = null;
     const ended = performance.now();
-    // Rest as long as the write took, within bounds: at most half of the time goes into writes of few rows.
+    // Rests for the duration of the write, within bounds: at most half of the time is spent on writes of few rows.
     const { restMsMin, restMsMax } = this.#options.pace;
     this.#restUntil = ended + Math.min(restMsMax, Math.max(restMsMin, ended - started));
     this.#schedule();

@@ -1,28 +1,28 @@
 /**
- * CloudEvents 1.0 in JSON as events of usage: which member becomes which, and what is refused. Every limit is that of
- * events of `POST /v1/ingest`, and is checked by the same validator.
+ * CloudEvents 1.0 in JSON as usage events: the mapping of members, and refusals. Every limit is that of events of `POST
+ * /v1/ingest`, and is checked by the same validator.
  */
 import { createHash } from 'node:crypto';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { TRANSACTION_ID_CHARACTERS_MAX } from './event-limits.ts';
 import { type BodyTraits, isObject, textProblem } from './property-text.ts';
 
-/** The identity of a CloudEvent: its source and its id, as the specification states, or its id alone. */
+/** The identity of a CloudEvent: its source and its id, as the specification defines, or its id alone. */
 export type CloudEventIdentity = 'source-and-id' | 'id';
 
 /** How the events of a body get their transaction ids. */
 export interface CloudEventIds {
   readonly identity: CloudEventIdentity;
-  /** Those of `olderCloudEventId` that an earlier version stored: their events keep them. */
+  /** Ids of the form `olderCloudEventId` that an earlier version stored: their events keep them. */
   readonly older: ReadonlySet<string>;
 }
 
-/** More than any batch that collectors send by default. */
+/** More than the default batch of any collector. */
 export const CLOUD_EVENTS_MAX = 1_000;
 
 export const SPEC_VERSION = '1.0';
 
-/** In the order of `transaction_id`, `customer_id`, `event_type`, `timestamp` and `properties`. */
+/** The members for `transaction_id`, `customer_id`, `event_type`, `timestamp` and `properties`. */
 export const CLOUD_EVENT_MEMBERS = {
   transaction_id: 'id',
   customer_id: 'subject',
@@ -33,7 +33,7 @@ export const CLOUD_EVENT_MEMBERS = {
 
 const JSON_TYPE = /^(?:application\/json|text\/json|[^\s;]+\+json)\s*(?:;|$)/i;
 
-/** The fault of an event, beginning with the member that has it. */
+/** The fault of an event, starting with the name of the member. */
 export class EventProblem {
   readonly message: string;
 
@@ -42,7 +42,7 @@ export class EventProblem {
   }
 }
 
-/** The event of usage that a CloudEvent is, or what is wrong with it. Its members are not checked yet. */
+/** The usage event of a CloudEvent, or its fault. Its members are not validated yet. */
 export function usageEventOf(
   candidate: unknown,
   { identity, older }: CloudEventIds,
@@ -81,7 +81,7 @@ function dataProblem(type: unknown, data: unknown, binary: unknown): string | nu
 
 const ANY_BODY: BodyTraits = { hasUnicodeEscapes: true, numbers: null };
 
-/** An id that is too long is hashed; one that cannot be stored stays as it is, and is refused. */
+/** An id that is too long is hashed; one that cannot be stored stays as it is, and is refused later. */
 function cloudEventId({ identity, older }: CloudEventIds, source: string, id: string): string {
   if (identity === 'id') return bounded(id);
   if (older.size > 0 && hasSlash(id)) {
@@ -95,7 +95,7 @@ export function hasSlash(id: string): boolean {
   return id.includes(SLASH);
 }
 
-/** The id of earlier versions. Another source may have the same one with an id without slashes. */
+/** The id used by earlier versions. Another source and an id without slashes may have the same one. */
 export function olderCloudEventId(source: string, id: string): string {
   return bounded(`${source}${SLASH}${id}`);
 }
@@ -103,8 +103,8 @@ export function olderCloudEventId(source: string, id: string): string {
 const SLASH = '/';
 
 /**
- * Source and id as one text from which both can be read again. An id without slashes stands after the last slash. Slashes
- * of an id are escaped; then the text ends with a slash, as no other does.
+ * Source and id as one decodable text. An id without slashes follows the last slash. Slashes of an id are escaped; the
+ * text then ends with a slash, as no other does.
  */
 function identityText(source: string, id: string): string {
   if (!hasSlash(id)) return `${source}${SLASH}${id}`;

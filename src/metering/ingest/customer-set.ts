@@ -1,6 +1,6 @@
 /**
  * A set of customer references that may contain more than was added, never less: 65,536 bits, one of which each
- * reference sets. A read that waits without need is late by milliseconds; one that does not wait would be wrong.
+ * reference sets. A false positive delays a read by milliseconds; a false negative would make it wrong.
  */
 const BITS = 16;
 const FNV_OFFSET = 0x811c9dc5;
@@ -9,7 +9,7 @@ const FNV_PRIME = 0x01000193;
 export class CustomerSet {
   readonly #bits = new Uint8Array(2 ** BITS / 8);
 
-  /** Adds the reference whose UTF-8 lies at these places. */
+  /** Adds the reference whose UTF-8 bytes are in this range. */
   add(bytes: Uint8Array, start: number, end: number): void {
     const bit = bitOf(bytes, start, end);
     this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] ?? 0) | (1 << (bit & 7));

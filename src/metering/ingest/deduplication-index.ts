@@ -1,15 +1,14 @@
 /**
  * The in-memory index of the ids accepted within the window: hash and time of acceptance.
  *
- * A slot is four 32-bit words: three of the hash and the second of acceptance. Open addressing with
- * linear probing, split into shards that grow one at a time, so that no request ever waits for a
- * rehash of everything. An expired or released slot counts as free but keeps its place until its
- * shard is rebuilt, so probe chains never break.
+ * A slot is four 32-bit words: three of the hash and the second of acceptance. Open addressing with linear probing,
+ * split into shards that grow one at a time, so that no request ever waits for a rehash of everything. An expired or
+ * released slot counts as free but keeps its place until its shard is rebuilt, so probe chains never break.
  *
- * After the window an id can be used again, except by the accepted event itself: a second copy would be collapsed
- * with the first, because both have the same sorting key. Ingest accepts the timestamp of an event dated ahead for
- * up to a day longer than the window. So a slot also stores how far ahead its event was dated, in the bits of the
- * hash that all slots of a shard share. An event with the id whose timestamp is not later is a duplicate too.
+ * After the window an id can be used again, except by the accepted event itself: a second copy would be collapsed with
+ * the first, because both have the same sorting key. Ingest accepts the timestamp of an event dated ahead for up to a
+ * day longer than the window. So a slot also stores how far ahead its event was dated, in the bits of the hash that all
+ * slots of a shard share. An event with the id whose timestamp is not later is a duplicate too.
  *
  * Independent of ids, events, storage and the clock.
  */
@@ -43,58 +42,58 @@ import { HASH_WORDS } from './transaction-hash.ts';
 
 /** Smallest shard, in slots; an empty index takes 0.6 MB. */
 const SLOTS_MIN = 32;
-/** Above this share of used slots a shard is rebuilt: a new id probes 23 neighbouring slots there, 9 on average. */
+/** Above this load factor a shard is rebuilt: a new id then probes 23 neighbouring slots, 9 on average. */
 const LOAD_MAX = 0.85;
-/** Share of used slots after a rebuild: 16 bytes ÷ 0.68 = 23.5 bytes per id at worst. */
+/** The load factor after a rebuild: 16 bytes ÷ 0.68 = 23.5 bytes per id at worst. */
 const LOAD_AFTER_REBUILD = LOAD_MAX / 1.25;
 
 interface StoredId {
   readonly acceptedSeconds: number;
-  /** By how much its timestamp is later than that; 0 where it is not. */
+  /** By how much its timestamp is later than the acceptance; 0 if it is not. */
   readonly aheadSeconds: number;
 }
 
 export interface DeduplicationIndex {
   /**
-   * To be called before the first `count` hashes in `words` are looked up. Nothing changes, but where the index is larger
-   * than the caches of the processor, it fetches their places side by side: one by one, each lookup waits for memory.
-   * `wordsPerId`: hashes are so far apart.
+   * Prefetches the slots of the first `count` hashes in `words`; call it before looking them up. If the index is larger
+   * than the processor's caches, their slots are fetched concurrently: one by one, each lookup waits for memory.
+   * `wordsPerId`: the distance between hashes.
    */
   approach(words: Uint32Array, count: number, wordsPerId?: number): void;
   /**
-   * True when the hash at `words[at…]` is not known, and records it as accepted now; false when it is: it was
-   * accepted within the window, or the event may be the accepted one, by its timestamp. Both are whole seconds
-   * since the epoch; the timestamp lies at most the window back and a day ahead.
+   * True if the hash at `words[at…]` is not known, and records it as accepted now. False if it is known: it was
+   * accepted within the window, or the event may be the accepted one, by its timestamp. Both times are whole seconds
+   * since the epoch; the timestamp is at most the window back and a day ahead.
    */
   reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
-  /** The opposite of the answer of `reserve`. Nothing is recorded. */
+  /** The negated result of `reserve`, without recording anything. */
   isKnown(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
-  /** Takes back what `reserve` recorded, because the write failed. */
+  /** Undoes a `reserve`, because the write failed. */
   release(words: Uint32Array, at: number): void;
   /**
-   * Adds the stored id with the hash at `words[at…]`; of several times of acceptance the earliest counts.
-   * Returns the time with which the id was held already, or null where it was not, or is past the window.
+   * Adds the stored id with the hash at `words[at…]`; the earliest time of acceptance counts. Returns the acceptance
+   * time that the id already had, or null if it had none within the window.
    */
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null;
   /**
-   * Takes stored ids block by block, as if none was dated ahead; those that are, `add` tells as well. The last of them
-   * are in the index at its `end`. Grows once for `count` of them, instead of step by step. Calls `onKnown` with the
-   * first hash word of every one that was held already.
+   * Loads stored ids block by block, as if none were dated ahead; for those that are, `add` has to be called as well.
+   * The last ids are in the index after its `end`. Grows once for `count` ids, instead of step by step. Calls `onKnown`
+   * with the first hash word of every id that was already there.
    */
   load(count: number, nowSeconds: number, onKnown?: (firstWord: number) => void): IdsByShard;
   /** Calls `visit` with each slot of a shard that holds an id accepted before this second. */
   eachBefore(shard: number, before: number, visit: (slots: Uint32Array, offset: number) => void): void;
   /**
-   * Drops the ids of a shard that were accepted before this second, where they are `count`: all that somebody else has
-   * now. Otherwise nothing changes.
+   * Drops the ids of a shard that were accepted before this second, if their number is `count`: the number that was
+   * saved elsewhere. Otherwise nothing changes.
    */
   dropBefore(shard: number, before: number, count: number, nowSeconds: number): void;
-  /** Ids held, including those that expired and were not yet dropped. */
+  /** The number of ids, including expired ones that were not dropped yet. */
   readonly size: number;
   readonly bytes: number;
 }
 
-/** An empty index that remembers every id for `windowSeconds` from its acceptance, and the event itself longer. */
+/** An empty index that keeps every id for `windowSeconds` from its acceptance, and the event itself longer. */
 export function createDeduplicationIndex(windowSeconds: number): DeduplicationIndex {
   return new ShardedIndex(windowSeconds);
 }
@@ -161,7 +160,7 @@ class ShardedIndex implements DeduplicationIndex {
 
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null {
     const { acceptedSeconds, aheadSeconds } = stored;
-    // Ingest stores nothing that is dated further ahead; if something else did, that must not keep the service down.
+    // Ingest stores nothing dated further ahead; if something else did, that must not prevent a start.
     const aheadUnits = unitsOf(Math.min(aheadSeconds, AHEAD_SECONDS_MAX));
     const accepted = { seconds: acceptedSeconds, aheadUnits };
     const oldest = nowSeconds - this.#windowSeconds;
@@ -171,7 +170,7 @@ class ShardedIndex implements DeduplicationIndex {
     if (known === null) return null;
     const shard = this.#shardOf(words, at);
     const heldSeconds = acceptedAt(shard.words, known);
-    // Past the window only the event itself is to be known, which any later acceptance of the id sees to as well.
+    // Past the window only the event itself has to be known, which any later acceptance of the id ensures as well.
     if (isWithin || heldSeconds <= oldest) mergeInto(shard, known, accepted);
     return isWithin ? heldSeconds : null;
   }
@@ -179,7 +178,7 @@ class ShardedIndex implements DeduplicationIndex {
   load(count: number, nowSeconds: number, onKnown?: (firstWord: number) => void): IdsByShard {
     for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(count / SHARDS), nowSeconds);
     return collectByShard(count, (ids, from, to) => {
-      // Few are left: ids that are stored more than once, and those at the end of the window.
+      // Few are left: ids that are stored more than once, and ids at the end of the window.
       for (const at of this.#fill(ids, from, to, nowSeconds)) {
         const stored = { acceptedSeconds: ids[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
         if (this.add(ids, at, stored, nowSeconds) !== null) onKnown?.(ids[at] ?? 0);
@@ -187,7 +186,7 @@ class ShardedIndex implements DeduplicationIndex {
     });
   }
 
-  /** Loads the ids of one shard and returns the places of those that are left. */
+  /** Loads the ids of one shard and returns the positions of those that are left. */
   #fill(ids: Uint32Array, from: number, to: number, nowSeconds: number): readonly number[] {
     const oldest = lastExpired(nowSeconds, this.#windowSeconds);
     requireStorable(oldest + 1, nowSeconds);
@@ -199,7 +198,7 @@ class ShardedIndex implements DeduplicationIndex {
     return left;
   }
 
-  /** Offset of the slot in which this hash is known (see `findSlot`), or null after it was put in. */
+  /** Offset of the slot in which this hash is known (see `findSlot`), or null after it was inserted. */
   #put(
     words: Uint32Array,
     at: number,
@@ -230,10 +229,7 @@ class ShardedIndex implements DeduplicationIndex {
     if (shard.used + ids > shard.slots * LOAD_MAX) this.#rebuild(shard, ids, nowSeconds);
   }
 
-  /**
-   * Drops what has expired, and what was accepted before `from`, and leaves room for these ids, and for a quarter more
-   * than all of them.
-   */
+  /** Drops expired ids and ids accepted before `from`, and makes room for these ids plus a quarter. */
   #rebuild(shard: Shard, ids: number, nowSeconds: number, from = 0): void {
     const oldest = lastExpired(nowSeconds, this.#windowSeconds);
     const { held, kept } = countSlots(shard, oldest, from);

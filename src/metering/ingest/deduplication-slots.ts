@@ -16,25 +16,25 @@ const TIME = HASH_WORDS;
 /** At 10 million ids a shard holds 10,000 and is rebuilt in well under a millisecond. */
 export const SHARDS = 1024;
 const SHARD_BITS = 10;
-/** Of the bits that choose the shard: `hash & SHARD_MASK` takes half the time of a remainder. */
+/** The mask of the bits that select the shard: `hash & SHARD_MASK` takes half the time of a remainder. */
 export const SHARD_MASK = SHARDS - 1;
 
-/** Times ahead are rounded up to this. */
+/** Times ahead are rounded up to this unit. */
 export const AHEAD_UNIT_SECONDS = 90;
-/** The most that a slot can say: 25.6 hours, where ingest allows 24. */
+/** The maximum that a slot can store: 25.6 hours, while ingest allows 24. */
 export const AHEAD_SECONDS_MAX = SHARD_MASK * AHEAD_UNIT_SECONDS;
 
-/** Of 64 bytes; where they are longer, a few are touched twice. */
+/** For cache lines of 64 bytes; if they are longer, a few are touched twice. */
 const WORDS_PER_CACHE_LINE = 16;
 
 /** Time of a slot never used. */
 const NEVER = 0;
-/** Time of a released slot: long enough ago to be expired, but not `NEVER`. */
+/** Time of a released slot: expired, but not `NEVER`. */
 const RELEASED = 1;
 
 const SECONDS_LIMIT = 0x1_0000_0000;
 
-/** When an id was accepted, and by how much its event was dated ahead of that. */
+/** When an id was accepted, and how far ahead of that its event was dated. */
 export interface Acceptance {
   readonly seconds: number;
   readonly aheadUnits: number;
@@ -52,7 +52,7 @@ export function requireStorable(acceptedSeconds: number, nowSeconds: number): vo
   assert(acceptedSeconds > RELEASED && nowSeconds < SECONDS_LIMIT, 'the clock stands between 1970 and 2106');
 }
 
-/** Slots of this second and before are past the window. Never below `RELEASED`, so that those are as well. */
+/** Slots of this second and before are past the window. Never below `RELEASED`, so that released slots are included. */
 export function lastExpired(nowSeconds: number, windowSeconds: number): number {
   return Math.max(RELEASED, nowSeconds - windowSeconds);
 }
@@ -61,26 +61,26 @@ export function emptyShard(slots: number): Shard {
   return { words: new Uint32Array(new ArrayBuffer(slots * BYTES_PER_SLOT)), slots, used: 0 };
 }
 
-/** The same for one that replaces no ids. */
+/** `newShard` for the first shard, which replaces no ids. */
 export function firstShard(slots: number): Shard {
   return { words: uncountedWords(slots * WORDS_PER_SLOT), slots, used: 0 };
 }
 
-/** Where the probe for a hash begins: its second word scaled to the size of the shard. */
+/** The start of the probe for a hash: its second word scaled to the size of the shard. */
 function firstOffset(shard: Shard, b: number): number {
   return Math.floor((b * shard.slots) / 0x1_0000_0000) * WORDS_PER_SLOT;
 }
 
 /**
- * Brings the slot at which the probe for the hash at `words[at…]` begins into the caches of the processor. Written and not
- * only read, because a loop without an effect is dropped by the compiler.
+ * Brings the first slot of the probe for the hash at `words[at…]` into the caches of the processor. Writes instead of
+ * only reading, because the compiler drops a loop without an effect.
  */
 export function touchSlot(shard: Shard, words: Uint32Array, at: number): void {
   const offset = firstOffset(shard, words[at + 1] ?? 0);
   shard.words[offset] = shard.words[offset] ?? 0;
 }
 
-/** Whether the slot is of this hash, which is one of its shard. */
+/** Whether the slot has this hash, given that its shard matches. */
 function isSameHash(slots: Uint32Array, offset: number, a: number, b: number, c: number): boolean {
   return (
     slots[offset + 1] === b && slots[offset + 2] === c && ((slots[offset] ?? 0) ^ a) >>> SHARD_BITS === 0
@@ -92,7 +92,7 @@ function isKept(slots: Uint32Array, offset: number, oldest: number): boolean {
   return (slots[offset + TIME] ?? NEVER) > RELEASED && reachOf(slots, offset) >= oldest;
 }
 
-/** The second of acceptance, or the last one in which the timestamp can lie where that is later. */
+/** The second of acceptance, or the last second of the timestamp if that is later. */
 export function reachOf(slots: Uint32Array, offset: number): number {
   return (slots[offset + TIME] ?? NEVER) + aheadUnitsOf(slots, offset) * AHEAD_UNIT_SECONDS;
 }
@@ -101,7 +101,7 @@ function aheadUnitsOf(slots: Uint32Array, offset: number): number {
   return (slots[offset] ?? 0) & SHARD_MASK;
 }
 
-/** The first word of a slot, from that of the hash. */
+/** The first word of a slot, computed from that of the hash. */
 function firstWord(a: number, aheadUnits: number): number {
   return (a & ~SHARD_MASK) | aheadUnits;
 }
@@ -114,8 +114,8 @@ export function unitsOf(aheadSeconds: number): number {
 }
 
 /**
- * Where the hash at `words[at…]` is known, or else the complement (`~`) of the place for it. It is known in a
- * slot later than `oldest`, and in an older one that is kept and whose event is dated at `knownFrom` or later.
+ * The slot in which the hash at `words[at…]` is known, or else the complement (`~`) of the slot for it. It is known in
+ * a slot later than `oldest`, and in an older one that is kept and whose event is dated at `knownFrom` or later.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 export function findSlot(
@@ -131,17 +131,17 @@ export function findSlot(
   const c = words[at + 2] ?? 0;
   let free = -1;
   let offset = firstOffset(shard, b);
-  // To the end of the chain: a hash has two slots where it was accepted again while the first is still kept.
+  // To the end of the chain: a hash has two slots if it was accepted again while the first is still kept.
   for (;;) {
     const time = slots[offset + TIME] ?? NEVER;
     if (time === NEVER) break;
-    // `isSameHash` written out: the call costs a third of a lookup.
+    // `isSameHash` inlined: the call costs a third of a lookup.
     const isSame =
       slots[offset + 1] === b && slots[offset + 2] === c && ((slots[offset] ?? 0) ^ a) >>> SHARD_BITS === 0;
     if (time > oldest) {
       if (isSame) return offset;
     } else if (!isKept(slots, offset, oldest)) {
-      // A free slot with the same hash comes first, so that a hash does not occupy many slots.
+      // A free slot with the same hash is preferred, so that a hash does not occupy many slots.
       if (isSame || free === -1) free = offset;
     } else if (isSame && reachOf(slots, offset) >= knownFrom) return offset;
     offset += WORDS_PER_SLOT;
@@ -150,7 +150,7 @@ export function findSlot(
   return ~(free === -1 ? offset : free);
 }
 
-/** Writes a slot for the hash at `words[at…]` into a place that `findSlot` gave. Returns whether it held no id. */
+/** Writes the hash at `words[at…]` into a slot returned by `findSlot`. Returns whether the slot was free. */
 export function putSlot(
   shard: Shard,
   offset: number,
@@ -169,9 +169,9 @@ export function putSlot(
 }
 
 /**
- * Puts the hashes at `ids[from…to]`, each with its second of acceptance, into a shard with room for them. Skips ids
+ * Inserts the hashes at `ids[from…to]`, each with its second of acceptance, into a shard with room for them. Skips ids
  * that may be duplicates, are expired (accepted at `oldest` or before), or collide with an expired slot, and returns
- * their positions: `add` has to look at them. One loop over bare words, because a start puts every id of the window
+ * their positions: `add` has to handle them. One loop over plain words, because a start runs every id of the window
  * through it.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
@@ -192,7 +192,7 @@ export function fillShard(
     const seconds = ids[at + TIME] ?? NEVER;
     let offset = firstOffset(shard, b);
     let time = slots[offset + TIME] ?? NEVER;
-    // `isSameHash` written out, as in `findSlot`.
+    // `isSameHash` inlined, as in `findSlot`.
     while (
       time > oldest &&
       !(slots[offset + 1] === b && slots[offset + 2] === c && ((slots[offset] ?? 0) ^ a) >>> SHARD_BITS === 0)
@@ -215,14 +215,14 @@ export function fillShard(
 }
 
 /**
- * Goes through a shard in order, for which the processor reads ahead. Slot by slot, each would be waited for. Written like
- * in `touchSlot`.
+ * Reads a shard sequentially, so that the processor prefetches it. Slot by slot, each access would wait. Written like
+ * `touchSlot`.
  */
 function bringIntoCache(slots: Uint32Array): void {
   for (let at = 0; at < slots.length; at += WORDS_PER_CACHE_LINE) slots[at] = slots[at] ?? 0;
 }
 
-/** Of two acceptances of an id the earlier counts; of the same second, the one dated further ahead. */
+/** Of two acceptances of an id the earlier counts; in the same second, the one dated further ahead. */
 export function mergeInto({ words: slots }: Shard, offset: number, accepted: Acceptance): void {
   const held = acceptedAt(slots, offset);
   if (held < accepted.seconds) return;
@@ -240,7 +240,7 @@ export function acceptedAt(slots: Uint32Array, offset: number): number {
   return slots[offset + TIME] ?? NEVER;
 }
 
-/** Whether the slot, which is of the shard of this hash, is of the hash at `words[at…]`. */
+/** Whether the slot, whose shard matches this hash, has the hash at `words[at…]`. */
 export function isSlotOf(slots: Uint32Array, offset: number, words: Uint32Array, at: number): boolean {
   return isSameHash(slots, offset, words[at] ?? 0, words[at + 1] ?? 0, words[at + 2] ?? 0);
 }
@@ -261,7 +261,7 @@ export function eachSlotBefore(
   }
 }
 
-/** How many slots hold an id, expired or not, and how many of them are kept and accepted at `from` or later. */
+/** The number of slots that hold an id, expired or not, and of those that are kept and accepted at `from` or later. */
 export function countSlots(
   { words: slots }: Shard,
   oldest: number,
@@ -276,7 +276,7 @@ export function countSlots(
   return { held, kept };
 }
 
-/** Copies the slots of `old` that are kept, and accepted at `from` or later, into an empty shard with room for them. */
+/** Copies the kept slots of `old` that were accepted at `from` or later into an empty shard with room for them. */
 export function moveKept({ words: old }: Shard, oldest: number, rebuilt: Shard, from = 0): void {
   const { words } = rebuilt;
   for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {
@@ -295,7 +295,7 @@ export function moveKept({ words: old }: Shard, oldest: number, rebuilt: Shard, 
   }
 }
 
-/** Offset of the slot with this hash that was accepted last, expired or not, or null. */
+/** Offset of the latest slot with this hash, expired or not, or null. */
 export function findLatest(shard: Shard, words: Uint32Array, at: number): number | null {
   const slots = shard.words;
   const a = words[at] ?? 0;

@@ -1,9 +1,9 @@
 /**
- * Writes accepted events as RowBinary rows of `usage_events`.
+ * Encodes accepted events as RowBinary rows of `usage_events`.
  *
- * Defines the order of the columns and the ingestion time: every row gets its own microsecond in `ingested_at`,
- * strictly increasing within a process, and a `version` that decreases accordingly. So the first of two copies of
- * an event wins, and the order of ingestion is unambiguous.
+ * Owns the order of the columns and the ingestion time: every row gets its own microsecond in `ingested_at`, strictly
+ * increasing within a process, and a `version` that decreases accordingly. So the first of two copies of an event wins,
+ * and the order of ingestion is unambiguous.
  */
 import type { Instant } from '../../core/time.ts';
 import type { EventRows } from './event-rows.ts';
@@ -12,7 +12,7 @@ import { HASH_WORDS } from './transaction-hash.ts';
 
 export const USAGE_EVENTS_TABLE = 'usage_events';
 
-/** The columns of a row and their types in it. */
+/** The columns of a row and their types. */
 const COLUMNS = {
   timestamp: "DateTime64(3, 'UTC')",
   ingested_at: "DateTime64(6, 'UTC')",
@@ -26,7 +26,7 @@ const COLUMNS = {
   properties: 'Map(String, String)',
 } as const;
 
-/** Where encoded rows go. */
+/** The target of encoded rows. */
 export const USAGE_EVENTS_INSERT = {
   table: USAGE_EVENTS_TABLE,
   columns: Object.keys(COLUMNS),
@@ -39,11 +39,13 @@ const HASH_AT = 24;
 /** The size of a row without its texts. */
 const FIXED_BYTES = HASH_AT + 4 * HASH_WORDS;
 
-/** `version` counts down from here: below 2^53, so that the subtraction is exact, and good until the year 2255. */
+/**
+ * `version` counts down from here: below 2^53, so that the subtraction is exact, and sufficient until the year 2255.
+ */
 const VERSION_OF_EPOCH = 9_000_000_000_000_000;
 const WORD = 0x1_0000_0000;
 
-/** Room that the row of this event needs. */
+/** The bytes to reserve for the row of this event. */
 export function rowBytes(rows: EventRows, index: number): number {
   return FIXED_BYTES + rows.endOf(index) - rows.startOf(index);
 }
@@ -51,7 +53,7 @@ export function rowBytes(rows: EventRows, index: number): number {
 export interface RowEncoder {
   /** Ensures that later ticks exceed this one, in microseconds since the epoch. */
   startAfter(microseconds: number): void;
-  /** Returns a tick that no row has, at `now` or later: rows encoded before have an earlier one, later rows a later one. */
+  /** Returns an unused tick, at `now` or later: rows encoded before have an earlier one, later rows a later one. */
   pass(now: Instant): number;
   /** Writes one row into `buffer` from `offset` on, which has `rowBytes` of room, and returns the offset of its end. */
   encode(rows: EventRows, index: number, now: Instant, buffer: Buffer, offset: number): number;
@@ -98,10 +100,10 @@ function writeWord(buffer: Buffer, offset: number, word: number): void {
   buffer[offset + 3] = bits >>> 24;
 }
 
-/** Called with where a row begins and ends, and where the bytes of its customer do. */
+/** Called with the start and end of a row, and of its customer's bytes. */
 export type RowVisitor = (start: number, end: number, customerStart: number, customerEnd: number) => void;
 
-/** Goes through whole encoded rows in their order. */
+/** Visits whole encoded rows in order. */
 export function eachRow(bytes: Buffer, visit: RowVisitor): void {
   const reader = new RowReader(bytes);
   while (!reader.isAtEnd) {
@@ -117,7 +119,7 @@ export function eachRow(bytes: Buffer, visit: RowVisitor): void {
   }
 }
 
-/** How many rows these bytes are; null where they are no whole rows. */
+/** The number of rows in these bytes; null if they are not whole rows. */
 export function countRows(bytes: Buffer): number | null {
   let count = 0;
   let last = 0;

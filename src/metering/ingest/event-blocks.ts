@@ -1,9 +1,9 @@
 /**
  * Acknowledged events on their way from the log to ClickHouse. Rows are appended to the log, which makes them durable,
- * and collected into a block; blocks are inserted one at a time, in their order, when they are large or a second old.
+ * and collected into a block; blocks are inserted one at a time, in order, when they are large or a second old.
  *
- * Responsible for the blocks, their retries and the reads that wait for them. An insert that fails is tried again
- * until it succeeds, with the rows alone that a failed attempt has not stored. Rows leave the log after that.
+ * Owns the blocks, their retries and the reads that wait for them. A failed insert is retried until it succeeds, with
+ * only the rows that the failed attempt has not stored. Rows are removed from the log after that.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal } from '../../core/errors.ts';
@@ -15,13 +15,13 @@ import { withRoom } from './growing-buffer.ts';
 import { missingRows } from './missing-rows.ts';
 import { createPace } from './pace.ts';
 
-/** Where rows are durable until ClickHouse has them. */
+/** The durable store of rows until ClickHouse has them. */
 export interface EventLog {
-  /** Resolves when so many rows are on disk, with the number of their record: one more than that before it. */
+  /** Resolves when these rows are on disk, with the number of their record: one more than the previous one. */
   append(rows: Buffer, count: number): Promise<number>;
-  /** The blocks that were appended and not removed, in order. */
+  /** The records that were appended and not removed, in order. */
   entries(): Iterable<{ readonly number: number; readonly count: number; readonly rows: Buffer }>;
-  /** ClickHouse has all records up to this one. */
+  /** Removes records: ClickHouse has all of them up to this one. */
   removeUpTo(number: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,19 +30,19 @@ export interface EventBlocksOptions {
   readonly clickhouse: ClickHouse;
   readonly log: EventLog;
   readonly tracer?: Tracer;
-  /** Called for every insert that failed and is tried again. */
+  /** Called for every failed insert, which is retried. */
   readonly onFailure?: (error: unknown, rows: number) => void;
 }
 
 export interface EventBlocks {
   /**
-   * Resolves when these encoded rows are durable and every later `visible` knows them. Waits while there is no room;
-   * rejects where there is none for long, or the log cannot be written: then they are not acknowledged. `requests` are
-   * the traces that they came with.
+   * Resolves when these encoded rows are durable and every later `visible` includes them. Waits while there is no room;
+   * rejects if there is none for long, or the log cannot be written: then they are not acknowledged. `requests`: the
+   * traces of their requests.
    */
   append(rows: Buffer, count: number, requests?: readonly TraceContext[]): Promise<void>;
   /**
-   * Resolves when ClickHouse has every row that was appended for one of these customer references, null: for any.
+   * Resolves when ClickHouse has every row that was appended for one of these customer references; null: for any.
    * Rejects with an `unavailable` refusal while inserts fail.
    */
   visible(refs: readonly string[] | null): Promise<void>;
@@ -57,18 +57,18 @@ const BLOCK_BYTES_MAX = 32 * 1024 * 1024;
 /** An insert of few rows costs 15 ms of CPU time, so one a second is 1.5 % of a core. */
 const BLOCK_AGE_MS_MAX = 1_000;
 /**
- * How often reads close blocks: reads beyond it share the next insert, which is a tenth of a second away at most. So
- * many of them may do so at once, and after that one in each such time, which is a seventh of a core.
+ * How often reads close blocks: reads beyond this share the next insert, which is at most a tenth of a second away. A
+ * burst of this many may do so at once, then one per interval, which is a seventh of a core.
  */
 const READ_BLOCKS_AT_ONCE = 10;
 const READ_BLOCK_MS = 100;
-/** Full blocks that are closed, the one being inserted among them. */
+/** Maximum closed blocks, including the one being inserted. */
 const BLOCKS_WAITING_MAX = 2;
-/** Of all blocks together. Reads close small ones, so the number of blocks bounds nothing. */
+/** The maximum for all blocks together. Reads close small ones, so the number of blocks alone is no limit. */
 const ROWS_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_ROWS_MAX;
 const BYTES_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_BYTES_MAX;
 const BUFFER_BYTES_MIN = 256 * 1024;
-/** A batch that finds no room for so long is refused; its senders have no answer yet. */
+/** A batch that finds no room for this long is refused; its senders have no answer yet. */
 const ROOM_WAIT_MS_MAX = 10_000;
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 5_000;
@@ -79,14 +79,14 @@ interface Block {
   last: number;
   /** Its first `bytes` are the rows. */
   buffer: Buffer;
-  /** Null where they are not known. */
+  /** Null if unknown. */
   readonly customers: CustomerSet | null;
   readonly requests: TraceContext[];
   /** An earlier insert may have stored some of the rows. */
   isPartlyStored: boolean;
   rows: number;
   bytes: number;
-  /** Resolves with the block's first attempt and is replaced after a failed one. */
+  /** Settles with the block's first attempt and is replaced after a failed one. */
   attempt: Attempt;
 }
 
@@ -96,7 +96,7 @@ interface Attempt {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Takes up what the log holds: rows of a process that ended before ClickHouse had them. */
+/** Resumes with the rows in the log: those of a process that ended before ClickHouse had them. */
 export function createEventBlocks(options: EventBlocksOptions): EventBlocks {
   return new LoggedBlocks(options);
 }
@@ -104,9 +104,11 @@ export function createEventBlocks(options: EventBlocksOptions): EventBlocks {
 class LoggedBlocks implements EventBlocks {
   readonly #options: EventBlocksOptions;
   #open: Block | null = null;
-  /** Of a block that was inserted: new ones for each block are garbage that V8 collects all of its heap for. */
+  /**
+   * The buffer of an inserted block, reused: a new one for each block is garbage that makes V8 collect its whole heap.
+   */
   #spare: Buffer | null = null;
-  /** In order; the first is being inserted. */
+  /** In order; the first one is being inserted. */
   readonly #closed: Block[] = [];
   #timer: NodeJS.Timeout | null = null;
   /** Set while reads wait for the open block. */
@@ -141,7 +143,7 @@ class LoggedBlocks implements EventBlocks {
     if (attempts.length > 0) await Promise.all(attempts);
   }
 
-  /** A read does not force a separate insert: those that follow soon wait for the next one. */
+  /** A read does not force a separate insert: reads shortly after wait for the next one. */
   #closeForReads(): void {
     if (this.#readsTimer !== null) return;
     const waitMs = this.#readRoom.take();
@@ -184,8 +186,8 @@ class LoggedBlocks implements EventBlocks {
   }
 
   /**
-   * Copies rows that are in the log to the open block. Those that are not new come from an earlier process, which may have
-   * inserted some, and all reads wait for them.
+   * Copies logged rows to the open block. Rows that are not new belong to an earlier process, which may have inserted
+   * some, and all reads wait for them.
    */
   #collect(
     number: number,
@@ -232,7 +234,7 @@ class LoggedBlocks implements EventBlocks {
     this.#inserting ??= this.#insertAll();
   }
 
-  /** There is one at least. */
+  /** Requires at least one block. */
   async #insertAll(): Promise<void> {
     let pauseMs = RETRY_MS_MIN;
     try {
@@ -241,18 +243,18 @@ class LoggedBlocks implements EventBlocks {
           pauseMs = RETRY_MS_MIN;
           continue;
         }
-        // The log keeps what cannot be written at the end.
+        // The log keeps rows that cannot be written at the end.
         if (this.#end.signal.aborted) return;
         await delay(pauseMs, undefined, { signal: this.#end.signal }).catch(() => {});
         pauseMs = Math.min(RETRY_MS_MAX, 2 * pauseMs);
       }
     } finally {
-      // Together with the last look: nobody would insert a block that is closed in between.
+      // In the same turn as the last check: a block closed in between would not be inserted.
       this.#inserting = null;
     }
   }
 
-  /** Whether ClickHouse has the block now. */
+  /** Returns whether ClickHouse has the block now. */
   async #insert(block: Block): Promise<boolean> {
     const { log, onFailure } = this.#options;
     const { attempt } = block;
@@ -272,7 +274,7 @@ class LoggedBlocks implements EventBlocks {
     attempt.succeed();
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#onRoom?.();
-    // The next start finds that blocks which stay in the log are stored.
+    // At the next start, blocks that stay in the log are found to be stored.
     await log.removeUpTo(block.last).catch((error: unknown) => onFailure?.(error, 0));
     return true;
   }
@@ -299,7 +301,7 @@ function newAttempt(): Attempt {
     succeed = resolve;
     fail = reject;
   });
-  // Nobody may be waiting.
+  // Prevents an unhandled rejection if nothing is waiting.
   ended.catch(() => {});
   return { ended, succeed, fail };
 }

@@ -3,16 +3,18 @@ import type { Instant } from '../../core/time.ts';
 import type { Ingest } from './ingest-operations.ts';
 
 export interface EventFacts {
-  /** From when on events are kept; null: from the first one. */
+  /** The start of event retention; null: all events are kept. */
   keptFrom(): Instant | null;
   /**
-   * The ingestion up to which reads see every event, and before which none is added: epoch microseconds. Null where it
-   * is not known, as with a server, to which other processes write.
+   * The ingestion time up to which reads see every event, and before which none is added: epoch microseconds. Null if
+   * unknown, as with a server that other processes write to.
    */
   completeUpTo(): string | null;
-  /** Those of these transaction ids whose events reads see from now on, as far as this process knows. */
+  /**
+   * The subset of these transaction ids whose events are visible to reads from now on, as far as this process knows.
+   */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Learns which events other processes have stored up to now. Nothing is read where there is no other process. */
+  /** Reads which events other processes have stored so far. Does nothing if there is no other process. */
   tail(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ interface FactParts {
   readonly isShared: boolean;
 }
 
-/** The facts of the events that ingest stores, or reads in its tail. */
+/** Facts about the events that ingest stores, or reads in its tail. */
 export function createEventFacts({ ingest, keptFrom, isShared }: FactParts): EventFacts {
   return {
     keptFrom,
@@ -35,7 +37,7 @@ export function createEventFacts({ ingest, keptFrom, isShared }: FactParts): Eve
   };
 }
 
-/** The facts of events that another program stores: only the start of their retention is known. */
+/** Facts about events that another program stores: only the start of their retention is known. */
 export function factsWithoutIngest(keptFrom: EventFacts['keptFrom'] = () => null): EventFacts {
   return {
     keptFrom,

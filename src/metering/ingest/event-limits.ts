@@ -1,6 +1,6 @@
 /**
- * Limits of an ingest request and of an event. An event that exceeds one is refused, never truncated. Limits on
- * text count UTF-16 code units (what JavaScript calls length) unless they say otherwise. The same table is in
+ * Limits of an ingest request and of an event. An event that exceeds one is refused, never truncated. Limits on text
+ * count UTF-16 code units (JavaScript's length) unless stated otherwise. The same table is in
  * docs/explanation/deduplication.md for readers of the API.
  */
 
@@ -25,11 +25,11 @@ export const PROPERTY_NAME_LENGTH_MAX = 256;
 /** Nested values are stored as JSON text; this bounds the recursion that writes it. */
 export const PROPERTY_DEPTH_MAX = 16;
 
-/** Names and values of one event together: an event describes usage, it does not carry documents. */
+/** Names and values of one event together: an event describes usage, not documents. */
 export const PROPERTIES_LENGTH_MAX = 65_536;
 
-/** Digits of a number written without exponent: twice what any quantity can use (76), so that 1e400 is refused. */
+/** Digits of a number written without exponent: twice the maximum of a quantity (76), so that 1e400 is refused. */
 export const NUMBER_DIGITS_MAX = 160;
 
-/** Clocks of senders may run ahead by a day at most. */
+/** Clocks of senders may be at most a day ahead. */
 export const FUTURE_HOURS_MAX = 24;

@@ -1,6 +1,6 @@
 /**
- * The events of a request as they are read: times, hashes of the ids, and the texts as they are stored. Kept in
- * arrays that the next request reuses, because an object for every event costs as much as reading it.
+ * The parsed events of a request: times, hashes of the ids, and the texts in stored form. Kept in arrays that the next
+ * request reuses, because an object for every event costs as much as reading it.
  *
  * The texts of an event are RowBinary: transaction id, customer, event type, and the map of properties.
  */
@@ -11,10 +11,10 @@ import { RowReader, textBytesMax, writeLength, writeText } from './row-binary.ts
 import { HASH_WORDS } from './transaction-hash.ts';
 
 const BYTES_MIN = 64 * 1024;
-/** A request of unusual size does not hold its memory for good. */
+/** The memory of an unusually large request is released afterwards. */
 const BYTES_KEPT_MAX = 4 * 1024 * 1024;
 
-/** An event with its texts taken apart. */
+/** An event with its texts decoded. */
 export interface ReadEvent {
   readonly transactionId: string;
   readonly customerRef: string;
@@ -24,19 +24,19 @@ export interface ReadEvent {
   readonly properties: readonly (readonly [name: string, text: string])[];
 }
 
-/** Written from the front to the back, event by event. */
+/** Written sequentially, event by event. */
 export class EventRows {
   count = 0;
-  /** Of the texts up to the end of the last event. */
+  /** The bytes of texts up to the end of the last event. */
   length = 0;
   bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
   readonly timestamps: Float64Array;
-  /** Of each event `HASH_WORDS`. */
+  /** `HASH_WORDS` for each event. */
   readonly hashes: Uint32Array;
-  /** Where the texts of each event end. */
+  /** The end of each event's texts. */
   readonly ends: Uint32Array;
 
-  /** `events`: the most that it will hold. */
+  /** `events`: the maximum number of events. */
   constructor(events = EVENTS_PER_REQUEST_MAX) {
     this.timestamps = new Float64Array(events);
     this.hashes = new Uint32Array(events * HASH_WORDS);
@@ -57,12 +57,12 @@ export class EventRows {
     return this.ends[index] ?? 0;
   }
 
-  /** Makes room for this many bytes after the last event. */
+  /** Reserves this many bytes after the last event. */
   makeRoom(bytes: number): void {
     this.bytes = withRoom(this.bytes, this.length, this.length + bytes);
   }
 
-  /** Ends the event whose texts were written up to `end`, and whose hash is in its place. */
+  /** Ends the event whose texts were written up to `end`; its hash must already be in place. */
   finish(timestamp: Instant, end: number): void {
     this.timestamps[this.count] = timestamp;
     this.ends[this.count] = end;
@@ -70,7 +70,10 @@ export class EventRows {
     this.count += 1;
   }
 
-  /** `ids` are the first three texts, `members` names and texts of properties in turn. The hash is in its place. */
+  /**
+   * `ids` are the first three texts, `members` alternating names and texts of properties. The hash must already be in
+   * place.
+   */
   add(timestamp: Instant, ids: readonly string[], members: readonly string[]): void {
     let room = textBytesMax(0);
     for (const text of ids) room += textBytesMax(text.length);
@@ -83,7 +86,7 @@ export class EventRows {
     this.finish(timestamp, end);
   }
 
-  /** Adds an event of other rows. */
+  /** Adds an event from other rows. */
   addFrom(rows: EventRows, index: number): void {
     const start = rows.startOf(index);
     const end = rows.endOf(index);
@@ -98,7 +101,7 @@ export class EventRows {
     return new RowReader(this.bytes, this.startOf(index)).text();
   }
 
-  /** The event at this place, for readers that need its texts one by one. */
+  /** The event at this index, for readers that need its texts one by one. */
   read(index: number): ReadEvent {
     const reader = new RowReader(this.bytes, this.startOf(index));
     const [transactionId, customerRef, eventType] = [reader.text(), reader.text(), reader.text()];
@@ -107,7 +110,7 @@ export class EventRows {
   }
 }
 
-/** Properties as a JSON object of texts, whatever their names are. */
+/** Properties as a JSON object of texts; any name is supported. */
 export function textsJson(properties: ReadEvent['properties']): string {
   const members = properties.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
   return `{${members.join(',')}}`;

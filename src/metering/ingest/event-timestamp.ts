@@ -1,7 +1,7 @@
 /**
- * Reads event timestamps. The two forms that nearly every event has (UTC with seconds or
- * milliseconds) are read digit by digit, ten times as fast as a regular expression; every other form
- * goes to the one parser of the core. Both give the same instant (held by a property test).
+ * Parses event timestamps. The two usual forms (UTC with seconds or milliseconds) are parsed digit by digit, ten times
+ * as fast as a regular expression; every other form uses the parser of the core. Both give the same instant (held by a
+ * property test).
  */
 import { DAY_MS, type Instant, parseRfc3339 } from '../../core/time.ts';
 
@@ -15,10 +15,10 @@ const LETTER_T = 84;
 const LETTER_Z = 90;
 
 export type TimestampParser = (text: string) => Instant | null;
-/** Of the bytes between two places: the instant, or NaN where it has neither of the two forms. */
+/** The instant in a range of bytes, or NaN if it has neither of the two forms. */
 export type TimestampBytesParser = (bytes: Uint8Array, start: number, end: number) => number;
 
-/** A parser of every form. */
+/** A parser for every form. */
 export function createTimestampParser(): TimestampParser {
   const parseBytes = createTimestampBytesParser();
   return (text) => {
@@ -28,7 +28,7 @@ export function createTimestampParser(): TimestampParser {
   };
 }
 
-/** A parser of the two usual forms. It remembers the day it saw last, because events of one request share it. */
+/** A parser for the two usual forms. It caches the last day, because events of one request share it. */
 export function createTimestampBytesParser(): TimestampBytesParser {
   let knownDate = -1;
   let knownDay: Instant = 0;
@@ -48,7 +48,7 @@ export function createTimestampBytesParser(): TimestampBytesParser {
   };
 }
 
-/** NaN for what is no digit. */
+/** NaN for a byte that is not a digit. */
 function digit(bytes: Uint8Array, at: number): number {
   const value = (bytes[at] ?? 0) - ZERO;
   return value >= 0 && value <= 9 ? value : Number.NaN;
@@ -58,14 +58,14 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   return digit(bytes, at) * 10 + digit(bytes, at + 1);
 }
 
-/** YYYYMMDD as a number, or NaN where there is no such date. */
+/** YYYYMMDD as a number, or NaN if there is no such date. */
 function dateDigits(bytes: Uint8Array, start: number): number {
   if (bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return Number.NaN;
   const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
   return year * 10_000 + twoDigits(bytes, start + 5) * 100 + twoDigits(bytes, start + 8);
 }
 
-/** Milliseconds since midnight of `…Thh:mm:ss(.SSS)Z`, or NaN where it has another form. */
+/** Milliseconds since midnight of `…Thh:mm:ss(.SSS)Z`, or NaN for another form. */
 function timeOfDay(bytes: Uint8Array, start: number, last: number): number {
   if (bytes[start + 10] !== LETTER_T || bytes[last] !== LETTER_Z) return Number.NaN;
   if (bytes[start + 13] !== COLON || bytes[start + 16] !== COLON) return Number.NaN;

@@ -1,16 +1,16 @@
 /**
- * Adds up the quantities of new events by customer, for those who decide how soon usage is evaluated. Runs within each
- * request, over rows that are in memory: customers that nobody watches cost no more than reading their reference, and
- * nothing where nobody is watched. Events that follow each other are added up, as most requests are of one customer.
+ * Sums the quantities of new events by customer, to decide how soon usage is evaluated. Runs within each request, over
+ * rows in memory: unwatched customers cost no more than reading their reference, and nothing if no customer is watched.
+ * Consecutive events are summed, as most requests have one customer.
  */
 import { hashBytes, hashText, mixHashes } from '../../core/byte-hash.ts';
 import type { NewUsage, QuantityNames, UsageWatch } from '../../core/event-quantities.ts';
 import type { EventRows } from './event-rows.ts';
 import { RowReader } from './row-binary.ts';
 
-/** As the largest number that metrics add up, so that sums stay finite. */
+/** The largest number that metrics sum, so that sums stay finite. */
 const AMOUNT_MAX = 1e38;
-/** A kind is looked for among so many of its customer, the last ones. One that is not found is listed again. */
+/** A kind is searched among this many of its customer, the latest ones. If it is not found, it is listed again. */
 const KINDS_SEARCHED = 16;
 
 const POINT = 0x2e;
@@ -18,20 +18,20 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const DIGITS_MAX = 15;
 
-/** A property that is looked at. */
+/** How a property is used. */
 interface Role {
   readonly isAmount: boolean;
   readonly isShape: boolean;
 }
 
-/** `WeighedUsage` while it is written, of the customer whose events are read now the last places. */
+/** `WeighedUsage` under construction; the last entries belong to the customer whose events are being read. */
 class UsageLists {
   readonly owners: number[] = [];
   readonly ends: number[] = [];
   readonly kinds: number[] = [];
   readonly amounts: number[] = [];
 
-  /** Properties that are added from now on are of this customer. */
+  /** Entries added from now on belong to this customer. */
   begin(owner: number): void {
     this.owners.push(owner);
     this.ends.push(this.kinds.length);
@@ -52,11 +52,11 @@ class UsageLists {
   }
 }
 
-/** One call at a time uses its memory. */
+/** Not reentrant: calls share memory. */
 export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageWatch, 'stored'>) {
   const { learnNames, addEvent } = createEventQuantities(names);
 
-  /** Of customers that are not watched the quantities are unknown. */
+  /** The quantities of unwatched customers are unknown. */
   return function weigh(rows: EventRows, indexes: readonly number[]): NewUsage {
     if (!isWatching()) return null;
     learnNames();
@@ -84,11 +84,11 @@ export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageW
   };
 }
 
-/** The quantities of one event after the other. They share buffers. */
+/** The quantities of consecutive events, with shared buffers. */
 function createEventQuantities(names: UsageWatch['names']) {
   let known: QuantityNames | null = null;
   let roles = new Map<number, Role>();
-  /** Amounts of the present event, and the hashes of their names. */
+  /** Amounts of the current event, and the hashes of their names. */
   const amounts: number[] = [];
   const amountNames: number[] = [];
 
@@ -99,7 +99,7 @@ function createEventQuantities(names: UsageWatch['names']) {
     roles = rolesOf(present);
   }
 
-  /** Adds the properties that the reader finds after the customer. */
+  /** Adds the properties that follow the customer in the reader. */
   function addEvent(bytes: Buffer, reader: RowReader, usage: UsageLists): void {
     const typeLength = reader.length();
     let shape = hashBytes(bytes, reader.offset, reader.offset + typeLength);
@@ -113,7 +113,7 @@ function createEventQuantities(names: UsageWatch['names']) {
       const valueEnd = reader.length() + reader.offset;
       const role = roles.get(name);
       if (role?.isShape) {
-        // Whatever the order of the properties.
+        // Independent of the order of the properties.
         shape = (shape + mixHashes(name, hashBytes(bytes, reader.offset, valueEnd))) | 0;
       }
       if (role?.isAmount) {
@@ -141,7 +141,7 @@ function areEqual(bytes: Buffer, start: number, end: number, other: number, othe
 
 function rolesOf({ amounts, shapes }: QuantityNames): Map<number, Role> {
   const roles = new Map<number, Role>();
-  // Two names with one hash only share a quantity.
+  // Two names with one hash merely share a quantity.
   for (const name of shapes) roles.set(hashText(name), { isAmount: false, isShape: true });
   for (const name of amounts) {
     const isShape = roles.get(hashText(name))?.isShape ?? false;
@@ -150,7 +150,7 @@ function rolesOf({ amounts, shapes }: QuantityNames): Map<number, Role> {
   return roles;
 }
 
-/** The absolute value of a number as it is stored, 0 of what is none. */
+/** The absolute value of a number in stored form, 0 if it is not a number. */
 function amountAt(bytes: Buffer, start: number, end: number): number {
   let at = start;
   if (bytes[at] === MINUS) at += 1;
@@ -167,7 +167,7 @@ function amountAt(bytes: Buffer, start: number, end: number): number {
   return scale === 0 ? value : value / scale;
 }
 
-/** Long ones, and texts. */
+/** Parses long numbers, and texts. */
 function readAmount(text: string): number {
   const value = Math.abs(Number(text));
   return Number.isNaN(value) ? 0 : Math.min(value, AMOUNT_MAX);

@@ -1,5 +1,5 @@
 /**
- * A buffer that holds at least `needed` bytes and begins with the first `used` ones of the given buffer: that one, or one
+ * A buffer of at least `needed` bytes that begins with the first `used` ones of the given buffer: the same one, or one
  * at least twice as large.
  */
 export function withRoom(buffer: Buffer, used: number, needed: number): Buffer {

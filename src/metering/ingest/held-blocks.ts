@@ -1,4 +1,4 @@
-/** Blocks with a log that is opened later, because events are missing from it. Until then nothing is appended. */
+/** Blocks with a log that is opened later, because events are missing from it. Until then appends fail. */
 import { Refusal } from '../../core/errors.ts';
 import type { EventBlocks } from './event-blocks.ts';
 
@@ -16,7 +16,7 @@ export function createHeldBlocks(): HeldBlocks {
       if (opened === null) throw new Refusal('unavailable', 'the log of events is damaged');
       await opened.append(rows, count, requests);
     },
-    // Who reads events meanwhile is refused elsewhere; the service looks into its own tables.
+    // Readers of events are refused elsewhere during that time; the service reads its own tables.
     visible: async (refs) => await opened?.visible(refs),
     stats: () => opened?.stats() ?? { waitingRows: 0, waitingBytes: 0, inserts: 0, failedInserts: 0 },
     close: async () => await opened?.close(),

@@ -1,4 +1,4 @@
-/** Collects stored ids by the shards of the deduplication index, because that is how it is filled fastest. */
+/** Collects stored ids by the shards of the deduplication index, which is the fastest order for filling it. */
 import { assert } from '../../core/errors.ts';
 import { SHARD_MASK, SHARDS } from './deduplication-slots.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
@@ -7,27 +7,27 @@ import { uncountedWords } from './uncounted-words.ts';
 /** Stored ids column by column: the three words of their hashes, and their seconds of acceptance. */
 export type StoredIds = readonly Uint32Array[];
 
-/** Of a collected id: the hash and the second of acceptance. */
+/** The words of a collected id: the hash and the second of acceptance. */
 export const WORDS_PER_STORED_ID = HASH_WORDS + 1;
 
 /**
  * 32 MB for all shards. With fewer ids, each shard is brought into the cache of the processor more often. An odd number
- * of cache lines, so that the places that are written next do not all compete for the same few lines of the cache.
+ * of cache lines, so that consecutive writes do not all compete for the same few lines of the cache.
  */
 const IDS_PER_SHARD_MAX = 2_004;
 
-/** Puts the ids at `ids[from…to]`, which are of one shard, into it. */
+/** Inserts the ids at `ids[from…to]`, which belong to one shard, into it. */
 type FillShard = (ids: Uint32Array, from: number, to: number) => void;
 
 export interface IdsByShard {
   add(block: StoredIds): void;
-  /** Fills in what is left. */
+  /** Inserts the remaining ids. */
   end(): void;
 }
 
 /**
- * Of some `count` ids, calls `fill` with those of a shard when they are many, and at the end: a shard stays in the cache
- * of the processor while it is filled, where ids in any other order miss it every time.
+ * Calls `fill` with the ids of a shard when there are many, and at the end: a shard stays in the processor's cache
+ * while it is filled, while ids in any other order miss it every time.
  */
 export function collectByShard(count: number, fill: FillShard): IdsByShard {
   const room = Math.min(IDS_PER_SHARD_MAX, Math.ceil(count / SHARDS) + 1) * WORDS_PER_STORED_ID;

@@ -1,4 +1,4 @@
-/** The ingest of events as others see it: the parts that it is created from, what it does, and what it counts. */
+/** The interface of the ingest of events: its dependencies, operations and counts. */
 import type { Clock } from '../../core/clock.ts';
 import type { UsageWatch } from '../../core/event-quantities.ts';
 import type { Instant } from '../../core/time.ts';
@@ -17,14 +17,14 @@ interface IngestLog {
 }
 
 export interface IngestOptions {
-  /** With acknowledged events in it, where there are blocks. */
+  /** Includes acknowledged events, if there are blocks. */
   readonly clickhouse: ClickHouse;
-  /** The way through a durable log; absent where an event is acknowledged when ClickHouse has it. */
+  /** The durable log; absent if an event is acknowledged when ClickHouse has it. */
   readonly blocks?: EventBlocks | undefined;
   readonly clock: Clock;
   /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
   readonly windowDays: number;
-  /** How ids are kept that are too many for the memory; absent: in memory all the same. */
+  /** How ids that exceed the memory are kept; absent: in memory nevertheless. */
   readonly olderIds?: OlderIds | undefined;
   readonly log: IngestLog;
   readonly tracer?: Tracer;
@@ -47,7 +47,7 @@ export interface EventWatches {
 }
 
 export interface IngestOutcome {
-  /** Events newly stored by this request. */
+  /** Events that this request stored. */
   readonly accepted: number;
   /** Events whose id was accepted before within the window, or earlier in the same request. */
   readonly duplicates: number;
@@ -63,11 +63,11 @@ interface IngestStats {
   readonly waitingBytes: number;
   readonly batches: number;
   readonly failedBatches: number;
-  /** Rows that are acknowledged and not in ClickHouse yet. */
+  /** Bytes of rows that are acknowledged and not in ClickHouse yet. */
   readonly loggedBytes: number;
-  /** Attempts to bring them there that failed. */
+  /** Failed attempts to insert them. */
   readonly failedLogInserts: number;
-  /** Rows read in looking for what other processes have stored. */
+  /** Rows read to find events stored by other processes. */
   readonly tailedRows: number;
   readonly failedTails: number;
   /** Copies of events that were removed because another process had accepted the same id before. */
@@ -75,41 +75,43 @@ interface IngestStats {
 }
 
 export interface Ingest {
-  /** Tells these of new events from now on. They read events that are stored, so they are created after the ingest. */
+  /** Notifies these of new events from now on. They read stored events, so they are created after the ingest. */
   watch(watches: EventWatches): void;
   /**
-   * Stores the events of a raw request body. Resolves when every one of them, duplicates included, is
-   * on disk. Refuses as `invalid` (with `details.errors`, nothing stored), `overloaded` (nothing
-   * stored, try later) or `unavailable` (not acknowledged, send it again).
+   * Stores the events of a raw request body. Resolves when every one of them, duplicates included, is on disk. Refuses
+   * as `invalid` (with `details.errors`, nothing stored), `overloaded` (nothing stored, try later) or `unavailable`
+   * (not acknowledged, send it again).
    */
   ingest(body: Buffer, reader?: EventReader): Promise<IngestOutcome>;
-  /** Refuses as `ingest` would any events now; cheap, so that a body need not be read for it. */
+  /**
+   * Refuses in the conditions in which `ingest` would refuse any events now; cheap, so that a body need not be read.
+   */
   admit(): void;
-  /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. Starts the tail. */
+  /** Reads the ids of the window from ClickHouse. `ingest` refuses until this has completed once. Starts the tail. */
   rebuild(): Promise<{ ids: number }>;
   /**
-   * Reads what other processes have stored up to now, and removes the later ones of conflicting copies. Runs
-   * automatically every `tailIntervalMs`. Rejects if ClickHouse does not answer.
+   * Reads events that other processes have stored so far, and removes the later ones of conflicting copies. Runs
+   * automatically every `tailIntervalMs`. Rejects if ClickHouse does not respond.
    */
   tail(): Promise<{ rows: number }>;
   /**
-   * Those of these transaction ids whose events are on disk: of this process, and of others as far as `tail` has read them.
-   * None before `rebuild`. May reject while files of known ids cannot be read.
+   * The subset of these transaction ids whose events are on disk: from this process, and from others as far as `tail`
+   * has read them. None before `rebuild`. May reject while files of known ids cannot be read.
    */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * The ingestion up to which reads are known to see every event, and before which none is added: epoch microseconds.
-   * All events that are acknowledged lie before it. Null where it is not known: without blocks, because others may
-   * write to the same ClickHouse, and before `rebuild`.
+   * The ingestion time up to which reads see every event, and before which none is added: epoch microseconds. All
+   * acknowledged events are before it. Null if unknown: without blocks, because others may write to the same
+   * ClickHouse, and before `rebuild`.
    */
   completeUpTo(): string | null;
   stats(): IngestStats;
-  /** Calls `observe` with the seconds of every lookup of ids that may be known. */
+  /** Calls `observe` with the duration in seconds of every lookup of possibly known ids. */
   observeLookups(observe: (seconds: number) => void): void;
-  /** Resolves when the events that are on their way to the disk now are there, or have failed. */
+  /** Resolves when the events currently being written are on disk, or have failed. */
   settled(): Promise<void>;
-  /** Resolves when no known ids are on their way from memory to their files, and no files are being merged. */
+  /** Resolves when no known ids are being moved from memory to their files, and no files are being merged. */
   tidied(): Promise<void>;
-  /** Refuses new events and resolves when those accepted are in ClickHouse, or it refuses them. */
+  /** Refuses new events and resolves when the accepted ones are in ClickHouse, or it refuses them. */
   close(): Promise<void>;
 }

@@ -17,11 +17,11 @@ import { HASH_WORDS } from './transaction-hash.ts';
 import { createTurns } from './turns.ts';
 import { areInTime, createEventReader, type EventReader } from './validate-events.ts';
 
-/** The places of events in their request. */
+/** The indexes of events in their request. */
 interface NewEvents {
   readonly fresh: readonly number[];
   readonly repeats: readonly number[];
-  /** Room for the rows of the new ones. */
+  /** Bytes for the rows of the new events. */
   readonly bytes: number;
 }
 
@@ -31,21 +31,21 @@ interface Taken extends IngestOutcome {
   readonly watched: WatchedEvents | null;
 }
 
-/** Events of which some may be known: that is looked up before any of them is taken. */
+/** Events with possibly known ids: they are looked up before any event is taken. */
 interface Unsure {
   readonly rows: EventRows;
-  /** To look up. */
+  /** The ids to look up. */
   readonly ids: UnsureIds;
 }
 
-/** Rows that wait for lookups. */
+/** Maximum bytes of rows that wait for lookups. */
 const UNSURE_BYTES_MAX = 32 * 1024 * 1024;
-/** Between a lookup and its use ids may have left the memory, so that it has to be repeated. That is rare. */
+/** Ids may leave the memory between a lookup and its use, so that it has to be repeated. That is rare. */
 const LOOKUPS_MAX = 5;
-/** Requests that wait for room, with their bodies in memory, of which there are not more than the server holds. */
+/** Maximum requests that wait for room with their bodies in memory. */
 const WAITING_MAX = 10_000;
 const WAIT_MS = 10_000;
-/** Ids come from other processes as well. */
+/** Ids arrive from other processes as well. */
 const TIDY_MS = 1_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its functions share the state of one process, and each is short.
@@ -79,7 +79,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const knownIds = createKnownIds({
     ...{ clickhouse, windowDays, log, older: options.olderIds },
     stored: async () => {
-      // The ids of what failed are released.
+      // The ids of failed rows are released.
       await writer.settled().catch(() => {});
       await blocks?.visible(null);
     },
@@ -98,7 +98,7 @@ export function createIngest(options: IngestOptions): Ingest {
   let acceptedTotal = 0;
   let duplicatesTotal = 0;
 
-  /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request intervenes. */
+  /** Reserves the ids and returns the events with a new id. Synchronous, so that requests cannot interleave. */
   function reserveNew(rows: EventRows, nowSeconds: number, lookedUp: LookedUp | null): NewEvents {
     const fresh: number[] = [];
     const repeats: number[] = [];
@@ -149,7 +149,9 @@ export function createIngest(options: IngestOptions): Ingest {
     turns.checkLength();
   }
 
-  /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
+  /**
+   * Everything up to the append, synchronously. Separate from `ingest`, so that no await keeps the parsed body alive.
+   */
   function take(body: Buffer, reader: EventReader, request: TraceContext | undefined): Taken | Unsure {
     admit();
     const now = clock.now();
@@ -178,13 +180,13 @@ export function createIngest(options: IngestOptions): Ingest {
     const written = count > 0 ? append(rows, events, now) : undefined;
     // Only after the new events are in their batch, so that a failure here does not affect them.
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
-    // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
+    // The first copy of a duplicate may still be in flight: it must be on disk before the answer is 200.
     const durable = duplicates > 0 ? writer.settled() : written;
     const watched = watchedEvents(watches?.events, rows, events.fresh, () => encoder.pass(now));
     return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh), watched };
   }
 
-  /** Takes events when it is looked up whether they are known. Nothing of them is reserved meanwhile. */
+  /** Takes events after looking up whether they are known. Nothing is reserved during the lookup. */
   async function takeUnsure(
     unsure: Unsure,
     reader: EventReader,
@@ -217,7 +219,7 @@ export function createIngest(options: IngestOptions): Ingest {
     const turn = turns.enter();
     if (turn !== null) await turn;
     let first: Taken | Unsure;
-    // Nothing is awaited from here to the next step: the next request reuses the rows.
+    // Nothing is awaited from here to the next step, because the next request reuses the rows.
     try {
       first = tracer.step('validate and deduplicate', {}, () => take(body, reader, request));
     } finally {
@@ -255,7 +257,7 @@ export function createIngest(options: IngestOptions): Ingest {
     ingest,
     admit,
     async rebuild() {
-      // Reconciling waits for mutations, and a start continues without an index where parts are damaged.
+      // Reconciling waits for mutations, and a start continues without an index if parts are damaged.
       const { lastTick, suspects } = await readStored().finally(clickhouse.startMerges);
       await sharing.reconcile(suspects);
       encoder.startAfter(lastTick);
@@ -266,7 +268,7 @@ export function createIngest(options: IngestOptions): Ingest {
     },
     async tail() {
       const looked = await sharing.tail();
-      // A process that only follows gets its ids from here.
+      // A process that only follows others gets its ids here.
       knownIds.tidy(clock.now());
       return looked;
     },
@@ -274,13 +276,13 @@ export function createIngest(options: IngestOptions): Ingest {
       if (!isReady || transactionIds.length === 0) return new Set();
       const known = await knownAmong(knownIds, clock, transactionIds);
       if (known.length === 0) return new Set();
-      // Ids that were being written to the disk are written, or are not known any more.
+      // Ids of rows being written are written by now, or are no longer known.
       await writer.settled().catch(() => {});
       return new Set(await knownAmong(knownIds, clock, known));
     },
     completeUpTo() {
       if (blocks === undefined || !isReady) return null;
-      // Events on their way to the log may still fail, or become readable between two queries of one answer.
+      // Events on their way to the log may still fail, or become visible between two queries of one answer.
       const oldest = writer.oldest();
       return String(oldest === null ? encoder.pass(clock.now()) : tickAt(oldest, 0) - 1);
     },

@@ -1,6 +1,6 @@
 /**
- * Which of some encoded rows ClickHouse does not have: those whose microsecond of ingestion is not stored. Every row
- * has its own, across restarts, so the answer does not depend on ids or on the window for which they are remembered.
+ * Finds which of some encoded rows ClickHouse does not have: those whose microsecond of ingestion is not stored. Every
+ * row has its own, across restarts, so the answer does not depend on ids or on the deduplication window.
  */
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { eachRow, tickAt, USAGE_EVENTS_TABLE } from './encode-events.ts';
@@ -14,7 +14,7 @@ const TICKS_SQL = `
     AND ingested_at <= fromUnixTimestamp64Micro({last:Int64}, 'UTC')
   FORMAT RowBinary`;
 const WORD = 0x1_0000_0000;
-/** A slow disk must not keep the rows from being written. */
+/** A slow disk must not prevent the rows from being written. */
 const SECONDS_MAX = 600;
 
 export async function missingRows(clickhouse: ClickHouse, rows: Buffer): Promise<Buffer> {

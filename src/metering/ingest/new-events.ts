@@ -1,23 +1,26 @@
-/** Tells somebody of new events one by one, before they are acknowledged. Customers that nobody watches cost a hash. */
+/** Reports new events one by one, before they are acknowledged. Unwatched customers cost a hash. */
 import { hashBytes } from '../../core/byte-hash.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
 import { RowReader } from './row-binary.ts';
 
-/** Some new events that are on their way to the disk. */
+/** New events that are being written. */
 export interface WatchedEvents {
   /** They are on disk. Their request is answered afterwards. */
   stored(): Promise<void>;
-  /** They may be, or not. */
+  /** They may be on disk, or not. */
   failed(): void;
 }
 
 export interface NewEventWatch {
   isWatching(): boolean;
-  /** Whether events are wanted whose customer reference has this hash (`hashText`). It may be of another. */
+  /**
+   * Whether events whose customer reference has this hash (`hashText`) are wanted. The hash may match another
+   * customer's reference.
+   */
   isWatched(owner: number): boolean;
   /**
-   * Runs within the request, so it must not wait. `ingestedBefore`: epoch microseconds, after the ingestion of each of them
-   * and before that of every later event.
+   * Runs within the request, so it must not wait. `ingestedBefore`: epoch microseconds, after the ingestion of each of
+   * them and before that of every later event.
    */
   taken(events: readonly ReadEvent[], ingestedBefore: number): WatchedEvents | null;
 }

@@ -1,16 +1,16 @@
 /**
- * The text under which a JSON number is stored: plain decimal notation that keeps every digit sent.
+ * The stored text of a JSON number: plain decimal notation that keeps every digit sent.
  *
- * Canonical form: an optional minus, at least one integer digit, no exponent, no needless zeros
- * (`1.50` is stored as `1.5`, `1e3` as `1000`, `-0` as `0`). Two ways lead to it and must agree:
- * - Up to 15 significant digits a double gives back exactly the digits it was read from, so the
+ * Canonical form: an optional minus, at least one integer digit, no exponent, no redundant zeros (`1.50` is stored as
+ * `1.5`, `1e3` as `1000`, `-0` as `0`). Two methods must agree:
+ * - Up to 15 significant digits a double preserves exactly the digits it was parsed from, so the
  *   result of `JSON.parse` is enough.
- * - A body in which a number is longer or has an exponent takes the slow way: every number token is
- *   replaced by its position in a list of the tokens' texts before it is parsed again.
+ * - A body with a longer number or an exponent is parsed the slow way: every number token is replaced
+ *   by its position in a list of the tokens' texts before the body is parsed again.
  */
 import { NUMBER_DIGITS_MAX } from './event-limits.ts';
 
-/** May match inside a string as well: that only sends a body the slow way without need. */
+/** May also match inside a string: the body is then merely parsed the slow way unnecessarily. */
 const LONG_NUMBER = /[:,[][ \t\r\n]*-?\d(?:[\d.]{15,}|[\d.]*[eE])/;
 
 /** Whether any number of this JSON text could lose digits as a double. Never misses one. */
@@ -36,16 +36,16 @@ export function extractNumbers(json: string): { json: string; numbers: string[] 
 export function numberText(value: number, sources: readonly string[] | null): string | null {
   if (sources !== null) return plainDecimal(sources[value] ?? '');
   const text = String(value);
-  // JavaScript writes an exponent only below 1e-6 here, because longer numbers go the slow way.
+  // JavaScript writes an exponent only below 1e-6 here, because longer numbers are parsed the slow way.
   return Number.isInteger(value) || !text.includes('e') ? text : plainDecimal(text);
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Room for sign, point, exponent and needless zeros around the digits; also bounds the work below. */
+/** Room for sign, point, exponent and redundant zeros around the digits; also limits the work below. */
 const TOKEN_LENGTH_MAX = NUMBER_DIGITS_MAX + 40;
 
-/** Canonical text of a JSON number token, or null where it is none or too long. */
+/** Canonical text of a JSON number token, or null if it is invalid or too long. */
 export function plainDecimal(token: string): string | null {
   if (token.length > TOKEN_LENGTH_MAX) return null;
   const match = NUMBER.exec(token);

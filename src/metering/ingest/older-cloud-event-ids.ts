@@ -1,9 +1,9 @@
 /**
- * CloudEvents that an earlier version stored under an id that two of them can have (`olderCloudEventId`): those that are
- * sent again keep that id, and so are duplicates.
+ * CloudEvents that an earlier version stored under an ambiguous id (`olderCloudEventId`): if they are sent again they
+ * keep that id, and so are duplicates.
  *
- * Asked only while such an event can still be known, one deduplication window after the upgrade, and only for bodies
- * with a slash in an id.
+ * Looked up only while such an event can still be known, one deduplication window after the upgrade, and only for
+ * bodies with a slash in an id.
  */
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
@@ -14,17 +14,17 @@ import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { isObject } from './property-text.ts';
 import { firstHashWord, SEARCHED_BY_HASH } from './transaction-hash-search.ts';
 
-/** Processes of the earlier version may still store events beside this one. */
+/** Processes of the earlier version may still store events during a rolling upgrade. */
 const BESIDE_OLDER_VERSION_MS = HOUR_MS;
 
 interface OlderCloudEventIdsOptions {
   readonly identity: CloudEventIdentity;
-  /** The upgrade; null without an earlier version. */
+  /** The time of the upgrade; null without an earlier version. */
   readonly apartFrom: Instant | null;
   readonly windowDays: number;
   readonly clock: Clock;
   readonly clickhouse: ClickHouse;
-  /** Those of these ids whose events are on disk. */
+  /** The subset of these ids whose events are on disk. */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -45,10 +45,10 @@ export function createOlderCloudEventIds(options: OlderCloudEventIdsOptions): Ol
   };
 }
 
-/** An id with a slash, or a text that may be one when it is unescaped. */
+/** An id with a slash, or a text that may contain one after unescaping. */
 const MAYBE_SLASH = /"id"\s*:\s*"[^"]*[/\\]|\\u/;
 
-/** The older ids of the events whose id has a slash. A body that is no JSON has none, and is refused by its reader. */
+/** The older ids of the events whose id has a slash. Empty for a body that is not JSON, which its reader refuses. */
 function olderIdsOf(body: Buffer): string[] {
   const text = body.toString('utf8');
   if (!MAYBE_SLASH.test(text)) return [];

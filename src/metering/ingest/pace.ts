@@ -1,6 +1,6 @@
-/** How often something may be done: some times at once, and then once in each interval. */
+/** A rate limit: a burst, and then once per interval. */
 export interface Pace {
-  /** Takes a place, and returns in how many milliseconds it is; 0: now. */
+  /** Takes a place, and returns its delay in milliseconds; 0: now. */
   take(): number;
 }
 
@@ -9,7 +9,7 @@ export function createPace(
   intervalMs: number,
   elapsedMs: () => number = () => performance.now(),
 ): Pace {
-  /** When all places are free again. */
+  /** When the whole burst is available again. */
   let freeAt = Number.NEGATIVE_INFINITY;
   return {
     take() {

@@ -1,30 +1,30 @@
-/** The forms of bodies that are read in one pass (`read-plain-events.ts`): events of usage, and CloudEvents. */
+/** The forms of bodies that are parsed in one pass (`read-plain-events.ts`): usage events, and CloudEvents. */
 import { CLOUD_EVENTS_MAX, type CloudEventIdentity, SPEC_VERSION } from './cloud-events.ts';
 import { EVENTS_PER_REQUEST_MAX } from './event-limits.ts';
 
-/** Members by number, those of a row first and in its order. */
+/** Members by number, the row's own first and in its order. */
 export const TRANSACTION_ID = 0;
 export const CUSTOMER_ID = 1;
 export const EVENT_TYPE = 2;
 export const TIMESTAMP = 3;
 export const PROPERTIES = 4;
-/** Of CloudEvents only. */
+/** For CloudEvents only. */
 export const SOURCE = 5;
 const SPEC_VERSION_MEMBER = 6;
 const DATA_TYPE = 7;
 export const MEMBERS = 8;
 
-/** How events are written: their members by name, and those that each has. */
+/** The form of events: their members by name, and the required ones. */
 export interface PlainForm {
   readonly names: readonly (readonly [name: Buffer, member: number])[];
   /** One bit for each member. */
   readonly required: number;
   readonly eventsMax: number;
-  /** One event may be the whole body. */
+  /** Whether the body may be a single event. */
   readonly mayBeSingle: boolean;
-  /** Texts that a member must have to be plain. */
+  /** Values that a member must have to be plain. */
   readonly fixed: ReadonlyMap<number, Buffer>;
-  /** Whether the id begins with the source and a slash. Slashes of the id itself are left to the general reader. */
+  /** Whether the id is prefixed by the source and a slash. Slashes in the id itself are left to the general reader. */
   readonly hasSourceInId: boolean;
 }
 
@@ -47,7 +47,7 @@ export const PLAIN_EVENTS: PlainForm = {
   hasSourceInId: false,
 };
 
-/** CloudEvents without extensions. The time may be left out, and becomes the present one. */
+/** CloudEvents without extensions. The time may be omitted, and defaults to now. */
 export function plainCloudEvents(identity: CloudEventIdentity): PlainForm {
   return {
     names: namesOf({

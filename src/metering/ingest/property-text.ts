@@ -1,8 +1,8 @@
 /**
- * Turns the `properties` of an event into names and texts, which is what ClickHouse stores.
+ * Converts the `properties` of an event to names and texts, the form stored in ClickHouse.
  *
- * Strings stay as sent; numbers become plain decimal text; booleans `true` and `false`; null means
- * that the property is absent; objects and arrays become JSON text in the same notation of numbers.
+ * Strings stay as sent; numbers become plain decimal text; booleans `true` and `false`; null means that the property is
+ * absent; objects and arrays become JSON text in the same notation of numbers.
  */
 import {
   PROPERTIES_LENGTH_MAX,
@@ -12,17 +12,17 @@ import {
 } from './event-limits.ts';
 import { numberText } from './number-text.ts';
 
-/** The known facts about the whole body, so that the common case skips work per string. */
+/** Facts about the whole body, so that the common case skips work per string. */
 export interface BodyTraits {
-  /** The body has `\u`, the only way to a NUL or to half of a surrogate pair. */
+  /** The body has `\u`, the only way to a NUL or an unpaired surrogate. */
   readonly hasUnicodeEscapes: boolean;
   /** Texts of the numbers of a body that was parsed the slow way; null after the fast way. */
   readonly numbers: readonly string[] | null;
 }
 
-/** The result: `problem` is null exactly when `members` are good. */
+/** The result: `problem` is null exactly if `members` are valid. */
 export interface PropertiesResult {
-  /** Names and texts in turn. */
+  /** Alternating names and texts. */
   members: string[];
   problem: string | null;
   sawNumber: boolean;
@@ -30,7 +30,7 @@ export interface PropertiesResult {
 
 const HALF_SURROGATE_OR_NUL = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-/** Why this text cannot be stored, or null. It must survive the way through UTF-8 and through Postgres. */
+/** Why this text cannot be stored, or null. It must be valid in UTF-8 and in Postgres. */
 export function textProblem(text: string, body: BodyTraits): string | null {
   if (!body.hasUnicodeEscapes || !HALF_SURROGATE_OR_NUL.test(text)) return null;
   return text.includes('\0')
@@ -42,7 +42,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Writes into `result`, which the caller reuses from event to event. */
+/** Writes into `result`, which the caller reuses for each event. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 export function writeProperties(value: unknown, body: BodyTraits, result: PropertiesResult): void {
   result.problem = null;
@@ -102,7 +102,7 @@ function checkedNumber(value: number, body: BodyTraits, result: PropertiesResult
   return text;
 }
 
-/** JSON text of a nested value. `depth` counts the objects and arrays around it, itself included. */
+/** JSON text of a nested value. `depth` counts the enclosing objects and arrays, itself included. */
 function nestedText(
   value: unknown,
   depth: number,
@@ -142,7 +142,7 @@ function nestedString(text: string, body: BodyTraits, result: PropertiesResult):
 
 const SHOWN_NAME_LENGTH_MAX = 64;
 
-/** A name for an error message: hostile names can be megabytes long. */
+/** A name for an error message: malicious names can be megabytes long. */
 function shortened(name: string): string {
   return name.length > SHOWN_NAME_LENGTH_MAX
     ? `${name.slice(0, SHOWN_NAME_LENGTH_MAX).replace(/\p{Surrogate}$/u, '')}…`

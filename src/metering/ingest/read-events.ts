@@ -1,4 +1,4 @@
-/** ClickHouse with all acknowledged events in it: what reads events waits until ClickHouse has them. */
+/** ClickHouse including all acknowledged events: reads of events wait until ClickHouse has them. */
 import { around, type ClickHouseCall } from '../client/around.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { EventBlocks } from './event-blocks.ts';
@@ -17,7 +17,7 @@ export function withAcknowledgedEvents(
   });
 }
 
-/** References of customers; undefined: of anybody. */
+/** Customer references; undefined: any. */
 function eventsReadBy(call: ClickHouseCall): readonly string[] | undefined {
   if (call.kind === 'insert') return [];
   return call.kind === 'command' ? call.eventsOf : call.statement.eventsOf;

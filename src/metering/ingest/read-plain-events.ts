@@ -1,9 +1,9 @@
 /**
- * Reads a plain request body in one pass over its bytes, straight into rows: ASCII without escapes, known members,
- * properties that are texts, whole or decimal numbers of at most 15 digits, true or false.
+ * Parses a plain request body in one pass over its bytes, straight into rows: ASCII without escapes, known members,
+ * properties that are texts, integers or decimals of at most 15 digits, true or false.
  *
- * Every other body, and every one in which anything is wrong, is left to the general reader (`validate-events.ts`),
- * which gives the same rows (held by a property test) and names what is wrong.
+ * Every other body, and every invalid one, is left to the general reader (`validate-events.ts`), which gives the same
+ * rows (held by a property test) and reports errors.
  */
 import { isAscii } from 'node:buffer';
 import type { Instant } from '../../core/time.ts';
@@ -49,9 +49,9 @@ const SLASH = 0x2f;
 
 /** A double holds this many digits exactly. */
 const DIGITS_MAX = 15;
-/** More properties than that take longer to compare with each other than to read the general way. */
+/** More properties than this take longer to compare with each other than the general reader takes. */
 const MEMBERS_MAX = 64;
-/** The longest value that is copied byte by byte; longer ones are copied as a whole. */
+/** Longer values are copied as a whole instead of byte by byte. */
 const SHORT_BYTES_MAX = 24;
 
 interface PlainReaderContext {
@@ -61,10 +61,10 @@ interface PlainReaderContext {
   readonly parseTimestamp: TimestampBytesParser;
 }
 
-/** Reads the events of a plain body into `rows`. False where the body is not plain: then the rows are not to be used. */
+/** Reads the events of a plain body into `rows`. False if the body is not plain: then the rows must not be used. */
 export type PlainEventReader = (body: Buffer, rows: EventRows, context: PlainReaderContext) => boolean;
 
-/** A reader with separate memory, which one call at a time uses. */
+/** A reader with separate memory. Not reentrant. */
 export function createPlainEventReader(form: PlainForm = PLAIN_EVENTS): PlainEventReader {
   const scan = new Scan(form);
   return (body, rows, context) => isAscii(body) && scan.read(body, rows, context);
@@ -77,14 +77,14 @@ class Scan {
   #body: Buffer = Buffer.alloc(0);
   #at = 0;
   readonly #form: PlainForm;
-  /** Start and end of the text of each member; the places of members that are left out are those of the event before. */
+  /** Start and end of the text of each member; entries of omitted members are those of the previous event. */
   readonly #spans = new Uint32Array(2 * MEMBERS);
   #hasTimestamp = false;
   /** Names and texts of properties in the body: start and end of each. */
   readonly #members = new Uint32Array(4 * MEMBERS_MAX);
   readonly #nameMarks = new Uint32Array(MEMBERS_MAX);
   #count = 0;
-  /** The bytes that the texts of the properties take in the row, and those that count for the limit. */
+  /** The bytes of the property texts in the row, and those that count towards the limit. */
   #memberBytes = 0;
   readonly #codeUnits = new Uint16Array(TRANSACTION_ID_CHARACTERS_MAX);
 
@@ -116,7 +116,7 @@ class Scan {
     }
   }
 
-  /** The next byte that is no white space, or -1 at the end. */
+  /** The next byte that is not white space, or -1 at the end. */
   #next(): number {
     const body = this.#body;
     for (;;) {
@@ -149,7 +149,7 @@ class Scan {
     }
   }
 
-  /** Which member has this name, or -1; the quote before it was read. */
+  /** The member with this name, or -1; the opening quote was read. */
   #memberName(): number {
     const body = this.#body;
     for (const [name, member] of this.#form.names) {
@@ -174,7 +174,7 @@ class Scan {
     return end > start && end - start <= (TEXT_LENGTHS_MAX[member] ?? 0);
   }
 
-  /** Whether the member has the one text that is plain, where there is one. */
+  /** Whether the member has its fixed value, if it has one. */
   #isFixed(member: number, start: number, end: number): boolean {
     const fixed = this.#form.fixed.get(member);
     if (fixed === undefined) return true;
@@ -183,7 +183,7 @@ class Scan {
     return true;
   }
 
-  /** Moves past the closing quote. */
+  /** Skips to after the closing quote. */
   #skipText(): boolean {
     const body = this.#body;
     for (let at = this.#at; at < body.length; at += 1) {
@@ -221,7 +221,7 @@ class Scan {
     }
   }
 
-  /** JSON.parse keeps the last of several members with one name, and puts those first that look like indexes. */
+  /** JSON.parse keeps the last of several members with one name, and orders index-like names first. */
   #propertyName(): boolean {
     const body = this.#body;
     const start = this.#at;
@@ -268,7 +268,7 @@ class Scan {
     return true;
   }
 
-  /** Zeros at the end of a fraction are left out, and with them the point; a negative zero is not plain. */
+  /** Trailing zeros of a fraction are dropped, and the point with them; a negative zero is not plain. */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
   #number(start: number, first: number): boolean {
     const body = this.#body;
@@ -290,20 +290,20 @@ class Scan {
     if (integerDigits > DIGITS_MAX) return false;
     if (first === MINUS && body[integer] === ZERO && end === integer + 1) return false;
     const after = body[at];
-    // An exponent, or what is no number.
+    // An exponent, or an invalid number.
     if (after !== COMMA && after !== CLOSING_BRACE && (after === undefined || after > SPACE)) return false;
     this.#at = at;
     return this.#keepValue(start, end);
   }
 
-  /** Adds the event that was read. */
+  /** Adds the parsed event. */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
   #write(rows: EventRows, { now, earliest, latest, parseTimestamp }: PlainReaderContext): boolean {
     const spans = this.#spans;
     const timestamp = this.#hasTimestamp
       ? parseTimestamp(this.#body, spans[2 * TIMESTAMP] ?? 0, spans[2 * TIMESTAMP + 1] ?? 0)
       : now;
-    // NaN is neither.
+    // False for NaN, too.
     if (!(timestamp >= earliest && timestamp <= latest)) return false;
     const idLength = this.#readId();
     if (idLength === 0) return false;
@@ -326,7 +326,9 @@ class Scan {
     return true;
   }
 
-  /** Reads the characters of the id; how many they are, or 0 where it is not plain: too long, or with slashes to escape. */
+  /**
+   * Reads the characters of the id; returns their number, or 0 if it is not plain: too long, or with slashes to escape.
+   */
   #readId(): number {
     let length = 0;
     if (this.#form.hasSourceInId) {
@@ -346,7 +348,7 @@ class Scan {
     return false;
   }
 
-  /** Reads the text of a member after so many characters; the length of all, of which no more are read than fit. */
+  /** Reads the text of a member after `before` characters; returns the total length, and reads no more than fit. */
   #readUnits(member: number, before: number): number {
     const body = this.#body;
     const start = this.#spans[2 * member] ?? 0;
@@ -380,7 +382,7 @@ const LETTER_A = 0x41;
 const LETTER_F_UPPER = 0x46;
 const CASE_BIT = 0x20;
 
-/** Puts a UUID of `length` bytes at `start` into lower case, as `withoutUuidCase` does; any other text stays. */
+/** Converts a UUID of `length` bytes at `start` to lower case, like `withoutUuidCase`; any other text is unchanged. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a call for each byte or id would cost more than the work itself.
 function lowerUuid(bytes: Buffer, start: number, length: number): void {
   if (length !== UUID_BYTES) return;

@@ -1,6 +1,6 @@
 /**
- * Fills the deduplication index from what is stored: the hashes and times of acceptance of every event of the window.
- * They are read column by column in one query, and taken in block by block.
+ * Fills the deduplication index from storage: the hashes and times of acceptance of every event of the window. They are
+ * read column by column in one query, and loaded block by block.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
@@ -22,12 +22,12 @@ const SUMMARY_ROW = z.object({
   last_tick: z.coerce.number(),
 });
 
-/** By how many seconds a row is dated after its acceptance, as UInt32. */
+/** The seconds by which a row is dated after its acceptance, as UInt32. */
 export const AHEAD_SECONDS_SQL =
   'toUInt32(greatest(toUnixTimestamp(timestamp) - toUnixTimestamp(ingested_at), 0))';
 
-// By acceptance alone: a backfill stores events of any age, and their ids are remembered like all others.
-// The table has the bounds of `ingested_at` for every few granules, so that older ones are not read.
+// By acceptance only: a backfill stores events of any age, and their ids are kept like all others. The table has the
+// bounds of `ingested_at` for every few granules, so older ones are not read.
 const WITHIN_WINDOW = `ingested_at >= fromUnixTimestamp64Milli({accepted_from:Int64}, 'UTC')
     AND ingested_at < fromUnixTimestamp64Milli({accepted_to:Int64}, 'UTC')`;
 
@@ -43,7 +43,7 @@ const SUMMARY_SQL = `
   WHERE ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')
     AND ingested_at < fromUnixTimestamp64Milli({accepted_to:Int64}, 'UTC')`;
 
-// Names of four letters put the values of blocks of usual size on whole words, where they are read without a copy.
+// Names of four letters align the values of blocks of usual size to whole words, so that they are read without a copy.
 const ID_COLUMNS = `id_hash_a AS id_a, id_hash_b AS id_b, id_hash_c AS id_c,
     toUInt32(toUnixTimestamp(ingested_at)) AS secs`;
 
@@ -64,15 +64,15 @@ interface ColumnsSelect {
   readonly columns: number;
 }
 
-/** The findings besides the ids. */
+/** The results besides the ids. */
 export interface Rebuilt {
-  /** Of ingestion, in microseconds; 0 when nothing is stored. */
+  /** The last ingestion, in microseconds; 0 if nothing is stored. */
   readonly lastTick: number;
   /** First hash words of the ids that are stored more than once: retries not merged yet, or conflicts. */
   readonly suspects: ReadonlySet<number>;
 }
 
-/** Seconds of acceptance, from the first on and before the second. */
+/** Seconds of acceptance, from the first one up to but excluding the second. */
 export interface Seconds {
   readonly from: number;
   readonly to: number;
@@ -83,8 +83,8 @@ const LAST_SECOND = Date.UTC(2262, 0, 1) / 1000;
 export const ALL_SECONDS: Seconds = { from: 0, to: LAST_SECOND };
 
 /**
- * Loads all stored ids of the window that were accepted `within` these seconds, and those of events dated ahead that could
- * still be sent again.
+ * Loads all stored ids of the window that were accepted `within` these seconds, and those of events dated ahead that
+ * could still be sent again.
  */
 export async function rebuildIndex(
   clickhouse: ClickHouse,
@@ -95,7 +95,7 @@ export async function rebuildIndex(
 ): Promise<Rebuilt> {
   const nowSeconds = Math.floor(now / 1000);
   const from = nowSeconds * 1000 - windowDays * DAY_MS;
-  // How far ahead is counted in units, and the index leaves out what is too much.
+  // The time ahead is counted in units, and the index drops any excess.
   const datedFrom = from - AHEAD_UNIT_SECONDS * 1000;
   const params = {
     accepted_from: Math.max(from, within.from * 1000),
@@ -140,7 +140,7 @@ export async function alsoAcceptedWithin(
       hash[0] = a[i] ?? 0;
       hash[1] = b[i] ?? 0;
       hash[2] = c[i] ?? 0;
-      // Whatever the events are dated.
+      // Independent of the events' timestamps.
       if (index.isKnown(hash, 0, nowSeconds, Number.POSITIVE_INFINITY)) found.add(a[i] ?? 0);
     }
   }
@@ -158,7 +158,7 @@ const COUNTS_SQL = `
 
 const countRow = z.object({ span: z.number(), events: z.coerce.number() });
 
-/** How many events were accepted in each span of so many seconds, by its number: those with any, in their order. */
+/** The number of events accepted in each span of this many seconds, by its index: non-empty spans, in order. */
 export async function countAccepted(
   clickhouse: ClickHouse,
   { from, to }: Seconds,
@@ -180,7 +180,7 @@ function addAhead(index: DeduplicationIndex, block: WordColumns, nowSeconds: num
   }
 }
 
-/** The rows of a statement. The engine makes the next blocks while this thread takes in one. */
+/** The rows of a statement. The engine produces the next blocks while this thread loads one. */
 function blocksOf(
   clickhouse: ClickHouse,
   { sql, columns, params }: ColumnsSelect & { readonly params: QueryParams },

@@ -1,10 +1,10 @@
 /**
- * Finds ids that were stored more than once within the window with different customers, event types or
- * timestamps, which only happens when two processes accept an id before either knows of the other, and
- * removes all copies but the first. docs/explanation/deduplication.md says when.
+ * Finds ids that were stored more than once within the window with different customers, event types or timestamps,
+ * which only happens if two processes accept an id before either knows of the other, and removes all copies but the
+ * first. docs/explanation/deduplication.md describes when.
  *
- * The choice depends on what is stored alone, so every process makes the same one and repeating it is
- * harmless. Copies that agree in all three are left alone: they have one sorting key, and FINAL counts one.
+ * The choice depends on stored data alone, so every process makes the same one and repeating it is harmless. Copies
+ * that agree in all three are not removed: they have one sorting key, and FINAL counts one.
  */
 import { z } from 'zod';
 import { groupBy } from '../../core/group-by.ts';
@@ -15,7 +15,7 @@ import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 
 /** Ids looked up at once: a search by hash takes well under a millisecond for each. */
 const IDS_PER_LOOKUP = 1_000;
-/** Copies removed by one statement; its text is kept by ClickHouse until every part has been through it. */
+/** Copies removed by one statement; ClickHouse keeps its text until every part has been processed. */
 const COPIES_PER_STATEMENT = 100;
 const MICROSECONDS_PER_SECOND = 1_000_000;
 
@@ -39,15 +39,15 @@ export type StoredCopy = z.infer<typeof copyRow>;
 
 export interface Reconciliation {
   readonly clickhouse: ClickHouse;
-  /** Name of the cluster whose shards hold the events; undefined for a single node. */
+  /** Name of the cluster with the events; undefined for a single node. */
   readonly cluster: string | undefined;
   readonly windowDays: number;
   readonly now: Instant;
 }
 
 /**
- * Removes the conflicting copies of the ids whose hashes begin with these words and returns them. When this
- * resolves, no read sees them any more (on a cluster: on the nodes that answered in time).
+ * Removes the conflicting copies of the ids whose hashes begin with these words and returns them. When this resolves,
+ * no read sees them any longer (on a cluster: on the nodes that answered in time).
  */
 export async function reconcileCopies(
   context: Reconciliation,
@@ -76,9 +76,9 @@ export async function reconcileCopies(
 }
 
 /**
- * The rows to remove, of all rows of some ids: everything that came within the window after a copy that counts and
- * differs from it. The lowest tick is the first; at the same microsecond the sorting key decides, so that there is
- * one order everywhere.
+ * The rows to remove, given all rows of some ids: every row within the window after a counted copy that differs from
+ * it. The lowest tick is the first; at the same microsecond the sorting key decides, so that the order is the same
+ * everywhere.
  */
 function conflictingCopies(rows: readonly StoredCopy[], windowDays: number): StoredCopy[] {
   const windowSeconds = (windowDays * DAY_MS) / 1000;
@@ -88,7 +88,7 @@ function conflictingCopies(rows: readonly StoredCopy[], windowDays: number): Sto
   const counting = new Map<string, StoredCopy>();
   return inOrder.filter((row) => {
     const first = counting.get(row.transaction_id);
-    // The index counts the window in whole seconds, and so does this.
+    // In whole seconds, like the window of the index.
     if (first === undefined || secondOf(row) - secondOf(first) >= windowSeconds) {
       counting.set(row.transaction_id, row);
       return false;
@@ -115,8 +115,8 @@ function partitionOf({ timestamp_ms }: StoredCopy): string {
 }
 
 /**
- * Sorting key and tick name the rows, so of the parts of their month only those that hold one are written
- * again. Without the month, ClickHouse would read through all parts.
+ * Sorting key and tick identify the rows, so only parts of their month that contain one are rewritten. Without the
+ * month, ClickHouse would scan all parts.
  */
 function removal(copies: readonly StoredCopy[], partition: string, cluster: string | undefined): string {
   const table =

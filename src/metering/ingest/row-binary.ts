@@ -1,17 +1,17 @@
-/** Texts as ClickHouse's RowBinary has them: the length in bytes as a variable-length integer, then UTF-8. */
+/** Texts in ClickHouse's RowBinary: the length in bytes as a variable-length integer, then UTF-8. */
 import { assert } from '../../core/errors.ts';
 
 const CONTINUED = 0x80;
 const LOW_BITS = 0x7f;
-/** A length that is as long as a row may be takes four of them. */
+/** The length of the longest possible row takes four bytes. */
 const LENGTH_BYTES_MAX = 4;
 
-/** The most bytes that a text of this many UTF-16 code units takes. */
+/** The maximum bytes of a text with this many UTF-16 code units. */
 export function textBytesMax(codeUnits: number): number {
   return LENGTH_BYTES_MAX + 3 * codeUnits;
 }
 
-/** The most bytes of a length. */
+/** The maximum bytes of a length. */
 export function lengthBytes(length: number): number {
   return length <= LOW_BITS ? 1 : length < 1 << 14 ? 2 : length < 1 << 21 ? 3 : LENGTH_BYTES_MAX;
 }
@@ -35,7 +35,7 @@ export function writeText(bytes: Buffer, offset: number, text: string): number {
   return start + bytes.write(text, start, 'utf8');
 }
 
-/** Reads from the front to the back. */
+/** Reads sequentially. */
 export class RowReader {
   readonly #bytes: Buffer;
   offset: number;

@@ -1,9 +1,9 @@
-/** Results of 32-bit columns in RowBinary, read as an array of words without a copy where possible. */
+/** Results of 32-bit columns in RowBinary, read as an array of words, without a copy if possible. */
 import { assert } from '../../core/errors.ts';
 
 /**
- * All rows one after the other, each of `wordsPerRow` UInt32 columns. RowBinary is little-endian, as is
- * every machine that Node is built for except s390x.
+ * All rows consecutively, each of `wordsPerRow` UInt32 columns. RowBinary is little-endian, like every machine that
+ * Node is built for except s390x.
  */
 export function wordsOf(bytes: Buffer, wordsPerRow: number): Uint32Array {
   assert(bytes.length % (wordsPerRow * 4) === 0, 'ClickHouse returned whole rows');

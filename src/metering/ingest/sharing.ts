@@ -1,6 +1,6 @@
 /**
  * Keeps processes that ingest into the same ClickHouse consistent: follows their inserts and removes conflicting
- * copies. Responsible for timing and metrics; `tail.ts` and `reconcile-copies.ts` do the work.
+ * copies. Owns timing and metrics; `tail.ts` and `reconcile-copies.ts` do the work.
  */
 import type { Clock } from '../../core/clock.ts';
 import { createPoll, ignoreFailure, type Poll } from '../../runtime/poll.ts';
@@ -16,9 +16,9 @@ export interface SharingOptions {
   readonly windowDays: number;
   readonly index: Pick<DeduplicationIndex, 'add' | 'approach'>;
   readonly cluster?: string | undefined;
-  /** Pause between two looks; absent: none by itself. */
+  /** Interval of polling; absent: no polling. */
   readonly tailIntervalMs?: number | undefined;
-  /** Resolves when what this process accepted up to now is on disk; rejects when part of it failed. */
+  /** Resolves when everything that this process has accepted is on disk; rejects if some of it failed. */
   readonly settled: () => Promise<void>;
   readonly log: {
     error(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -27,21 +27,21 @@ export interface SharingOptions {
 }
 
 export interface Sharing {
-  /** To be called before the index is built. */
+  /** Call it before the index is built. */
   begin(): Promise<void>;
   start(): void;
-  /** One look as far back as rows may come late. */
+  /** One look as far back as rows may be late. */
   tail(): Promise<{ rows: number }>;
   /** Removes conflicting copies of the ids whose hashes begin with these words. */
   reconcile(hashes: ReadonlySet<number>): Promise<void>;
   stats(): { tailedRows: number; failedTails: number; conflictsRemoved: number };
-  /** Ends the looking and waits for the look under way. */
+  /** Stops polling and waits for the running look. */
   close(): Promise<void>;
 }
 
-/** Ids that may wait to be reconciled before the next look waits for them: bounds their memory, 4 MB. */
+/** With more ids to reconcile, the next look waits for them: limits their memory to 4 MB. */
 const SUSPECTS_MAX = 100_000;
-/** Ids named in one line of the log; all of them are counted. */
+/** Ids named in one log line; all of them are counted. */
 const IDS_LOGGED_MAX = 20;
 
 export function createSharing(options: SharingOptions): Sharing {
@@ -53,7 +53,7 @@ class FollowedInserts implements Sharing {
   readonly #tail;
   readonly #poll: Poll | null;
   readonly #looking = createSerialQueue();
-  /** First hash words of ids that are to be reconciled. A removal takes seconds, while polling continues. */
+  /** First hash words of ids to reconcile. A removal takes seconds, while polling continues. */
   #suspects = new Set<number>();
   readonly #reconciling = createSerialQueue();
   #tailedRows = 0;
@@ -101,7 +101,7 @@ class FollowedInserts implements Sharing {
     for (const hash of hashes) this.#suspects.add(hash);
   }
 
-  /** Reconciles suspected copies, after those that are being reconciled. Copies that fail stay suspected. */
+  /** Reconciles suspected copies, after those being reconciled. Copies that fail stay suspected. */
   #reconcileSuspects(): Promise<void> {
     return this.#reconciling.run(async () => {
       const hashes = this.#suspects;
@@ -118,7 +118,7 @@ class FollowedInserts implements Sharing {
   async reconcile(hashes: ReadonlySet<number>): Promise<void> {
     if (hashes.size === 0) return;
     const { clickhouse, clock, cluster, windowDays, settled, log } = this.#options;
-    // A copy of our own may still be on its way; what failed is no copy.
+    // One of our own copies may still be in flight; a failed one is no copy.
     await settled().catch(() => {});
     const removed = await reconcileCopies({ clickhouse, cluster, windowDays, now: clock.now() }, hashes);
     if (removed.length === 0) return;
@@ -141,7 +141,7 @@ class FollowedInserts implements Sharing {
     await this.#reconciling.idle();
   }
 
-  /** One look after the other: two at once would read the same rows. */
+  /** One look at a time: concurrent ones would read the same rows. */
   #look(isWide: boolean): Promise<number> {
     return this.#looking.run(async () => {
       const rows = await this.#tail.look(this.#options.clock.now(), isWide);

@@ -1,7 +1,7 @@
 /**
- * A filter of all ids that are stored, for a process that stores many more: of most new ids it says that they were
- * never stored, so that ClickHouse is asked for few of them. Reading all hashes once takes as long as some lookups that
- * read the column; docs/how-to/backfill.md says when it is worth it.
+ * A filter of all stored ids, for a process that stores many more: it excludes most new ids, so that ClickHouse is
+ * queried for few of them. Reading all hashes once takes as long as some lookups that read the column;
+ * docs/how-to/backfill.md describes when it is worth it.
  */
 import { z } from 'zod';
 import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
@@ -11,20 +11,20 @@ import { createIdFilter, type IdFilter } from './known-ids/id-filter.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 
 export interface StoredIdFilter {
-  /** False: no event is stored with the id of this hash. */
+  /** False: no event is stored with an id of this hash. */
   mayHave(words: Uint32Array, at: number): boolean;
-  /** Of an event that is about to be stored. */
+  /** Adds an event that is about to be stored. */
   add(words: Uint32Array, at: number): void;
-  /** Takes up what was stored with a time of acceptance from this second on, by whomever. */
+  /** Adds ids stored with a time of acceptance from this second on, by any process. */
   follow(fromSeconds: number): Promise<void>;
 }
 
-/** With 3.5 bytes an id one in ten thousand is let through, with 1.75 one in five hundred. */
+/** With 3.5 bytes per id the false positive rate is one in ten thousand, with 1.75 one in five hundred. */
 const BYTES_PER_ID = 1.75;
 const ROOM_WISHED = 2;
-/** Of the filter of what is stored at the beginning: 600 million ids at least. */
+/** The maximum size of the initial filter: for at least 600 million ids. */
 const BYTES_MAX = 1024 * 1024 * 1024;
-/** Ids that are stored meanwhile go into separate filters, each half as large as all before it. */
+/** Ids stored later are added to separate filters, each half as large as all before it. */
 const NEXT_IDS_MIN = 1_000_000;
 const QUERY_SECONDS_MAX = 3_600;
 
@@ -34,7 +34,7 @@ const HASHES_SQL = `SELECT id_hash_a AS id_a, id_hash_b AS id_b, id_hash_c AS id
 const RECENT_SQL = `${HASHES_SQL}
   WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64} * 1000, 'UTC')`;
 
-/** Null where there are too many for the memory. */
+/** Null if there are too many for the memory. */
 export async function readStoredIdFilter(clickhouse: ClickHouse): Promise<StoredIdFilter | null> {
   const settings = { max_execution_time: QUERY_SECONDS_MAX };
   const [row] = await clickhouse.query({
@@ -69,7 +69,7 @@ async function* hashes(
 class GrowingFilter implements StoredIdFilter {
   readonly #filters: IdFilter[];
   #ids: number;
-  /** How many more ids the last filter has room for. */
+  /** How many more ids fit into the last filter. */
   #room = 0;
 
   readonly #clickhouse: ClickHouse;

@@ -1,19 +1,19 @@
 /**
- * Which of many ids are stored already, whenever that was: the deduplication of a backfill, which loads
- * events from beyond the window that the index in memory covers.
+ * Finds which of many ids are stored already, at any time: the deduplication of a backfill, which loads events from
+ * beyond the window of the index in memory.
  *
- * Compares the first word of the hash, which is 4 bytes an event, and then the ids themselves, so that the
- * answer is exact. Few ids are looked up in the projection by hash; a lookup of more reads that column of all events, so
- * it should ask for thousands.
+ * Compares the first word of the hash, which is 4 bytes an event, and then the ids themselves, so the answer is exact.
+ * Few ids are looked up in the projection by hash; a lookup of more reads that column of all events, so it should ask
+ * for thousands.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 
-/** A thousand million events take a few seconds on a slow disk; a backfill can wait. */
+/** A billion events take a few seconds on a slow disk; a backfill can wait. */
 const LOOKUP_SECONDS_MAX = 600;
 
-/** The projection that finds single events costs more than the column when thousands are sought. */
+/** The projection that finds single events costs more than the column for thousands of ids. */
 const FEW_IDS = 200;
 const BY_COLUMN = { optimize_use_projections: 0 };
 const BY_PROJECTION = {
@@ -27,7 +27,7 @@ const STORED_SQL = `
 
 const idRow = z.object({ transaction_id: z.string() });
 
-/** Ids of stored events whose hash begins with one of these words: all the requested ones, and maybe others. */
+/** Ids of stored events whose hash begins with one of these words: all the requested ones, and possibly others. */
 export async function findStoredIds(
   clickhouse: ClickHouse,
   firstHashWords: readonly number[],

@@ -1,12 +1,12 @@
 /**
- * Learns the ids that other processes store: asks ClickHouse in which tenths of the last seconds there are new rows,
- * reads the hashes of those tenths into the index, and names the ids that are stored twice.
- * docs/explanation/deduplication.md says what that guarantees and when.
+ * Reads the ids that other processes store: queries ClickHouse for the tenths of the last seconds with new rows, reads
+ * the hashes of those tenths into the index, and reports ids that are stored twice. docs/explanation/deduplication.md
+ * states the guarantees and delays.
  *
- * Rows become visible out of order (clocks differ, inserts take their time), so a single high-water mark is not
- * enough. Instead each tenth of a second of acceptance has a count and a checksum; while these stay the same, nothing
- * of it is read again. Copies are counted in the whole second, because the index knows no more of an id than that.
- * Does not remove copies (`reconcile-copies.ts`) or schedule itself (`sharing.ts`).
+ * Rows become visible out of order (clocks differ, inserts take their time), so a single high-water mark is not enough.
+ * Instead each tenth of a second of acceptance has a count and a checksum; while these stay the same, it is not read
+ * again. Copies are counted in the whole second, which is the resolution of the index. Does not remove copies
+ * (`reconcile-copies.ts`) or schedule itself (`sharing.ts`).
  */
 import { z } from 'zod';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
@@ -17,15 +17,15 @@ import { AHEAD_SECONDS_SQL } from './rebuild-index.ts';
 import { wordsOf } from './row-words.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 
-/** The time that every look covers: clocks that differ by a little, inserts of usual length. */
+/** The time that every look covers: slightly different clocks, inserts of usual length. */
 const NEAR_MS = 10_000;
-/** The time that every wide look covers: longer than the longest insert, which is given up after 11 minutes. */
+/** The time that every wide look covers: longer than the longest insert, which times out after 11 minutes. */
 const FAR_MS = 15 * 60_000;
-/** Of how many looks one is wide. At one look a second a late row is known within a minute. */
+/** One of this many looks is wide. With one look a second, a late row is known within a minute. */
 const LOOKS_PER_WIDE_LOOK = 60;
-/** Rows taken into the index without a pause: some 20 ms in which no request is answered. */
+/** Rows added to the index without a pause: some 20 ms in which no request is answered. */
 const ROWS_PER_SLICE = 100_000;
-/** Rows whose places in the index are fetched together. */
+/** Rows whose slots are prefetched together. */
 const ROWS_TOGETHER = 256;
 /** A wide look after a pause may have to read a lot; it must not fail because of a limit meant for requests. */
 const SECONDS_MAX = 120;
@@ -45,7 +45,10 @@ const TENTHS_SQL = `
   WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   GROUP BY tenth`;
 
-/** The columns of a row: hash, second, how many rows of that second have the hash, and how far ahead they are dated. */
+/**
+ * The columns of a row: hash, second, the number of rows of that second with the hash, and how far ahead they are
+ * dated.
+ */
 const ROW_WORDS = HASH_WORDS + 3;
 const SECOND = HASH_WORDS;
 const COPIES = HASH_WORDS + 1;
@@ -70,9 +73,9 @@ export interface TailOptions {
 }
 
 export interface Tail {
-  /** Takes what is stored now as read. To be called before the index is built from it, not after. */
+  /** Marks everything stored so far as read. Call it before the index is built from it, not after. */
   begin(now: Instant): Promise<void>;
-  /** Looks once, further back every sixtieth time and where `isWide` is set. Returns how many rows were read. */
+  /** Looks once, further back every sixtieth time and if `isWide` is set. Returns the number of rows read. */
   look(now: Instant, isWide?: boolean): Promise<number>;
 }
 
@@ -82,10 +85,10 @@ export function createTail(options: TailOptions): Tail {
 
 class TenthsTail implements Tail {
   readonly #options: TailOptions;
-  /** The rows that were read of each tenth, as `rows` and `mark` of that time. */
+  /** The rows read for each tenth, as `rows` and `mark` at that time. */
   readonly #read = new Map<number, string>();
   #looks = 0;
-  /** Where the clock stood at the last look and the last wide one: a sandbox clock may jump between two. */
+  /** The clock at the last look and at the last wide one: a sandbox clock may jump between two. */
   #nearAt: Instant = 0;
   #farAt: Instant = 0;
 

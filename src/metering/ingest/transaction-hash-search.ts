@@ -1,4 +1,4 @@
-/** How stored events are found by their transaction ids: by the first word of the hash, which a projection has in order. */
+/** Finds stored events by the first word of the hash of their transaction id, which a projection has in order. */
 import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 
 /** The projection is searched whatever the size of the table. */

@@ -1,6 +1,6 @@
 /**
- * A fast 96-bit hash of transaction ids: four multiply-rotate lanes of 32 bits over UTF-16 code units
- * (the construction of MurmurHash3 x86-128), of which three words are kept.
+ * A fast 96-bit hash of transaction ids: four multiply-rotate lanes of 32 bits over UTF-16 code units (the construction
+ * of MurmurHash3 x86-128), reduced to three words.
  *
  * The hash is stored with every event, so it must never change: a test pins its values. It is not cryptographic: a
  * sender who crafts two ids with the same hash only loses their own second event.
@@ -48,7 +48,7 @@ export function hashCodeUnits(units: Uint16Array, length: number, into: Uint32Ar
   let b = 0;
   let c = 0;
   let d = 0;
-  // A last block of fewer units is filled with zeros; the length mixed in below tells the ids apart.
+  // A last block of fewer units is filled with zeros; mixing in the length below distinguishes such ids.
   for (let i = 0; i < length; i += CODE_UNITS_PER_BLOCK) {
     a ^= Math.imul(rotate(Math.imul(word(units, length, i), C1), 15), C2);
     a = (Math.imul((rotate(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0;

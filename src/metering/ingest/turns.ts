@@ -1,32 +1,32 @@
 /**
- * Requests that arrive while no more rows may wait to be written. Each waits for room in the order of its arrival, instead of
- * being refused: a refused client sends its whole body again, which costs more than keeping it. They are taken one after
- * the other, some milliseconds in one turn of the event loop.
+ * A queue of requests that arrive while no more rows can be queued for writing. Each waits for room in the order of
+ * arrival, instead of being refused: a refused client sends its whole body again, which costs more than keeping it.
+ * They are taken one after the other, some milliseconds in one turn of the event loop.
  */
 import { Refusal } from '../../core/errors.ts';
 import { createPoll, ignoreFailure } from '../../runtime/poll.ts';
 
 export interface TurnOptions {
-  /** Whether rows may be added now. */
+  /** Whether rows can be added now. */
   hasRoom(): boolean;
-  /** Most requests that wait; further ones are refused. */
+  /** Maximum waiting requests; further ones are refused. */
   readonly waitingMax: number;
-  /** How long a request waits at most. */
+  /** The maximum wait of a request. */
   readonly waitMs: number;
 }
 
 export interface Turns {
-  /** Refuses as `overloaded` where as many wait as may. */
+  /** Refuses as `overloaded` if the queue is full. */
   checkLength(): void;
   /**
-   * Null where there is room and nobody waits. Otherwise resolves when it is the turn of the request, which then adds its
-   * rows without waiting for anything, and calls `leave` in any case. Rejects as `overloaded` after the longest wait.
+   * Null if there is room and nobody waits. Otherwise resolves when it is the turn of the request, which then adds its
+   * rows without awaiting anything, and calls `leave` in any case. Rejects as `overloaded` after the maximum wait.
    */
   enter(): Promise<void> | null;
   leave(): void;
-  /** There may be room again. */
+  /** Called when there may be room again. */
   wake(): void;
-  /** Refuses those who wait as `unavailable`. */
+  /** Refuses waiting requests as `unavailable`. */
   close(): void;
 }
 
@@ -41,7 +41,7 @@ const SLICE_MS = 10;
 const LOOK_MS = 500;
 
 export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns {
-  /** In the order of their arrival. */
+  /** In the order of arrival. */
   const waiting = new Set<Waiting>();
   let isTaken = false;
   let isResting = false;

@@ -1,6 +1,6 @@
 /**
- * Checks a raw `POST /v1/ingest` body, by hand because a schema library costs as much per event as
- * all the rest of the path.
+ * Validates a raw `POST /v1/ingest` body, by hand because a schema library costs as much per event as all the rest of
+ * the path.
  *
  * Contains the rules of a request and of an event (docs/explanation/deduplication.md lists them). Independent of stored
  * data; never throws. One invalid event refuses the whole request, so that a request is never stored in part.
@@ -47,14 +47,14 @@ export interface EventError {
   readonly message: string;
 }
 
-/** `errors` holds the bad events only; it is empty where the body as a whole is at fault. */
+/** `errors` lists the bad events only; it is empty if the body as a whole is at fault. */
 export type Validation =
   | { readonly rows: EventRows }
   | { readonly message: string; readonly errors: readonly EventError[] };
 
 export interface ValidationContext {
   readonly now: Instant;
-  /** How far in the past a timestamp may lie, in days; also how long an id is remembered. */
+  /** The maximum age of a timestamp in days; also how long an id is kept. */
   readonly windowDays: number;
 }
 
@@ -62,19 +62,19 @@ export interface ValidationContext {
 export interface EventReader {
   /** Never throws. */
   read(body: Buffer, context: ValidationContext): Validation;
-  /** Leaves the rows of the last answer to the caller, until they are given back. */
+  /** Leaves the rows of the last answer to the caller, until they are returned. */
   keepRows(): void;
   giveBack(rows: EventRows): void;
 }
 
-/** Rows that wait for their next use: as many as requests wait at a time, mostly. */
+/** Spare row buffers: about as many as requests that wait at a time. */
 const SPARE_ROWS_MAX = 32;
 
 export function createEventReader(): EventReader {
   return readerOf(createPlainEventReader(), USAGE_EVENTS);
 }
 
-/** Reads CloudEvents instead: one, or a list of them. `older`: ids that events keep (see `CloudEventIds`). */
+/** Reads CloudEvents instead: one, or a list of them. `older`: existing ids that events keep (see `CloudEventIds`). */
 export function createCloudEventReader(
   identity: CloudEventIdentity,
   older: ReadonlySet<string> = NO_IDS,
@@ -102,17 +102,17 @@ function readerOf(readPlain: PlainEventReader, form: BodyForm): EventReader {
   };
 }
 
-/** How a body has its events. */
+/** The form of events in a body. */
 interface BodyForm {
   readonly eventsMin: number;
   readonly eventsMax: number;
-  /** The requirement, in words for people. */
+  /** The requirement, as text for people. */
   readonly name: string;
-  /** The events of a parsed body; null where it has another form. */
+  /** The events of a parsed body; null if it has another form. */
   eventsOf(parsed: unknown): readonly unknown[] | null;
-  /** The event in the members of `POST /v1/ingest`, or an `EventProblem`. */
+  /** The event with the members of `POST /v1/ingest`, or an `EventProblem`. */
   usageEvent(candidate: unknown, now: Instant): unknown;
-  /** The name of a member of `POST /v1/ingest`. */
+  /** The name of the member that corresponds to a member of `POST /v1/ingest`. */
   memberName(member: string): string;
 }
 
@@ -137,20 +137,20 @@ function cloudEvents(ids: CloudEventIds): BodyForm {
   };
 }
 
-/** Whether all events of these rows can be taken at this time, which may be later than that of their reading. */
+/** Whether all events of these rows can be accepted at this time, which may be later than when they were read. */
 export function areInTime(rows: EventRows, context: ValidationContext): boolean {
   const { earliest, latest } = timestampBounds(context);
   return rows.timestamps.subarray(0, rows.count).every((time) => time >= earliest && time <= latest);
 }
 
-/** The first and the last timestamp that is taken. */
+/** The first and the last timestamp that is accepted. */
 function timestampBounds({ now, windowDays }: ValidationContext): { earliest: Instant; latest: Instant } {
   return { earliest: Math.max(0, now - windowDays * DAY_MS), latest: now + FUTURE_HOURS_MAX * HOUR_MS };
 }
 
 /**
- * Validates the body of one request and writes its events into `rows`, over what these held before; they are whole
- * only where the answer has them. Never throws.
+ * Validates the body of one request and writes its events into `rows`, overwriting them; the rows are complete only if
+ * the result contains them. Never throws.
  */
 export function validateEvents(
   body: Buffer,
@@ -179,13 +179,13 @@ export function validateEvents(
   return checkEvents(exact, { ...traits, numbers }, context, { rows, form }).validation;
 }
 
-/** The body as a string, or null where it is not UTF-8. Plain ASCII, the common case, is a straight copy. */
+/** The body as a string, or null if it is not UTF-8. Plain ASCII, the common case, is a straight copy. */
 function bodyText(body: Buffer): string | null {
   if (isAscii(body)) return body.toString('latin1');
   return isUtf8(body) ? body.toString('utf8') : null;
 }
 
-/** Undefined where the text is not JSON; `JSON.parse` itself never returns undefined. */
+/** Undefined if the text is not JSON; `JSON.parse` itself never returns undefined. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -233,12 +233,12 @@ function checkEvents(
   return { validation: { message: summary(errors, candidates.length), errors }, sawNumber };
 }
 
-/** A problem starts with the member that it is about. */
+/** A problem starts with the name of its member. */
 function inWordsOf({ memberName }: BodyForm, problem: string): string {
   return problem.replace(/^[a-z_]+(?=[.:])/, memberName);
 }
 
-/** Adds the event to the rows. Returns its fault, which starts with the name of the field; null where it has none. */
+/** Adds the event to the rows. Returns its fault, which starts with the name of the field; null if it is valid. */
 function readEvent(candidate: unknown, check: EventCheck, rows: EventRows): string | null {
   if (!isObject(candidate)) return 'the event must be an object';
   const { transaction_id: transactionId, customer_id: customerRef, event_type: eventType } = candidate;
@@ -265,7 +265,7 @@ function missing(field: string, value: unknown): string {
 
 function transactionIdProblem(text: string, body: BodyTraits): string | null {
   const max = TRANSACTION_ID_CHARACTERS_MAX;
-  // Characters outside the basic plane take two code units, so only then is it worth counting.
+  // Characters outside the basic plane take two code units, so counting is needed only then.
   const isTooLong = text.length > max && (text.length > 2 * max || Array.from(text).length > max);
   if (text.length === 0 || isTooLong) return `transaction_id: must have 1 to ${max} characters`;
   const problem = textProblem(text, body);
@@ -295,14 +295,14 @@ function checkTimestamp(value: unknown, check: EventCheck): Instant | string {
 
 function eventError(index: number, candidate: unknown, message: string): EventError {
   const id = isObject(candidate) ? candidate.transaction_id : undefined;
-  // A hostile id can be as long as the body: what is echoed stays within the length of a valid one.
-  // The cut may have left half of a pair, which no JSON may hold.
+  // A malicious id can be as long as the body, so the echoed part is at most as long as a valid one. The cut may have
+  // left an unpaired surrogate, which JSON must not contain.
   const cut = typeof id === 'string' ? id.slice(0, TRANSACTION_ID_CHARACTERS_MAX) : null;
   const shown = cut?.replaceAll(/\p{Surrogate}/gu, '\ufffd') ?? null;
   return { index, transaction_id: shown, message };
 }
 
-/** Events that the message names; all of them are in `errors`. */
+/** Maximum events named in the message; all of them are in `errors`. */
 const EVENTS_IN_MESSAGE_MAX = 5;
 
 function summary(errors: readonly EventError[], total: number): string {

@@ -1,7 +1,4 @@
-/**
- * Reads from the files of runs when ids were accepted. The pages that many ids need are read once, in the order in which
- * they lie in their file.
- */
+/** Reads acceptance times of ids from the files of runs. Pages that several ids need are read once, in file order. */
 import type { Acceptance } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { type PageReads, WORDS_PER_FOUND, WORDS_PER_LOOKUP, WORDS_PER_READ } from './page-reads.ts';
@@ -9,17 +6,17 @@ import type { PageReader } from './read-on-thread.ts';
 import type { Run } from './run.ts';
 
 export interface FoundInRuns {
-  /** Of each hash when it was accepted, as far as the runs say that could be read. */
+  /** The acceptances of each hash, from all readable runs. */
   readonly acceptances: readonly (readonly Acceptance[])[];
-  /** The runs of which a page could not be read, and the places of the hashes that it may have. */
+  /** The runs with an unreadable page, and the indexes of the hashes that it may contain. */
   readonly unread: ReadonlyMap<Run, readonly number[]>;
-  /** Why the first of them could not. */
+  /** Why the first of them could not be read. */
   readonly problem: string | null;
 }
 
 const NONE: readonly Acceptance[] = [];
 
-/** Looks for `count` hashes. Rejects where nothing can be read at all. */
+/** Looks up `count` hashes. Rejects if nothing can be read at all. */
 export async function findInRuns(
   runs: readonly Run[],
   words: Uint32Array,
@@ -62,7 +59,7 @@ function noteUnread(
     places.push(lookups[lookup * WORDS_PER_LOOKUP] ?? 0);
 }
 
-/** Exact as long as places and pages are less than 2^26. */
+/** Exact as long as indexes and pages are less than 2^26. */
 const PLACES = 2 ** 26;
 
 function pagesToRead(runs: readonly Run[], words: Uint32Array, count: number): PageReads {
@@ -75,7 +72,7 @@ function pagesToRead(runs: readonly Run[], words: Uint32Array, count: number): P
       const page = Math.floor(lookup / PLACES);
       const place = lookup % PLACES;
       const { from, to } = run.slotsIn(page, words, place * HASH_WORDS);
-      // The page before may end with another shard.
+      // The previous page may end with another shard.
       if (from === to) continue;
       lookups.push(place, from, to);
       if (page !== last) reads.push(file, page, 0);
@@ -91,7 +88,7 @@ function pagesToRead(runs: readonly Run[], words: Uint32Array, count: number): P
   };
 }
 
-/** A page and a place each. */
+/** Pairs of a page and an index. */
 function lookupsIn(run: Run, words: Uint32Array, count: number): number[] {
   const lookups: number[] = [];
   for (let place = 0; place < count; place += 1) {

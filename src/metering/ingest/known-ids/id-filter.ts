@@ -1,37 +1,40 @@
 /**
- * A filter over the hashes of ids: it says of a hash that it was certainly not added, or that it may have been.
+ * A filter over the hashes of ids: a hash was certainly not added, or may have been.
  *
- * A Bloom filter in blocks of one cache line, so that a lookup waits for memory once. The third word of the hash chooses
- * the block, the first two choose the bits in it. docs/explanation/deduplication.md says what else was tried.
+ * A Bloom filter in blocks of one cache line, so that a lookup waits for memory once. The third word of the hash
+ * selects the block, the first two select the bits in it. docs/explanation/deduplication.md lists the alternatives that
+ * were tried.
  */
 
-/** 1.75 bytes for an id; of ids that were not added, one in 500 is let through. */
+/**
+ * 1.75 bytes for an id; the false positive rate is 1 in 500.
+ */
 const BITS_PER_ID = 14;
 const BITS_SET = 8;
 /** 64 bytes. */
 const WORDS_PER_BLOCK = 16;
 const BITS_PER_BLOCK = WORDS_PER_BLOCK * 32;
-/** The first bits of a word that say one of the 512 bits of a block. */
+/** Shifts a word to its first bits, which select one of the 512 bits of a block. */
 const BIT_SHIFT = 23;
 const WORD_VALUES = 0x1_0000_0000;
 
 export interface IdFilter {
-  /** As they are stored. */
+  /** The words in stored form. */
   readonly words: Uint32Array;
   /** Adds the hash of these words. */
   add(a: number, b: number, c: number): void;
   mayHave(a: number, b: number, c: number): boolean;
-  /** Brings the block of a hash with this third word into the caches of the processor; nothing changes. */
+  /** Prefetches the block of a hash with this third word; nothing changes. */
   touch(c: number): void;
 }
 
-/** An empty filter with room for so many ids. */
+/** An empty filter for this many ids. */
 export function createIdFilter(ids: number): IdFilter {
   const blocks = Math.max(1, Math.ceil((ids * BITS_PER_ID) / BITS_PER_BLOCK));
   return idFilterOf(new Uint32Array(blocks * WORDS_PER_BLOCK));
 }
 
-/** The filter with these words, which another one had. */
+/** The filter with these stored words. */
 export function idFilterOf(words: Uint32Array): IdFilter {
   return new BlockedBloomFilter(words);
 }
@@ -69,7 +72,7 @@ class BlockedBloomFilter implements IdFilter {
 
   touch(c: number): void {
     const at = this.#offset(c);
-    // Written and not only read, because a loop without an effect is dropped by the compiler.
+    // Writes instead of only reading, because the compiler drops a loop without an effect.
     this.words[at] = this.words[at] ?? 0;
   }
 

@@ -1,4 +1,4 @@
-/** Which transaction ids are known, without taking events of them. */
+/** Looks up which transaction ids are known, without ingesting events. */
 import type { Clock } from '../../../core/clock.ts';
 import { HASH_WORDS, hashTransactionId } from '../transaction-hash.ts';
 import type { KnownIds } from './known-ids.ts';

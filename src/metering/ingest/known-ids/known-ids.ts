@@ -1,10 +1,10 @@
 /**
- * The ids accepted within the window, of which memory holds the newest exactly and a filter of the others. An id that a
- * filter cannot exclude has to be looked up in its file before it can be said whether the id is known.
+ * The ids accepted within the window. Memory holds the newest ones exactly and a filter of the others. An id that a
+ * filter cannot exclude has to be looked up in its file to determine whether it is known.
  * docs/explanation/deduplication.md describes it.
  *
- * `unsure` comes first and changes nothing. `reserve` is for ids that are not unsure, and records: both run without a
- * pause, so that of two requests with one id exactly one takes it as new.
+ * Call `unsure` first; it changes nothing. `reserve` is for ids that are not unsure, and records them. Both run
+ * synchronously, so that of two requests with one id exactly one takes it as new.
  */
 import type { Instant } from '../../../core/time.ts';
 import { DAY_MS, formatInstant } from '../../../core/time.ts';
@@ -21,30 +21,33 @@ import type { RecordedRuns, RunRecord } from './run-record.ts';
 import { createRuns, isKnownBy, type Runs } from './runs.ts';
 import { createUpkeep, firstKnownSecond, type Upkeep } from './upkeep.ts';
 
-/** How ids are kept that are too many for the memory. */
+/** How ids that exceed the memory are kept. */
 export interface OlderIds {
-  /** Of their files. */
+  /** The directory of their files. */
   readonly directory: string;
-  /** Ids in memory, beyond which the oldest go into files. */
+  /** Maximum ids in memory; the oldest ones beyond it are moved to files. */
   readonly recentMax: number;
   /** Names the files that belong to the stored events. */
   readonly record: RunRecord;
-  /** The identity of the stored events; where it has changed, all files are built again. */
+  /** The identity of the stored events; if it has changed, all files are rebuilt. */
   readonly storeState: () => Promise<string>;
-  /** How long ids stay in memory whatever their number: longer than events of others come late; 0 without others. */
+  /**
+   * How long ids stay in memory in any case: longer than the delay of other processes' events; 0 without other
+   * processes.
+   */
   readonly recentSeconds: number;
 }
 
 export interface KnownIdsOptions {
   readonly clickhouse: ClickHouse;
   readonly windowDays: number;
-  /** Absent: memory holds all. */
+  /** Absent: all ids are in memory. */
   readonly older?: OlderIds | undefined;
-  /** A reader that others use too, and the caller closes. Absent: a separate one. */
+  /** A shared reader, closed by the caller. Absent: a separate one. */
   readonly pages?: PageReader;
-  /** Resolves when the events of all ids that were reserved up to now are in ClickHouse, or released. */
+  /** Resolves when the events of all ids reserved so far are in ClickHouse, or released. */
   readonly stored: () => Promise<void>;
-  /** From now on nothing is to be stored with a time of acceptance before this second. */
+  /** From now on nothing may be stored with a time of acceptance before this second. */
   readonly startAfter: (seconds: number) => void;
   readonly log: {
     error(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -53,17 +56,17 @@ export interface KnownIdsOptions {
   };
 }
 
-/** The findings about ids that were unsure. */
+/** The results of a lookup of unsure ids. */
 export interface LookedUp {
   readonly version: number;
-  /** By the places of the hashes. */
+  /** By the index of the hash. */
   readonly acceptances: ReadonlyMap<number, readonly Acceptance[]>;
 }
 
-/** Ids of which it cannot be said yet whether they are known. */
+/** Ids that may be known, so that a lookup is needed. */
 export interface UnsureIds {
   readonly hashes: Uint32Array;
-  /** Where the hashes were in the words that they came from. */
+  /** The indexes of the hashes in the original words. */
   readonly places: readonly number[];
 }
 
@@ -76,8 +79,8 @@ export interface KnownIdFigures {
 
 export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add' | 'approach'> {
   /**
-   * Those of the first `count` hashes of which it cannot be said yet whether they are known; null for none. To be called
-   * before they are reserved. The findings are for the same words.
+   * The unsure ids among the first `count` hashes; null if there are none. Call it before reserving them. `lookedUp`:
+   * earlier results for the same words.
    */
   unsure(
     words: Uint32Array,
@@ -95,16 +98,16 @@ export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add' | '
     timestampSeconds: number,
     lookedUp: LookedUp | null,
   ): boolean;
-  /** The opposite of the answer of `reserve`, for an id that is not unsure. Nothing is recorded. */
+  /** The negated result of `reserve`, for an id that is not unsure. Nothing is recorded. */
   isKnown(words: Uint32Array, at: number, nowSeconds: number, lookedUp: LookedUp | null): boolean;
-  /** Reads what is stored and what the files hold. Once. */
+  /** Reads stored ids and those in files. Once. */
   restore(now: Instant): Promise<Rebuilt>;
-  /** Starts what there is to tidy up, in the background. */
+  /** Starts pending maintenance in the background. */
   tidy(now: Instant): void;
-  /** Resolves when nothing is being tidied up. */
+  /** Resolves when no maintenance is running. */
   idle(): Promise<void>;
   figures(): KnownIdFigures;
-  /** Calls `observe` with the seconds of every lookup from now on. */
+  /** Calls `observe` with the duration in seconds of every lookup from now on. */
   observeLookups(observe: (seconds: number) => void): void;
   close(): Promise<void>;
 }
@@ -121,7 +124,7 @@ class TieredIds implements KnownIds {
   readonly #pages: PageReader;
   readonly #lookups: Lookups;
   readonly #upkeep: Upkeep | null;
-  /** No id is accepted before this second any more. */
+  /** No id is accepted before this second. */
   #floor = 0;
   #onLookup: (seconds: number) => void = () => {};
 
@@ -269,13 +272,13 @@ class TieredIds implements KnownIds {
     this.#options.startAfter(seconds);
   }
 
-  /** The finding about an id; null where there is none, or where it is not certain any more. */
+  /** The result for an id; null if there is none, or if it is no longer certain. */
   #foundAt(at: number, lookedUp: LookedUp | null): readonly Acceptance[] | null {
     if (lookedUp === null || lookedUp.version !== this.#runs.version) return null;
     return lookedUp.acceptances.get(at) ?? null;
   }
 
-  /** The second from which on ids belong into memory. */
+  /** Returns the second from which ids belong in memory. */
   async #restoreRuns(older: OlderIds, now: Instant, suspects: Set<number>): Promise<number> {
     const { clickhouse, windowDays, log } = this.#options;
     const nowSeconds = Math.floor(now / 1000);
@@ -294,7 +297,7 @@ class TieredIds implements KnownIds {
         for (const hash of hashes) suspects.add(hash);
       },
     };
-    // An earlier attempt may have ended after its runs were there.
+    // An earlier attempt may have failed after its runs were added.
     for (const run of this.#runs.all) {
       this.#runs.remove(run);
       await run.close();
@@ -313,7 +316,7 @@ async function readRecord(record: RunRecord, state: string): Promise<RecordedRun
   return recorded?.state === state ? recorded : null;
 }
 
-/** From when on runs say all there is. Where the clock stands earlier than it did, they do not. */
+/** The second from which runs are complete. If the clock is earlier than it was, they are not. */
 function coverage(recorded: RecordedRuns | null, nowSeconds: number, windowSeconds: number): number {
   const needed = firstKnownSecond(nowSeconds, windowSeconds);
   const isCredible = recorded !== null && recorded.coveredFrom <= nowSeconds - windowSeconds + 1;

@@ -1,7 +1,7 @@
 /**
- * Lookups of ids in the files of runs, of many requests together: while one group is looked up the next one collects.
- * ClickHouse is asked where a file cannot tell. A lookup that fails, or is late, refuses its requests, of which nothing
- * is stored.
+ * Looks up ids in the files of runs, for many requests together: while one group is looked up the next one collects.
+ * ClickHouse is queried if a file cannot be read. A lookup that fails, or times out, refuses its requests, of which
+ * nothing is stored.
  */
 import { Refusal } from '../../../core/errors.ts';
 import { createBatcher } from '../../../runtime/batcher.ts';
@@ -15,22 +15,22 @@ import type { Runs } from './runs.ts';
 import { storedAcceptances } from './stored-acceptances.ts';
 
 const IDS_PER_GROUP = 4_096;
-/** Hashes of 12 bytes each, and the requests that they came with. */
+/** Hashes of 12 bytes each, and their requests. */
 const IDS_WAITING_MAX = 100_000;
 const WAIT_MS_MAX = 10_000;
 const UNAVAILABLE = 'known events cannot be looked up at the moment, send the events again';
 
 interface LookupFigures {
-  /** Ids that were looked up and had been accepted at some time, and those that had not. */
+  /** Counts of looked up ids that had been accepted before, and of others. */
   readonly known: number;
   readonly new: number;
 }
 
 export interface Lookups {
-  /** When the first `count` hashes were accepted. Refuses as `unavailable`, or `overloaded` where too many wait. */
+  /** The acceptances of the first `count` hashes. Refuses as `unavailable`, or `overloaded` if too many wait. */
   find(words: Uint32Array, count: number): Promise<Found>;
   figures(): LookupFigures;
-  /** Waits for the lookups under way. */
+  /** Waits for running lookups. */
   close(): Promise<void>;
 }
 
@@ -38,9 +38,9 @@ export interface LookupsOptions {
   readonly runs: Pick<Runs, 'all'>;
   readonly pages: Pick<PageReader, 'read'>;
   readonly clickhouse: ClickHouse;
-  /** Called for a page that could not be read, before ClickHouse is asked. */
+  /** Called for an unreadable page, before ClickHouse is queried. */
   readonly onUnreadable: (file: string, problem: string | null) => void;
-  /** Called after each lookup of a request with the seconds that it took. */
+  /** Called after each lookup of a request with its duration in seconds. */
   readonly onAnswer: (seconds: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Merges runs without keeping the event loop from requests: half a microsecond for each id. */
+/** Merges runs without blocking the event loop: a merge takes half a microsecond for each id. */
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../../../core/package-root.ts';
@@ -9,18 +9,18 @@ import { openRun, type Run, type RunSummary } from './run.ts';
 
 /** A separate program (scripts/build.mjs). */
 const BUILT = join(PACKAGE_ROOT, 'dist/metering/ingest/known-ids/merging-thread.js');
-/** Fewer take less time than a thread needs to start. */
+/** Fewer ids take less time than starting a thread. */
 const IDS_MIN = 200_000;
 
 export interface MergeOptions {
   readonly directory: string;
   readonly oldestSeconds: number;
-  /** Gives the merge up; what it has written is removed at the next start. */
+  /** Aborts the merge; its files are removed at the next start. */
   readonly signal: AbortSignal;
   readonly idsMin?: number;
 }
 
-/** `mergeRuns`, on a thread where they are many ids. */
+/** `mergeRuns`, on a thread if there are many ids. */
 export async function mergeOnThread(
   runs: readonly Run[],
   { directory, oldestSeconds, signal, idsMin = IDS_MIN }: MergeOptions,

@@ -1,6 +1,7 @@
 /**
- * Merges neighbouring runs into one: every run costs a lookup of each new id, so there should be few. Ids that are not
- * known any more are left out. Runs that cover much of the window are not merged, because a run goes when its last id does.
+ * Merges neighbouring runs into one: every run costs a lookup of each new id, so there should be few. Ids that are no
+ * longer known are left out. Runs that cover much of the window are not merged, because a run is removed only with its
+ * last id.
  */
 import { setImmediate as pause } from 'node:timers/promises';
 import { reachOf, SHARDS } from '../deduplication-slots.ts';
@@ -8,16 +9,19 @@ import type { Run } from './run.ts';
 import { PAGE_BYTES, SLOTS_PER_PAGE, sortKey, WORDS_PER_SLOT } from './run-layout.ts';
 import { createRunWriter } from './run-writer.ts';
 
-/** Of the window: ids that are past it take memory until the run is past it. */
+/** The maximum span, as a share of the window: expired ids take memory until the whole run has expired. */
 const SHARE_OF_WINDOW_MAX = 1 / 6;
-/** Newer runs that have so many times the ids of an older one are merged with it: each id is merged two or three times. */
+/**
+ * Newer runs are merged with an older one once they have this multiple of its ids: each id is merged two or three
+ * times.
+ */
 const NEWER_IDS_MIN = 2;
-/** The most that is merged without a pause: a few milliseconds. */
+/** The maximum that is merged without a pause: a few milliseconds. */
 const IDS_PER_SLICE = 10_000;
 
 type Sized = Pick<Run, 'from' | 'to' | 'ids'>;
 
-/** The neighbours to merge, the newest ones; none, or at least two. */
+/** The neighbours to merge, the newest ones; empty, or at least two. */
 export function runsToMerge<Each extends Sized>(
   runs: readonly Each[],
   windowSeconds: number,
@@ -34,7 +38,7 @@ export function runsToMerge<Each extends Sized>(
   return runs.slice(first);
 }
 
-/** One run of the ids of all of them. They are neighbours, in their order. */
+/** One run with the ids of all of them. They are neighbours, in order. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the steps of one merge, and what ends it.
 export async function mergeRuns(
   runs: readonly Run[],
@@ -82,13 +86,13 @@ function lowest(cursors: readonly RunCursor[]): RunCursor | null {
   return found;
 }
 
-/** Read together: a read costs more than what it reads. */
+/** Read together, because a read costs more than its data. */
 const PAGES_PER_READ = 64;
 const WORDS_PER_PAGE = PAGE_BYTES / 4;
 /** The key of a cursor without a slot. */
 const AT_END = Number.POSITIVE_INFINITY;
 
-/** The slots of a run, one after the other. */
+/** The slots of a run in sequence. */
 class RunCursor {
   readonly #run: Run;
   readonly #pages = Buffer.allocUnsafeSlow(PAGES_PER_READ * PAGE_BYTES);
@@ -97,7 +101,7 @@ class RunCursor {
   shard = 0;
   key = AT_END;
   #slot = 0;
-  /** The next slot that is not on the pages that were read. */
+  /** The next slot that is not on the loaded pages. */
   #readUpTo = 0;
 
   constructor(run: Run) {
@@ -105,7 +109,7 @@ class RunCursor {
     this.slots = new Uint32Array(this.#pages.buffer, this.#pages.byteOffset, PAGES_PER_READ * WORDS_PER_PAGE);
   }
 
-  /** Goes to the next slot. False where `load` has to come before that is used. */
+  /** Moves to the next slot. False if `load` has to be called first. */
   advance(): boolean {
     this.#slot += 1;
     if (this.#slot >= this.#run.ids) {

@@ -1,4 +1,4 @@
-/** The thread that merges runs: it does the work that it was started for and reports the run that it has built. */
+/** The thread that merges runs: it does the work passed at its start and reports the new run. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../../core/errors.ts';
 import { mergeRuns } from './merge-runs.ts';
@@ -6,7 +6,7 @@ import { openRun, type RunSummary } from './run.ts';
 
 export interface Merge {
   readonly directory: string;
-  /** Neighbours, in their order. */
+  /** Neighbours, in order. */
   readonly runs: readonly RunSummary[];
   readonly oldestSeconds: number;
 }
@@ -25,5 +25,5 @@ async function merge({ directory, runs, oldestSeconds }: Merge): Promise<RunSumm
 
 const port = parentPort;
 assert(port !== null, 'this module runs on a separate thread');
-// A failure ends the thread, which says so.
+// A failure ends the thread, which reports it.
 void merge(workerData).then((run) => port.postMessage(run));

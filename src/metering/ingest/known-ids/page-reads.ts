@@ -1,6 +1,7 @@
 /**
- * Pages of runs to read, as words that go to another thread cheaply, and the ids in them. Reading is synchronous: it is
- * done on a separate thread (`reading-thread.ts`), so that neither the event loop nor inserts wait for it.
+ * Reads pages of runs, described as words that are cheap to send to another thread, and finds ids in them. Reading is
+ * synchronous: it runs on a separate thread (`reading-thread.ts`), so that neither the event loop nor inserts wait for
+ * it.
  */
 import { readSync } from 'node:fs';
 import { assert } from '../../../core/errors.ts';
@@ -9,17 +10,17 @@ import { isSlotOf, unpackSlot } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 import { PAGE_BYTES, pageOffset, requireWhole, WORDS_PER_SLOT } from './run-layout.ts';
 
-/** Words of a page to read: its file, its number, and where its lookups end. */
+/** Words of a page to read: its file, its number, and the end of its lookups. */
 export const WORDS_PER_READ = 3;
-/** Words of a lookup in a page: the place of the hash, and between which slots it can be. */
+/** Words of a lookup in a page: the index of the hash, and the range of slots that can contain it. */
 export const WORDS_PER_LOOKUP = 3;
-/** Words of what is found: the place of the hash, the second of acceptance, and how far ahead the event was dated. */
+/** Words of a result: the index of the hash, the second of acceptance, and how far ahead the event was dated. */
 export const WORDS_PER_FOUND = 3;
 
 export interface PageReads {
   /** Open files of this process. */
   readonly files: readonly number[];
-  /** The pages, in the order in which they lie in their files. */
+  /** The pages, in file order. */
   readonly reads: Uint32Array;
   readonly lookups: Uint32Array;
   readonly hashes: Uint32Array;
@@ -27,7 +28,7 @@ export interface PageReads {
 
 export interface PagesRead {
   readonly found: Uint32Array;
-  /** Pages that could not be read, by their places in `reads`, and why the first of them could not. */
+  /** Unreadable pages, by their index in `reads`, and the error of the first one. */
   readonly unread: readonly number[];
   readonly problem: string | null;
 }
@@ -65,7 +66,7 @@ export function readPages({ files, reads, lookups, hashes }: PageReads): PagesRe
   return { found: Uint32Array.from(found), unread, problem };
 }
 
-/** Slots of one shard lie in the order of their second word. */
+/** Slots of one shard are in the order of their second word. */
 function find(
   slots: Uint32Array,
   { from, to }: { readonly from: number; readonly to: number },

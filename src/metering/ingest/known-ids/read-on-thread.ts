@@ -1,6 +1,6 @@
 /**
- * Reads pages of known ids on a separate thread, and on another one after it has ended. A thread keeps no process
- * alive except while it is asked.
+ * Reads pages of known ids on a separate thread, which is replaced if it ends. A thread keeps the process alive only
+ * during a read.
  */
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -30,7 +30,7 @@ class ReadingThread {
       .on('message', ({ number, read }: PagesAnswer) => this.#take(number)?.resolve(read))
       .on('error', (error) => this.#end(error))
       .on('exit', () => this.#end(new Error('the thread that reads known ids has ended')));
-    // Once more: who listens to it is kept alive by it otherwise.
+    // Called again, because a listener would keep the process alive otherwise.
     this.#worker.unref();
   }
 
@@ -69,7 +69,7 @@ class ReadingThread {
 export interface PageReader {
   /** Starts the thread, so that the first lookup does not wait for it. */
   start(): void;
-  /** Rejects if the thread has ended before its answer; the next call starts another one. */
+  /** Rejects if the thread ended before its answer; the next call starts another one. */
   read(reads: PageReads): Promise<PagesRead>;
   /** Ends the thread; reads in progress are rejected. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The thread that reads pages of known ids: it gets what to read, with a number, and answers with what they say. */
+/** The thread that reads pages of known ids: it receives numbered requests and answers with the results. */
 import { parentPort } from 'node:worker_threads';
 import { assert } from '../../../core/errors.ts';
 import { type PageReads, type PagesRead, readPages } from './page-reads.ts';

@@ -1,6 +1,6 @@
 /**
- * The runs at a start: those of the record whose files are whole, and new ones, from ClickHouse, for the times of
- * acceptance that none of them covers. The newest ids are left for the index in memory.
+ * The runs at a start: recorded ones whose files are whole, and new ones, from ClickHouse, for the times of acceptance
+ * that none of them covers. The newest ids are left to the index in memory.
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { DAY_MS, type Instant } from '../../../core/time.ts';
@@ -17,9 +17,9 @@ import { openRun, type Run, removeRunFile } from './run.ts';
 import type { RecordedRuns } from './run-record.ts';
 import { writeRun } from './spill.ts';
 
-/** A few more than memory is to hold are no reason to make a start wait for a file. */
+/** A slight excess over the memory limit is no reason to make a start wait for a file. */
 const RECENT_SLACK = 1.25;
-/** Times of acceptance are counted in so many spans at most. */
+/** The maximum number of spans in which times of acceptance are counted. */
 const SPANS_MAX = 10_000;
 
 export interface RestoreOptions {
@@ -27,20 +27,20 @@ export interface RestoreOptions {
   readonly directory: string;
   readonly recentMax: number;
   readonly windowDays: number;
-  /** The newest ids that stay in memory whatever their number: those of so many seconds. */
+  /** Ids of this many seconds stay in memory in any case. */
   readonly recentSeconds: number;
   readonly now: Instant;
-  /** Called for a file that cannot be used, and for every run that was built again. */
+  /** Called for an unusable file, and for every rebuilt run. */
   readonly onUnusable: (file: string, error: unknown) => void;
   readonly onMade: (run: Run, progress: RestoreProgress) => void;
   /**
-   * Called with the first hash words of ids that were stored more than once: in one new run, or on both sides of its
-   * beginning.
+   * Called with the first hash words of ids that were stored more than once: within one new run, or before and after
+   * its start.
    */
   readonly onSuspects: (hashes: ReadonlySet<number>) => void;
 }
 
-/** Of the stored events whose ids are in no file. */
+/** Progress over stored events whose ids are in no file. */
 export interface RestoreProgress {
   readonly readEvents: number;
   readonly allEvents: number;
@@ -48,11 +48,11 @@ export interface RestoreProgress {
 
 export interface RestoredRuns {
   readonly runs: readonly Run[];
-  /** From this second on ids belong into the index in memory. */
+  /** From this second on ids belong to the index in memory. */
   readonly recentFrom: number;
 }
 
-/** `coveredFrom`: ids that were accepted before this second do not matter. */
+/** `coveredFrom`: ids accepted before this second do not matter. */
 export async function restoreRuns(
   options: RestoreOptions,
   recorded: RecordedRuns | null,
@@ -88,7 +88,7 @@ async function openRecorded(
   return found;
 }
 
-/** Runs of all ids that were accepted within these seconds, each of at most as many ids as are kept in memory. */
+/** Runs of all ids that were accepted within these seconds, each of at most as many ids as memory may hold. */
 async function makeRuns(options: RestoreOptions, within: Seconds): Promise<Run[]> {
   if (within.from >= within.to) return [];
   const parts = await partsOf(options, within);
@@ -104,7 +104,7 @@ async function makeRuns(options: RestoreOptions, within: Seconds): Promise<Run[]
   return runs;
 }
 
-/** The parts of a time; those with more events than are kept in memory divided further, as long as they can be. */
+/** The parts of an interval; parts with too many events for the memory are divided further, as long as possible. */
 async function* smallParts(
   options: RestoreOptions,
   within: Seconds,
@@ -119,8 +119,8 @@ async function* smallParts(
 }
 
 /**
- * First hash words of ids of the index that were also accepted shortly before `from`, when its ids begin. Copies that
- * two processes accepted side by side may lie on both sides, at most as far apart as events can be late.
+ * First hash words of ids of the index that were also accepted shortly before `from`, its start. Copies that two
+ * processes accepted concurrently may be on both sides, at most as far apart as events can be late.
  */
 export async function acceptedBefore(
   { clickhouse, now, recentSeconds }: Pick<RestoreOptions, 'clickhouse' | 'now' | 'recentSeconds'>,
@@ -148,7 +148,7 @@ interface Part extends Seconds {
   readonly events: number;
 }
 
-/** Parts of a time, each with at most so many events, or a single span of time. */
+/** Parts of an interval, each with at most this many events, or a single span. */
 async function partsOf(options: RestoreOptions, within: Seconds): Promise<Part[]> {
   const { width, spans } = await countSpans(options, within);
   const parts: Part[] = [];
@@ -166,7 +166,7 @@ async function partsOf(options: RestoreOptions, within: Seconds): Promise<Part[]
   return [...parts, { from, to: within.to, events }];
 }
 
-/** The second from which on there are few enough ids for the memory, which is over at `now`. */
+/** The second from which ids fit into memory, for a memory that is full at `now`. */
 async function newestFrom(options: RestoreOptions, from: number): Promise<number> {
   const { width, spans } = await countSpans(options, { from, to: ALL_SECONDS.to });
   const last = spans.at(-1);
@@ -188,7 +188,7 @@ async function countSpans(options: RestoreOptions, { from, to }: Seconds) {
   return { width, spans: await countAccepted(options.clickhouse, { from, to }, width) };
 }
 
-/** Files that an earlier process left. */
+/** Removes files left by an earlier process. */
 async function removeOthers(directory: string, runs: readonly Run[]): Promise<void> {
   const names = new Set(runs.map(({ name }) => name));
   for (const file of await readdir(directory)) {

@@ -1,10 +1,9 @@
 /**
- * How a run of ids lies in its file: a page with what it is, the pages of its slots, and a tail with its directory and
- * its filter. Every page and the tail have a checksum, because a bit that turned over on disk must not make an event
- * count twice.
+ * The file layout of a run of ids: a header page, the pages of its slots, and a tail with its directory and its filter.
+ * Every page and the tail have a checksum, because a flipped bit on disk must not make an event count twice.
  *
- * A slot is that of the index in memory (`deduplication-slots.ts`): its first word has lost the bits of the shard, so the
- * directory says which slots are of which shard. Slots are sorted by shard and second hash word.
+ * A slot has the form of the index in memory (`deduplication-slots.ts`): its first word lacks the bits of the shard, so
+ * the directory maps slots to shards. Slots are sorted by shard and second hash word.
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -19,7 +18,7 @@ const CHECKSUM_AT = WORDS_PER_PAGE - 1;
 export const SLOTS_PER_PAGE = Math.floor(CHECKSUM_AT / WORDS_PER_SLOT);
 
 const MAGIC = 'tallyhouse known ids\n';
-/** Of files of another version nothing is read. */
+/** Files of another version are not read. */
 const VERSION = 1;
 
 const headerSchema = z.strictObject({
@@ -42,7 +41,7 @@ export function encodeHeader(header: Omit<RunHeader, 'version'>): Buffer {
   return page;
 }
 
-/** Throws where the page is not the header of this version. */
+/** Throws if the page is not a header of this version. */
 export function decodeHeader(page: Buffer): RunHeader {
   requireWhole(page);
   const end = page.indexOf(0);
@@ -56,7 +55,7 @@ export function sealPage(page: Buffer): void {
   page.writeUInt32LE(crc32(page.subarray(0, CHECKSUM_AT * 4)), CHECKSUM_AT * 4);
 }
 
-/** Throws where the page is not as it was written. */
+/** Throws if the page has a wrong checksum. */
 export function requireWhole(page: Buffer): void {
   const isWhole =
     page.length === PAGE_BYTES &&
@@ -68,7 +67,7 @@ export function pagesOf(ids: number): number {
   return Math.ceil(ids / SLOTS_PER_PAGE);
 }
 
-/** Where a page of slots begins. */
+/** The offset of a page of slots. */
 export function pageOffset(page: number): number {
   return (1 + page) * PAGE_BYTES;
 }
@@ -80,18 +79,18 @@ export function sortKey(shard: number, b: number): number {
 
 /** The part of a run that is kept in memory to find an id in it. */
 export interface Directory {
-  /** The number of slots before each shard, and at last of all. */
+  /** The number of slots before each shard, and the total at the end. */
   readonly starts: Uint32Array;
   /** The sort key of the first slot of each page. */
   readonly firstKeys: Float64Array;
 }
 
-/** After the filter, which is whole cache lines. */
+/** The tail follows the filter, which consists of whole cache lines. */
 export function tailBytes(ids: number, filterWords: number): number {
   return filterWords * 4 + STARTS_BYTES + pagesOf(ids) * 8;
 }
 
-/** The parts of a tail for so many ids as views of its bytes. */
+/** The parts of a tail for this many ids as views of its bytes. */
 export function tailParts(
   tail: ArrayBuffer,
   ids: number,
@@ -105,5 +104,5 @@ export function tailParts(
   };
 }
 
-/** One start for each shard and one for the end, and as much as makes the keys lie at a multiple of eight. */
+/** One start for each shard and one for the end, padded so that the keys are aligned to eight bytes. */
 const STARTS_BYTES = (SHARDS + 2) * 4;

@@ -1,7 +1,7 @@
 /**
- * The record of which files of known ids belong to the stored events. It lies in ClickHouse, with the events: where the
- * events are those of another data directory or of an earlier time, so is the record, and files that it does not name are
- * not read.
+ * The record of which files of known ids belong to the stored events. It is in ClickHouse, with the events: if the
+ * events are those of another data directory or of an earlier time, so is the record, and files that it does not name
+ * are not read.
  */
 import { z } from 'zod';
 import { NO_EVENTS } from '../../client/around.ts';
@@ -10,24 +10,23 @@ import type { RunSummary } from './run.ts';
 
 export interface RecordedRuns {
   /**
-   * The identity of the stored events when the runs were built; ids are read from ClickHouse again where it has
-   * changed.
+   * The identity of the stored events when the runs were built; if it has changed, ids are read from ClickHouse again.
    */
   readonly state: string;
-  /** Ids that were accepted before this second are not known any more. */
+  /** Ids accepted before this second are no longer known. */
   readonly coveredFrom: number;
-  /** In their order. */
+  /** In order. */
   readonly runs: readonly RunSummary[];
 }
 
 export interface RunRecord {
-  /** Null where there is none. */
+  /** Null if there is none. */
   read(): Promise<RecordedRuns | null>;
   write(recorded: RecordedRuns): Promise<void>;
 }
 
 const TABLE = 'known_id_runs';
-/** There is one record. */
+/** The key of the only record. */
 const KEY = 1;
 
 const recordedRuns = z.object({
@@ -61,10 +60,10 @@ export function createRunRecord(clickhouse: ClickHouse): RunRecord {
   };
 }
 
-/** Of a process whose files are of no use to the next one, because others store events as well. */
+/** For a process whose files are of no use to the next one, because others store events as well. */
 export const NO_RECORD: RunRecord = { read: async () => null, write: async () => {} };
 
-/** The second from which on ids are not in the files of an embedded ClickHouse; 0 where there are none. */
+/** The second from which ids are not in the files of an embedded ClickHouse; 0 if there are no files. */
 export async function recordedUpTo(clickhouse: ClickHouse): Promise<number> {
   const recorded = await createRunRecord(clickhouse).read();
   return recorded?.runs.at(-1)?.to ?? 0;

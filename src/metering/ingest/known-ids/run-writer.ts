@@ -1,5 +1,5 @@
 /**
- * Writes a run from slots that come sorted. The file gets its name, and is there for a reader, when all of it is on disk.
+ * Writes a run from sorted slots. The file gets its name, and becomes visible to readers, when all of it is on disk.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
@@ -25,17 +25,17 @@ import {
 const PAGES_PER_WRITE = 256;
 
 export interface RunWriter {
-  /** Adds a slot of the shard. When `isFull` is true after it, `flush` comes before the next one. */
+  /** Adds a slot of the shard. If `isFull` is true afterwards, call `flush` before the next one. */
   add(shard: number, slots: Uint32Array, offset: number): void;
   readonly isFull: boolean;
   flush(): Promise<void>;
-  /** The run of what was added, of which it is said that it is all that was accepted within these seconds. */
+  /** The run of the added slots, declared to contain all ids accepted within these seconds. */
   finish(within: { readonly from: number; readonly to: number }): Promise<Run>;
-  /** Removes what was written. */
+  /** Removes the unfinished file. */
   discard(): Promise<void>;
 }
 
-/** `idsMax`: at most so many slots come; the filter has room for them. */
+/** `idsMax`: the maximum number of slots, for which the filter has room. */
 export async function createRunWriter(directory: string, idsMax: number): Promise<RunWriter> {
   const name = `${randomUUID()}.ids`;
   const handle = await open(join(directory, `${name}.new`), 'wx', 0o600);
@@ -144,7 +144,7 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-/** Otherwise the name of a new file may be lost in a power cut. */
+/** Otherwise a power cut may lose the name of a new file. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

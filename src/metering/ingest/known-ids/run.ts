@@ -1,9 +1,8 @@
 /**
- * A run: the ids of a time of acceptance, sorted, in a file that never changes. In memory it has a filter and the first
- * key of each page, so an id that was not accepted then is mostly known at once, and any other costs one read of a page.
+ * A run: the ids of an interval of acceptance, sorted, in an immutable file. In memory it has a filter and the first
+ * key of each page, so most other ids are excluded at once, and any id costs at most one read of a page.
  *
- * Exact: what a page says is the hash and the second of acceptance that the index in memory had. Throws where the file is
- * not as it was written.
+ * Exact: a page contains the hash and the second of acceptance from the index in memory. Throws if the file is damaged.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,11 +24,11 @@ import {
   tailParts,
 } from './run-layout.ts';
 
-/** A run without its file: what the record of all runs has of it. */
+/** A run without its file, as in the record of all runs. */
 export interface RunSummary {
-  /** Of the file, and of no other one. */
+  /** The unique name of the file. */
   readonly name: string;
-  /** Every id that was accepted from this second on and before `to` is in it. */
+  /** It contains every id accepted from this second on and before `to`. */
   readonly from: number;
   readonly to: number;
   readonly ids: number;
@@ -37,28 +36,28 @@ export interface RunSummary {
 
 export interface Run extends RunSummary {
   readonly filter: IdFilter;
-  /** The last second of the timestamps that its events can have, where that is later than `to`. */
+  /** The last possible second of its events' timestamps, if that is later than `to`. */
   readonly reach: number;
-  /** Memory that it takes. */
+  /** Its size in memory. */
   readonly bytes: number;
-  /** The pages that can hold the hash at `words[at…]`, the first and the last of them. */
+  /** The first and last page that can hold the hash at `words[at…]`. */
   pagesFor(words: Uint32Array, at: number): { readonly first: number; readonly last: number };
-  /** Reads pages from this one on into a buffer of whole pages. Resolves with how many there are. */
+  /** Reads pages from this one on into a buffer of whole pages. Resolves with the number of pages read. */
   readPages(first: number, into: Buffer): Promise<number>;
-  /** Between which slots of the page the hash at `words[at…]` can be: those of its shard. */
+  /** The range of slots of the page that can hold the hash at `words[at…]`: those of its shard. */
   slotsIn(page: number, words: Uint32Array, at: number): { readonly from: number; readonly to: number };
-  /** The open file; `hold` keeps it so. */
+  /** The open file descriptor; `hold` keeps it open. */
   readonly fd: number;
-  /** The number of slots before each shard, and at last of all. */
+  /** The number of slots before each shard, and the total at the end. */
   readonly starts: Uint32Array;
   readonly pages: number;
-  /** Keeps the file open until `unhold`, although the run is closed meanwhile. */
+  /** Keeps the file open until `unhold`, even if the run is closed in between. */
   hold(): void;
   unhold(): void;
   close(): Promise<void>;
 }
 
-/** Throws where the file is missing, damaged, of another version or not that of the summary. */
+/** Throws if the file is missing, damaged, of another version or not that of the summary. */
 export async function openRun(directory: string, summary: RunSummary): Promise<Run> {
   const handle = await open(join(directory, summary.name), 'r');
   try {
@@ -76,7 +75,7 @@ export async function openRun(directory: string, summary: RunSummary): Promise<R
   }
 }
 
-/** In pieces, so that the thread is not held. */
+/** In pieces, so that the thread is not blocked for long. */
 const PIECE_BYTES = 16 * 1024 * 1024;
 
 async function readInto(handle: FileHandle, from: number, into: Uint8Array): Promise<void> {
@@ -132,7 +131,7 @@ class FileRun implements Run {
   pagesFor(words: Uint32Array, at: number): { first: number; last: number } {
     const key = sortKey((words[at] ?? 0) & SHARD_MASK, words[at + 1] ?? 0);
     const { firstKeys } = this.#directory;
-    // Slots of the same key may begin on the page before the first page that begins with it.
+    // Slots with the key may begin on the page before the first page that begins with it.
     const first = Math.max(0, lowerBound(firstKeys, key) - 1);
     let last = first;
     while (last + 1 < firstKeys.length && (firstKeys[last + 1] ?? 0) <= key) last += 1;
@@ -171,7 +170,7 @@ class FileRun implements Run {
   }
 }
 
-/** The first place with this key or a greater one. */
+/** The first index with this key or a greater one. */
 function lowerBound(keys: Float64Array, key: number): number {
   let low = 0;
   let high = keys.length;

@@ -1,8 +1,8 @@
 /**
- * The runs of a window, oldest first, each for the seconds of acceptance after those of the one before it. Says which
- * ids cannot be in any of them, and reads the others from their pages.
+ * The runs of a window, oldest first, each for the seconds of acceptance after those of the one before it. Excludes ids
+ * that are in none of them, and reads the others from their pages.
  *
- * Does not decide what an acceptance means for an event (`known-ids.ts`), or which runs there are (`spill.ts`,
+ * Does not decide the meaning of an acceptance for an event (`known-ids.ts`), or which runs exist (`spill.ts`,
  * `merge-runs.ts`, `restore-runs.ts`).
  */
 import { assert } from '../../../core/errors.ts';
@@ -12,20 +12,17 @@ import type { Run } from './run.ts';
 
 export interface Runs {
   readonly all: readonly Run[];
-  /**
-   * Moves on when ids come that were not in any run: what was found out about an id before says nothing then of what it
-   * is now.
-   */
+  /** Increases when ids are added that were not in any run: earlier results for an id are then no longer valid. */
   readonly version: number;
-  /** Fetches the places of the first `count` hashes side by side; nothing changes. */
+  /** Prefetches the filter blocks of the first `count` hashes; nothing changes. */
   approach(words: Uint32Array, count: number): void;
   mayHave(words: Uint32Array, at: number): boolean;
   /** Adds the next run. */
   append(run: Run): void;
-  /** Puts one run into the place of neighbours whose ids it has. */
+  /** Replaces neighbours by one run with their ids. */
   replace(old: readonly Run[], run: Run): void;
   remove(run: Run): void;
-  /** Removes the runs of which no id is known any more, and returns them. */
+  /** Removes runs without known ids, and returns them. */
   dropExpired(oldestSeconds: number): Run[];
   readonly ids: number;
   readonly bytes: number;
@@ -35,12 +32,15 @@ export function createRuns(): Runs {
   return new RunList();
 }
 
-/** Whether the ids of a run are all past the window, whose last second outside is this one, and their events as well. */
+/**
+ * Whether all ids of a run are past the window, `oldestSeconds` being the last second outside, and their events as
+ * well.
+ */
 function isExpired(run: Pick<Run, 'to' | 'reach'>, oldestSeconds: number): boolean {
   return run.to - 1 <= oldestSeconds && run.reach < oldestSeconds;
 }
 
-/** Whether an event with this second as its timestamp is known by an acceptance of its id. */
+/** Whether an acceptance of its id makes an event with this timestamp a duplicate. */
 export function isKnownBy(
   { seconds, aheadUnits }: Acceptance,
   oldestSeconds: number,

@@ -1,6 +1,6 @@
 /**
- * Writes the oldest ids of the index in memory into a run. The index keeps them; whoever calls drops them when the run is
- * recorded. Between shards the thread does other work, so ids may come and go meanwhile.
+ * Writes the oldest ids of the index in memory into a run. The index keeps them; the caller drops them when the run is
+ * recorded. Other work runs between shards, so ids may be added and removed concurrently.
  */
 import { setImmediate as pause } from 'node:timers/promises';
 import type { DeduplicationIndex } from '../deduplication-index.ts';
@@ -9,23 +9,23 @@ import type { Run } from './run.ts';
 import { WORDS_PER_SLOT } from './run-layout.ts';
 import { createRunWriter } from './run-writer.ts';
 
-/** The most that is searched without a pause: some milliseconds. */
+/** The maximum that is searched without a pause: some milliseconds. */
 const SHARDS_PER_SLICE = 8;
-/** Seconds of acceptance are counted in so many equal spans of time. */
+/** Seconds of acceptance are counted in this many equal spans. */
 const SPANS = 4_096;
-/** Ids that may be added while the others are written. */
+/** Room for ids that are added while the others are written. */
 const ROOM_SHARE = 1.01;
 const ROOM_IDS = 1_024;
 
 export interface SpilledRun {
   readonly run: Run;
-  /** How many ids of each shard are in it. */
+  /** The number of ids of each shard in the run. */
   readonly counts: Uint32Array;
 }
 
 /**
- * The second before which at least `ids` ids were accepted, where there is one of at most `latest`; otherwise `latest`.
- * And how many were accepted before it.
+ * The second before which at least `ids` ids were accepted, at most `latest`; otherwise `latest`. Also the number of
+ * ids accepted before it.
  */
 export async function chooseCut(
   recent: DeduplicationIndex,
@@ -38,7 +38,7 @@ export async function chooseCut(
   const width = Math.max(1, Math.ceil((latest - from) / SPANS));
   const counts = new Uint32Array(SPANS);
   await eachBefore(recent, latest, (slots, offset) => {
-    // While ids were gone through, an older one may have come.
+    // An older id may have been added during the scan.
     const span = Math.max(0, Math.floor(((slots[offset + 3] ?? 0) - from) / width));
     counts[span] = (counts[span] ?? 0) + 1;
   });
@@ -62,7 +62,7 @@ async function eachBefore(
   }
 }
 
-/** The run of all ids that were accepted before `to`, of which it is said that they are all since `from`. */
+/** The run of all ids accepted before `to`, declared to be complete since `from`. */
 export async function writeRun(
   recent: DeduplicationIndex,
   directory: string,
@@ -101,7 +101,7 @@ function sortedSlots(recent: DeduplicationIndex, shard: number, before: number):
   });
   if (all === undefined) return new Uint32Array(0);
   const slots = all;
-  // They lie almost in this order, which makes sorting cheap.
+  // They are almost in this order, which makes sorting cheap.
   places.sort((left, right) => (slots[left + 1] ?? 0) - (slots[right + 1] ?? 0));
   const sorted = new Uint32Array(places.length * WORDS_PER_SLOT);
   for (const [i, offset] of places.entries()) {
@@ -111,7 +111,7 @@ function sortedSlots(recent: DeduplicationIndex, shard: number, before: number):
   return sorted;
 }
 
-/** Drops from the index what the run has. */
+/** Drops the ids of the run from the index. */
 export async function dropSpilled(
   recent: DeduplicationIndex,
   { run, counts }: SpilledRun,

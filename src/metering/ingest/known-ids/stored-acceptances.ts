@@ -1,5 +1,5 @@
 /**
- * When ids were accepted, from the stored events themselves: the way out where the file of a run cannot be read. Costs
+ * Acceptance times of ids from the stored events themselves: the fallback if the file of a run cannot be read. Costs
  * ClickHouse up to a millisecond for each id.
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { USAGE_EVENTS_TABLE } from '../encode-events.ts';
 import { AHEAD_SECONDS_SQL } from '../rebuild-index.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
 
-/** `by_id` finds the rows of few hashes; of many ClickHouse reads the column. */
+/** `by_id` is efficient for few hashes; for many ClickHouse reads the column. */
 const IDS_PER_QUERY = 1_000;
 const SETTINGS = {
   max_execution_time: 10,
@@ -25,7 +25,7 @@ const SQL = `
 
 const row = z.object({ a: z.number(), b: z.number(), c: z.number(), seconds: z.number(), ahead: z.number() });
 
-/** For each of `count` hashes; rejects where ClickHouse does not answer. */
+/** The acceptances of each of `count` hashes; rejects if ClickHouse does not respond. */
 export async function storedAcceptances(
   clickhouse: ClickHouse,
   words: Uint32Array,

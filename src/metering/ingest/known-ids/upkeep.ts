@@ -1,7 +1,7 @@
 /**
- * Keeps the index in memory small, and the runs few, in the background: the oldest ids go into a run when there are too
- * many, runs are merged, and those past the window are removed. One step at a time; a step that fails leaves everything
- * as it was and is tried again.
+ * Keeps the index in memory small, and the runs few, in the background: the oldest ids are moved to a run when there
+ * are too many, runs are merged, and expired ones are removed. One step at a time; a failed step leaves everything as
+ * it was and is retried.
  *
  * An id leaves memory only when its run is on disk and recorded, and a run only contains ids whose events are in
  * ClickHouse.
@@ -16,7 +16,7 @@ import type { RunRecord } from './run-record.ts';
 import type { Runs } from './runs.ts';
 import { chooseCut, dropSpilled, writeRun } from './spill.ts';
 
-/** Of the ids that may be in memory: this share of them stays. */
+/** The share of the maximum ids that stays in memory. */
 const KEPT_SHARE = 1 / 2;
 /** With fewer ids than this share, a run is not worth its lookups. */
 const RUN_SHARE_MIN = 1 / 8;
@@ -29,23 +29,23 @@ export interface UpkeepOptions {
   readonly directory: string;
   readonly recentMax: number;
   readonly windowSeconds: number;
-  /** How long ids stay in memory at least. */
+  /** The minimum time that ids stay in memory. */
   readonly recentSeconds: number;
-  /** From now on no id is accepted before this second, neither in the index nor in what is stored. */
+  /** From now on no id is accepted before this second, neither in the index nor in storage. */
   readonly raiseFloor: (seconds: number) => void;
-  /** Resolves when the events of all ids that were reserved up to now are in ClickHouse, or released. */
+  /** Resolves when the events of all ids reserved so far are in ClickHouse, or released. */
   readonly stored: () => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface Upkeep {
-  /** Of the events of which the runs are. Set before the first `tidy`. */
+  /** Sets the events that the runs belong to. Call it before the first `tidy`. */
   begin(state: string, coveredFrom: number): void;
-  /** Starts what there is to do, in the background. Cheap where there is nothing. */
+  /** Starts pending work in the background. Cheap if there is none. */
   tidy(nowSeconds: number): void;
-  /** Writes down which runs there are. */
+  /** Records the current runs. */
   note(): Promise<void>;
-  /** Resolves when nothing is being done. */
+  /** Resolves when no work is running. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ class RunUpkeep implements Upkeep {
   #state: string | null = null;
   #coveredFrom = 0;
   #nowSeconds = 0;
-  /** With so many ids in memory it is tried again to write some. */
+  /** With this many ids in memory, spilling is tried again. */
   #spillAt: number;
   #working: Promise<void> | null = null;
 
@@ -107,7 +107,7 @@ class RunUpkeep implements Upkeep {
     if (recent.size >= this.#spillAt) return true;
     const [first] = runs.all;
     if (first === undefined) return false;
-    // Most runs are still far from their end.
+    // Most runs are still far from their expiry.
     const isPast = first.to - 1 <= this.#oldest() && first.reach < this.#oldest();
     return isPast || runsToMerge(runs.all, windowSeconds).length > 0;
   }
@@ -142,7 +142,7 @@ class RunUpkeep implements Upkeep {
     const ids = recent.size - Math.floor(recentMax * KEPT_SHARE);
     const { cut, older } = latest > from ? await chooseCut(recent, { latest, ids }) : { cut: from, older: 0 };
     const least = Math.max(1, recentMax * RUN_SHARE_MIN);
-    // While the clock stands still no second is over, and with few ids the run is not worth it.
+    // While the clock stands still no second ends, and with few ids the run is not worth it.
     this.#spillAt = Math.max(recentMax + 1, older < least ? recent.size + least : 0);
     if (older < least || cut <= from) return;
     raiseFloor(cut);
@@ -171,7 +171,7 @@ class RunUpkeep implements Upkeep {
     const { signal } = this.#end;
     const merged = await mergeOnThread(old, { directory, oldestSeconds: this.#oldest(), signal });
     runs.replace(old, merged);
-    // Where this fails the files of the old ones stay recorded, and are there.
+    // If this fails, the old files stay recorded and present.
     await this.note();
     await this.#remove(old);
   }
@@ -184,7 +184,7 @@ class RunUpkeep implements Upkeep {
   }
 }
 
-/** Ids that were accepted before this are not known, whatever their events are dated. */
+/** Ids accepted before this second are not known, whatever the timestamps of their events. */
 export function firstKnownSecond(nowSeconds: number, windowSeconds: number): number {
   return Math.max(0, nowSeconds - windowSeconds - AHEAD_SECONDS_MAX);
 }
