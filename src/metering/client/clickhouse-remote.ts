@@ -44,7 +44,7 @@ const WRITE_CONNECTIONS = 8;
 export interface RemoteClickHouseOptions {
   /** The contents of CLICKHOUSE_URL; `clickhouse-url.ts` describes them. */
   readonly url: string;
-  /** Name of the cluster behind the URL; undefined for a single node. */
+  /** Name of the cluster at the URL; undefined for a single node. */
   readonly cluster?: string | undefined;
 }
 
