@@ -1,4 +1,6 @@
-/** The texts of numbers in attributes: the same from both encodings, and none of a number that cannot be held. */
+/**
+ * The texts of numbers in attributes: the same from both encodings, and none for a number that cannot be represented.
+ */
 import { plainDecimal } from '../ingest/number-text.ts';
 import { type AttributeValue, OTHER_VALUE } from './span.ts';
 
@@ -13,7 +15,7 @@ export function integerValue(value: bigint): AttributeValue {
   return { kind: 'number', text: value.toString() };
 }
 
-/** The shortest decimal that names this double; -0 is 0. Infinities, and numbers of too many digits, are `other`. */
+/** The shortest decimal for this double; -0 is 0. Infinities, and numbers with too many digits, are `other`. */
 export function doubleValue(value: number): AttributeValue {
   const text = Number.isFinite(value) ? plainDecimal(String(value)) : null;
   return text === null ? OTHER_VALUE : { kind: 'number', text };

@@ -1,9 +1,9 @@
 /**
- * The identity of a call to a model: the part that the spans of one call share, whoever sent them. An SDK, a gateway
- * and a retry of either report the same call; the id of the answer is the same in all of them.
+ * The identity of a call to a model, shared by all spans of the call, whoever sent them. An SDK, a gateway and a retry
+ * of either report the same call with the same id of the answer.
  *
- * Short ids are none: servers such as Ollama count up from 1 and begin again. Their spans, and those without an id, are
- * calls by trace and span.
+ * Short ids are not identities: servers such as Ollama count up from 1 and restart. Their spans, and those without an
+ * id, are identified by trace and span.
  */
 import { createHash } from 'node:crypto';
 import type { Instant } from '../../core/time.ts';
@@ -13,31 +13,31 @@ import { RESPONSE_ID, textOf } from './gen-ai.ts';
 import type { Attributes, Span } from './span.ts';
 import { Unbillable } from './unbillable.ts';
 
-/** The id of a span's answer has so many characters at least. */
+/** Minimum characters of an answer id. */
 const RESPONSE_ID_CHARACTERS_MIN = 20;
 
-/** How OpenRouter names the attempts of one generation after it. */
+/** The suffix that OpenRouter adds to attempts of one generation. */
 const ATTEMPT = /:attempt-\d+$/;
 
-/** The id of the answer that distinguishes a call from others; null where the span has none. */
+/** The id of the answer that identifies a call; null if the span has none. */
 function responseIdOf(attributes: Attributes): string | null {
   const id = textOf(attributes, RESPONSE_ID).replace(ATTEMPT, '');
-  // Half of a pair counts as a character here, which ingestion refuses.
+  // An unpaired surrogate counts as a character here; ingestion refuses it.
   return id.length >= RESPONSE_ID_CHARACTERS_MIN ? id : null;
 }
 
-/** Whether a span says that it is one of several attempts at a call. */
+/** Whether a span is one of several attempts at a call. */
 export function isAttempt({ name, attributes }: Span): boolean {
   return /^provider attempt \d/i.test(name) || ATTEMPT.test(textOf(attributes, RESPONSE_ID));
 }
 
 /**
- * The id of the event. Spans that ended before `responseIdsFrom` are known by trace and span: they may have been stored
- * by a version that did not read the id of the answer, and must not count again when they are sent again.
+ * The id of the event. Spans that ended before `responseIdsFrom` are identified by trace and span: they may have been
+ * stored by a version that did not read the id of the answer, and must not count again when they are sent again.
  */
 export function callId(span: Span, endedAt: Instant, responseIdsFrom: Instant): string {
   const responseId = endedAt < responseIdsFrom ? null : responseIdOf(span.attributes);
-  // A span without valid ids is broken, whatever its answer is.
+  // A span without valid ids is invalid, whatever its answer.
   const spanId = `${idOf(span.traceId, 'trace id', TRACE_ID)}:${idOf(span.spanId, 'span id', SPAN_ID)}`;
   if (responseId === null) return spanId;
   const id = `${ANSWER_PREFIX}${responseId}`;

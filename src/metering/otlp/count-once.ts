@@ -1,6 +1,6 @@
 /**
- * Counts each call of an export request once: beside the other spans of the request, those that this process has taken
- * last, and those that are stored.
+ * Counts each call of an export request once: compares it with the other spans of the request, with recent calls of
+ * this process, and with stored ones.
  */
 import { MINUTE_MS } from '../../core/time.ts';
 import { answerOf, type CountedCall, callOfEvent, formOf, spanKey } from './counted-call.ts';
@@ -12,12 +12,12 @@ import type { StoredCalls } from './stored-calls.ts';
 import { hasCounts } from './token-counts.ts';
 
 export interface CountOnce {
-  /** The outcomes of the spans of a request beside all others. Remembers those that are billed. */
+  /** The outcomes of the spans of a request, given all others. Records those that are billed. */
   outcomes(
     spans: readonly Span[],
     alone: ReadonlyMap<Span, SpanOutcome>,
   ): Promise<ReadonlyMap<Span, SpanOutcome>>;
-  /** Forgets events that could not be stored. */
+  /** Removes events that could not be stored. */
   forget(events: readonly SpanEvent[]): void;
 }
 
@@ -35,7 +35,7 @@ export function createCountOnce(
       const calls = spans.flatMap((span) => callOf(alone.get(span)) ?? []);
       const ids = calls.map(({ transactionId }) => transactionId).filter(isOfUnknownForm);
       const known = await find(calls, spans, [...new Set(ids)]);
-      // Nothing is awaited from here on: another request sees what this one takes.
+      // Nothing is awaited from here on, so that another request sees the calls of this one.
       const identified = identify(spans, alone, known.byId);
       const taken = spans.map((span): TakenSpan => {
         const call = callOf(identified.get(span));
@@ -85,7 +85,7 @@ function isOfUnknownForm(transactionId: string): boolean {
 }
 
 /**
- * Events by the id of the answer, unless the id is of no known form and stands for another call already: a caller may
+ * Events by the id of the answer, unless the id has no known form and belongs to another call already: a caller may
  * have chosen it for several.
  */
 function identify(
@@ -107,7 +107,7 @@ function identify(
   return identified;
 }
 
-/** Two reports of one call end within seconds. */
+/** Two reports of one call end within this time. */
 const AGREE_MS = 5 * MINUTE_MS;
 
 function agree(one: CountedCall, other: CountedCall): boolean {

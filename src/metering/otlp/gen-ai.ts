@@ -1,12 +1,12 @@
 /**
- * The names that the OpenTelemetry conventions for generative AI give to what billing needs, older names after the
- * present one. Instrumentation that was written for an older version still uses those.
+ * The attribute names of the OpenTelemetry conventions for generative AI that billing needs, older names after the
+ * current one. Instrumentation written for an older version still uses those.
  */
 import type { Attributes } from './span.ts';
 
 const OPERATION = 'gen_ai.operation.name';
 
-/** The model that answered is the one that is billed; the request may name an alias of it. */
+/** The model that answered is billed; the request may name an alias of it. */
 export const MODEL = [
   'gen_ai.response.model',
   'gen_ai.request.model',
@@ -28,16 +28,16 @@ export const PROVIDER = [
   'llm.system',
 ] as const;
 
-/** The id that the provider, or a gateway, gave its answer. */
+/** The id that the provider, or a gateway, assigned to its answer. */
 export const RESPONSE_ID = ['gen_ai.response.id', 'ai.response.id'] as const;
 
-/** Names that start with `ai.` are those of the Vercel AI SDK up to 6, those with `llm.` of OpenInference. */
+/** Names that start with `ai.` belong to the Vercel AI SDK up to 6, those with `llm.` to OpenInference. */
 const VERCEL_OPERATION = 'ai.operationId';
 const TRACELOOP_KIND = 'traceloop.span.kind';
 const OPENINFERENCE_KIND = 'openinference.span.kind';
 const LANGFUSE_TYPE = 'langfuse.observation.type';
 
-/** A call that failed has the class of its error here, or an error as the status of its span. */
+/** A failed call has the class of its error here, or an error as the status of its span. */
 export const ERROR_TYPE = 'error.type';
 
 /** Every attribute that is read, besides counts of tokens (`token-names.ts`) and that of the customer. */
@@ -62,8 +62,8 @@ const MODEL_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Operations around model calls. Where they have token counts, these are the sums of the calls inside, which have
- * separate spans: billing both would bill every token twice.
+ * Operations around model calls. If they have token counts, these are the sums of the nested calls, which have separate
+ * spans: billing both would bill every token twice.
  */
 const AROUND_MODEL_CALLS: ReadonlySet<string> = new Set([
   'create_agent',
@@ -84,7 +84,7 @@ const CALL_KINDS: readonly (readonly [attribute: string, kinds: ReadonlySet<stri
 /** Calls of the Vercel AI SDK that count tokens; its images and speech have no counts. */
 const VERCEL_CALL = /\.do(?:Generate|Stream|Embed)$/;
 
-/** Whether a span says that it is a call to a model. */
+/** Whether a span is a call to a model. */
 export function isModelCall(attributes: Attributes): boolean {
   return (
     MODEL_CALLS.has(textOf(attributes, [OPERATION])) ||
@@ -93,10 +93,10 @@ export function isModelCall(attributes: Attributes): boolean {
   );
 }
 
-/** Whether a span says that it is not itself a call to a model: an agent, a workflow, a tool. */
+/** Whether a span is not itself a call to a model: an agent, a workflow, a tool. */
 export function isAroundCalls(attributes: Attributes): boolean {
   if (AROUND_MODEL_CALLS.has(textOf(attributes, [OPERATION]))) return true;
-  // `ai.generateText` is around the calls `ai.generateText.doGenerate`.
+  // `ai.generateText` contains the calls `ai.generateText.doGenerate`.
   const vercel = textOf(attributes, [VERCEL_OPERATION]);
   if (vercel !== '' && !/\.do[A-Z]/.test(vercel)) return true;
   return CALL_KINDS.some(([attribute, kinds]) => {
@@ -105,7 +105,7 @@ export function isAroundCalls(attributes: Attributes): boolean {
   });
 }
 
-/** The first of these attributes that is a text; empty where none is. */
+/** The first of these attributes that is a text; empty if none is. */
 export function textOf(attributes: Attributes, names: readonly string[]): string {
   for (const name of names) {
     const value = attributes.get(name);

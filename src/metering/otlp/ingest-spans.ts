@@ -1,9 +1,9 @@
 /**
- * Stores the events of spans, the billable ones of a request although others are refused: an exporter does not send a
- * refused span again, and its other spans are not its fault.
+ * Stores the events of spans. Billable spans of a request are stored even if others are refused: an exporter does not
+ * resend a refused span, and its other spans are not at fault.
  *
  * Uses the path of `POST /v1/ingest` with its limits, its deduplication and its durability. A request that fails
- * halfway is sent again by the exporter as a whole; the events that were stored are duplicates then.
+ * halfway is sent again by the exporter as a whole; the stored events are duplicates then.
  */
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
@@ -22,15 +22,15 @@ import {
 } from './span-event.ts';
 import type { StoredCalls } from './stored-calls.ts';
 
-/** How an export request is written. */
+/** The encoding of an export request. */
 type SpanEncoding = 'json' | 'protobuf';
 
 /** `POST /v1/ingest`: refuses a body with invalid events as a whole, and lists these in the details. */
 type IngestEvents = (body: Buffer) => Promise<{ readonly accepted: number; readonly duplicates: number }>;
 
-/** A span that is refused, or that is billed or ignored although something about it looks wrong. */
+/** A span that is refused, or that is billed or ignored although it looks wrong. */
 export interface NotedSpan {
-  /** `trace id:span id`, as they were sent. */
+  /** `trace id:span id`, as sent. */
   readonly id: string;
   readonly reason: string;
 }
@@ -38,9 +38,9 @@ export interface NotedSpan {
 interface SpanCounts {
   /** Spans whose events were stored. */
   readonly accepted: number;
-  /** Spans whose events were known. */
+  /** Spans whose events were stored already. */
   readonly duplicates: number;
-  /** Spans that are no calls to models, or used no tokens. */
+  /** Spans that are not calls to models, or used no tokens. */
   readonly ignored: number;
 }
 
@@ -51,8 +51,8 @@ interface SpansOutcome extends SpanCounts {
 
 export interface SpanIngest {
   /**
-   * Takes the body of an `ExportTraceServiceRequest`. Resolves when every event is on disk. Refuses (`invalid`) a body
-   * that is none, and rejects with what `POST /v1/ingest` refuses if an event could not be stored.
+   * Processes the body of an `ExportTraceServiceRequest`. Resolves when every event is on disk. Refuses (`invalid`)
+   * another body, and rejects with the refusal of `POST /v1/ingest` if an event could not be stored.
    */
   ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome>;
   /** All spans since the start. */
@@ -62,15 +62,15 @@ export interface SpanIngest {
 export interface SpanIngestOptions {
   readonly ingestEvents: IngestEvents;
   readonly rules: SpanRules;
-  /** Without it calls are compared with those that this process has taken last, and no others. */
+  /** Absent: calls are compared with recent calls of this process only. */
   readonly storedCalls?: StoredCalls;
   /** Called if stored calls cannot be read: spans are billed then, with a warning. */
   readonly onFailedLookup?: (error: unknown) => void;
-  /** Called with some of the spans that look wrong: `warned` counts all. */
+  /** Called with a sample of the spans that look wrong: `warned` counts all. */
   readonly onWarning?: (span: NotedSpan, warned: number) => void;
 }
 
-/** Between two warnings of a process. */
+/** The interval between two warnings of a process. */
 const WARNING_INTERVAL_MS = 60_000;
 
 export function createSpanIngest(options: SpanIngestOptions): SpanIngest {
@@ -86,7 +86,7 @@ export function createSpanIngest(options: SpanIngestOptions): SpanIngest {
     const running: Promise<{ part: SpansOutcome } | { error: unknown }>[] = [];
     let hasFailed = false;
     for (let start = 0; start < spans.length && !hasFailed; start += EVENTS_PER_REQUEST_MAX) {
-      // All events would be written at once otherwise, while other requests wait.
+      // Otherwise all events would be encoded at once, while other requests wait.
       if (start > 0) await afterOtherWork();
       const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX), outcomes);
       running.push(
@@ -132,7 +132,7 @@ async function outcomesAlone(spans: readonly Span[], rules: SpanRules): Promise<
   return outcomes;
 }
 
-/** The events to store, and what is answered of the other spans. */
+/** The events to store, and the results of the other spans. */
 function sortedSpans(spans: readonly Span[], outcomes: Outcomes) {
   const events: SpanEvent[] = [];
   const refused: NotedSpan[] = [];
@@ -159,7 +159,7 @@ function sumOf(parts: readonly SpansOutcome[]): SpansOutcome {
   };
 }
 
-/** Counts the spans of a process, and reports some of those that look wrong. */
+/** Counts the spans of a process, and reports a sample of those that look wrong. */
 function createSpanTotal(onWarning: SpanIngestOptions['onWarning']) {
   const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0, warned: 0 };
   let nextWarningAt = 0;
@@ -189,8 +189,8 @@ function eventsOf(spans: readonly Span[], outcomes: ReadonlyMap<Span, SpanOutcom
 type StoredEvents = Omit<SpansOutcome, 'ignored' | 'warned'>;
 
 /**
- * Sends events without those that are refused. Each round leaves one out at least, and the second one is the last
- * unless an event has become too old in between.
+ * Sends events without the refused ones. Each round drops at least one, and the second one is the last unless an event
+ * has become too old in between.
  */
 async function ingestValid(
   ingestEvents: IngestEvents,
@@ -215,7 +215,7 @@ async function ingestValid(
   return { accepted: 0, duplicates: 0, refused };
 }
 
-/** The invalid events that a refusal lists; none where it is about something else. */
+/** The invalid events listed in a refusal; none if it has another reason. */
 function problemsByIndex(error: unknown): ReadonlyMap<number, string> {
   const problems = new Map<number, string>();
   if (!(error instanceof Refusal) || error.kind !== 'invalid') return problems;
@@ -225,7 +225,7 @@ function problemsByIndex(error: unknown): ReadonlyMap<number, string> {
   return problems;
 }
 
-/** Ids that are not valid can be as long as the body. */
+/** Invalid ids can be as long as the body. */
 const SHOWN_ID_LENGTH_MAX = 64;
 
 function shownId({ traceId, spanId }: Span): string {

@@ -1,4 +1,4 @@
-/** The calls that the spans of a request may restate: those that this process has taken last, and those that are stored. */
+/** The calls that the spans of a request may restate: recent calls of this process, and stored ones. */
 import type { Instant } from '../../core/time.ts';
 import { type CountedCall, spanKey } from './counted-call.ts';
 import { createRecentCalls, type RecentCalls } from './recent-calls.ts';
@@ -8,7 +8,7 @@ import { type StoredCalls, soughtTime } from './stored-calls.ts';
 interface FoundCalls {
   /** Calls in the traces of the request. */
   inTraces(): readonly CountedCall[];
-  /** The call that was counted under this id. */
+  /** The call counted under this id. */
   byId(transactionId: string): CountedCall | undefined;
   /** False if stored calls could not be read. */
   readonly isComplete: boolean;
@@ -16,11 +16,11 @@ interface FoundCalls {
 
 export interface KnownCalls {
   readonly recent: RecentCalls;
-  /** `ids`: those that may stand for another call. Calls that are added later, while nothing is awaited, are found too. */
+  /** `ids`: those that may belong to another call. Calls added later, as long as nothing is awaited, are found too. */
   find(calls: readonly CountedCall[], spans: readonly Span[], ids: readonly string[]): Promise<FoundCalls>;
 }
 
-/** Without `stored`, calls are compared with those that this process has taken last, and no others. */
+/** Without `stored`, calls are compared with recent calls of this process only. */
 export function createKnownCalls(
   stored: StoredCalls | undefined,
   onFailure: (error: unknown) => void,
@@ -28,7 +28,7 @@ export function createKnownCalls(
 ): KnownCalls {
   let isLastOfOthersKnown = false;
 
-  /** A query for hundreds of customers is expensive: there is none if all calls are among the recent ones. */
+  /** A query for hundreds of customers is expensive, so it is skipped if all calls are among the recent ones. */
   async function storedInTraces(
     from: StoredCalls,
     calls: readonly CountedCall[],
@@ -41,7 +41,7 @@ export function createKnownCalls(
     }
     const time = soughtTime(startOf(spans), lastEnd(calls));
     const traceIds = [...new Set(calls.map(({ traceId }) => traceId))];
-    // Read at once: calls that are evicted from now on are among them.
+    // Read synchronously: calls that are evicted from now on are included.
     if (recent.hasAllSince(time.from)) return traceIds.flatMap(recent.ofTrace);
     const customers = [...new Set(calls.map(({ customer }) => customer))];
     return await from.inTraces({ traceIds, customers, ...time });
@@ -79,7 +79,7 @@ export function createKnownCalls(
 
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n;
 
-/** When the first of these spans began. */
+/** The earliest start of these spans. */
 function startOf(spans: readonly Span[]): Instant {
   return spans.reduce(
     (first, { startTimeUnixNano }) =>

@@ -1,20 +1,20 @@
 /**
- * Walks through the fields of a protobuf message. A field of an unknown number, or of another wire type than expected,
- * is passed over by its length, so that nothing in it is looked at.
+ * Iterates over the fields of a protobuf message. A field with an unknown number, or another wire type than expected,
+ * is skipped by its length without reading its contents.
  *
- * Refuses (`invalid`) what is not a message. Never recurses, and every step goes forward.
+ * Refuses (`invalid`) an invalid message. Never recurses, and every step moves forward.
  */
 import { Refusal } from '../../core/errors.ts';
 
-/** How the value of a field is written. */
+/** Wire types. */
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-/** A varint has seven bits a byte, and 64 at most. */
+/** A varint has seven bits per byte, and 64 at most. */
 const VARINT_BYTES_MAX = 10;
 /** A tag and a length have 32 bits. */
 const SHORT_VARINT_MAX = 2 ** 32;
 
-/** The fields of one message in turn: `next()`, then the value of the present one. */
+/** The fields of one message in sequence: `next()`, then the value of the current one. */
 export class ProtobufFields {
   #at = 0;
   #start = 0;
@@ -26,7 +26,7 @@ export class ProtobufFields {
     this.#bytes = bytes;
   }
 
-  /** Goes to the next field; false at the end of the message. */
+  /** Moves to the next field; false at the end of the message. */
   next(): boolean {
     if (this.#at >= this.#bytes.length) return false;
     const tag = this.#shortVarint();
@@ -37,7 +37,7 @@ export class ProtobufFields {
     return true;
   }
 
-  /** Whether the present field is this one, in this form. */
+  /** Whether the current field has this number and wire type. */
   is(number: number, wire: number): boolean {
     return this.#number === number && this.#wire === wire;
   }
@@ -58,7 +58,7 @@ export class ProtobufFields {
     return BigInt.asIntN(64, value);
   }
 
-  /** The value of eight bytes as a number without sign. */
+  /** The value of eight bytes as an unsigned number. */
   fixed64(): bigint {
     return this.#bytes.readBigUInt64LE(this.#start);
   }

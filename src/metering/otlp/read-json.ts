@@ -1,6 +1,6 @@
 /**
- * Reads the spans of an `ExportTraceServiceRequest` in the JSON of OTLP: ids in hexadecimal, integers of 64 bits as
- * texts or numbers, unknown members passed over, null the same as absent. Only members that billing needs are read.
+ * Parses the spans of an `ExportTraceServiceRequest` in OTLP's JSON: ids in hexadecimal, 64-bit integers as texts or
+ * numbers, unknown members skipped, null equal to absent. Only members that billing needs are read.
  */
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../core/errors.ts';
@@ -23,11 +23,11 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 interface Reading {
   readonly wanted: WantedAttributes;
-  /** Texts of the numbers of the body, where a double might not hold one of them. */
+  /** Texts of the numbers of the body, if a double might not represent one of them. */
   readonly numbers: readonly string[] | null;
 }
 
-/** The spans in the order of the body. Refuses (`invalid`) a body that is not such a message, and too many spans. */
+/** The spans in the order of the body. Refuses (`invalid`) another body, and too many spans. */
 export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
   const { json, numbers } = parsed(body);
   requireSpans(json);
@@ -46,7 +46,7 @@ export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
   return spans;
 }
 
-/** Gateways push sums over intervals to the same address: they do not distinguish calls. */
+/** Gateways push metrics to the same address: these are sums over intervals and do not distinguish calls. */
 function requireSpans(json: unknown): void {
   if (!isObject(json) || json.resourceSpans !== undefined) return;
   const others = ['resourceMetrics', 'resourceLogs'].find((name) => json[name] !== undefined);
@@ -160,14 +160,14 @@ function doubleAt(value: unknown, path: string, reading: Reading): AttributeValu
 
 const JSON_NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The literal of a number, which may be a text too; null where the value is something else. */
+/** The literal of a number, which may also be a text; null for any other value. */
 function numberToken(value: unknown, { numbers }: Reading): string | null {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number') return null;
   return numbers === null ? String(value) : (numbers[value] ?? null);
 }
 
-/** Exact; null where it is no whole number. */
+/** Exact; null if it is not an integer. */
 function wholeNumber(value: unknown, reading: Reading): bigint | null {
   const text =
     typeof value === 'number'
@@ -178,13 +178,13 @@ function wholeNumber(value: unknown, reading: Reading): bigint | null {
   return text !== null && /^-?\d+$/.test(text) ? BigInt(text) : null;
 }
 
-/** The items of a list with their paths; none where the list is absent. */
+/** The items of a list with their paths; empty if the list is absent. */
 function* objectsOf(owner: JsonObject, name: string, path: string): Generator<[JsonObject, string]> {
   const list = owner[name];
   const place = path === '' ? name : `${path}.${name}`;
   if (list === undefined || list === null) return;
   if (!Array.isArray(list)) throw refused(place, 'must be an array');
-  // Spans come in such lists; of attributes there are never that many.
+  // Limits the spans, which are in such lists; lists of attributes are never that long.
   requireFewSpans(list.length);
   for (const [index, item] of list.entries()) {
     yield [objectAt(item, `${place}[${index}]`), `${place}[${index}]`];
@@ -203,7 +203,7 @@ function objectAt(value: unknown, path: string): JsonObject {
   return value;
 }
 
-/** Empty where it is absent. */
+/** Empty if it is absent. */
 function textAt(owner: JsonObject, name: string, path: string): string {
   const value = owner[name] ?? '';
   if (typeof value !== 'string') throw refused(`${path}.${name}`, 'must be a string');

@@ -1,6 +1,6 @@
 /**
- * Reads the spans of an `ExportTraceServiceRequest` in protobuf. The numbers of fields are those of
- * opentelemetry-proto; only fields that billing needs are read.
+ * Parses the spans of an `ExportTraceServiceRequest` in protobuf. Field numbers are those of opentelemetry-proto; only
+ * fields that billing needs are read.
  */
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../../core/errors.ts';
@@ -35,7 +35,7 @@ const STATUS = { code: 3 };
 const KEY_VALUE = { key: 1, value: 2 };
 const ANY_VALUE = { string: 1, bool: 2, int: 3, double: 4, array: 5, keyValueList: 6, bytes: 7 };
 
-/** The spans in the order of the body. Refuses (`invalid`) a body that is not such a message, and too many spans. */
+/** The spans in the order of the body. Refuses (`invalid`) another body, and too many spans. */
 export function readProtobufSpans(body: Buffer, wanted: WantedAttributes): Span[] {
   const spans: Span[] = [];
   const fields = new ProtobufFields(body);
@@ -49,7 +49,7 @@ function readResourceSpans(message: Buffer, wanted: WantedAttributes, spans: Spa
   const resource = new Map<string, AttributeValue>();
   const fields = new ProtobufFields(message);
   while (fields.next()) {
-    // Fields come in any order, and spans that were read already share this map.
+    // Fields are in any order, and spans that were read already share this map.
     if (fields.is(RESOURCE_SPANS.resource, WIRE.bytes)) readResource(fields.bytes(), wanted, resource);
     else if (fields.is(RESOURCE_SPANS.scopeSpans, WIRE.bytes)) {
       readScopeSpans(fields.bytes(), wanted, resource, spans);
@@ -66,7 +66,7 @@ function readScopeSpans(
   const scope = { name: '', version: '' };
   const fields = new ProtobufFields(message);
   while (fields.next()) {
-    // Spans that were read already share it, as they share the resource.
+    // Spans that were read already share it, like the resource.
     if (fields.is(SCOPE_SPANS.scope, WIRE.bytes)) readScope(fields.bytes(), scope);
     else if (fields.is(SCOPE_SPANS.spans, WIRE.bytes)) {
       spans.push(readSpan(fields.bytes(), wanted, { resource, scope }));
@@ -117,7 +117,7 @@ function readIdOrTime(
     if (fields.is(SPAN[time], WIRE.fixed64)) times[time] = fields.fixed64();
 }
 
-/** `before` is what an earlier part of the same status says. */
+/** `before`: the result of an earlier part of the same status. */
 function hasFailed(message: Buffer, before: boolean): boolean {
   let isFailed = before;
   const fields = new ProtobufFields(message);
@@ -129,7 +129,7 @@ function hasFailed(message: Buffer, before: boolean): boolean {
 
 function readAttribute(message: Buffer, wanted: WantedAttributes, into: Map<string, AttributeValue>): void {
   let name = '';
-  // Fields come in any order, and the parts of a value in turn are one value.
+  // Fields are in any order, and repeated parts of a value are merged.
   const values: Buffer[] = [];
   const fields = new ProtobufFields(message);
   while (fields.next()) {
@@ -160,7 +160,7 @@ function isOther(fields: ProtobufFields): boolean {
   );
 }
 
-/** Two customers must not become one by the replacement of bytes that are not UTF-8. */
+/** Replacing invalid UTF-8 could merge two customers into one. */
 function textOf(bytes: Buffer, name: string): string {
   if (!isUtf8(bytes)) throw new Refusal('invalid', `attribute ${name}: is not valid UTF-8`);
   return bytes.toString('utf8');

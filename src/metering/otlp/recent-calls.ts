@@ -1,6 +1,6 @@
 /**
- * The calls that this process has taken last, also those that are on their way to the disk: a trace is often cut into
- * several requests within seconds, and ClickHouse has their events a little later.
+ * The recent calls of this process, including those being written: a trace is often split into several requests within
+ * seconds, and ClickHouse has their events slightly later.
  */
 import type { Instant } from '../../core/time.ts';
 import { answerOf, type CountedCall } from './counted-call.ts';
@@ -11,14 +11,14 @@ const CALLS_MAX = 50_000;
 export interface RecentCalls {
   /** The calls of one trace. */
   ofTrace(traceId: string): readonly CountedCall[];
-  /** The call that was counted under this id of an answer. */
+  /** The call counted under this answer id. */
   ofAnswer(transactionId: string): CountedCall | undefined;
   add(call: CountedCall): void;
-  /** Forgets a call whose event could not be stored. */
+  /** Removes a call whose event could not be stored. */
   remove(call: CountedCall): void;
-  /** States that calls of others, such as an earlier process, ended at `last` at the latest. */
+  /** Declares that other calls, such as those of an earlier process, ended at `last` at the latest. */
   othersEndedBy(last: Instant): void;
-  /** Whether every stored call that ended at `at` or later is among these; false until the end of others is known. */
+  /** Whether every stored call that ended at `at` or later is included; false until the end of others is known. */
   hasAllSince(at: Instant): boolean;
 }
 
@@ -26,7 +26,7 @@ export function createRecentCalls(callsMax = CALLS_MAX): RecentCalls {
   const calls = new Set<CountedCall>();
   const byTrace = new Map<string, Set<CountedCall>>();
   const byAnswer = new Map<string, CountedCall>();
-  /** The last end of calls that are not among these. */
+  /** The latest end of other calls. */
   let others = Number.POSITIVE_INFINITY;
   let evicted = Number.NEGATIVE_INFINITY;
 

@@ -1,37 +1,37 @@
 /**
- * Tells the spans that restate what others count: a workflow or a generation with the sums of its calls, an SDK and the
- * gateway that it talks to, and an attempt without counts beside the call that has them.
+ * Finds spans that restate the counts of others: a workflow or a generation with the sums of its calls, an SDK and its
+ * gateway, and an attempt without counts beside the call that has them.
  *
- * Looks at the spans of one request, and at those of their traces that were stored before: an exporter sends a span when
- * it has ended, so that the spans of a trace come in several requests. Spans whose attributes say that they are no call
- * (`gen-ai.ts`) are recognised without this. Pure.
+ * Compares the spans of one request, and stored spans of their traces: an exporter sends a span when it has ended, so
+ * the spans of a trace arrive in several requests. Spans whose attributes show that they are not calls (`gen-ai.ts`)
+ * are recognised without this. Pure.
  */
 import { isAttempt } from './call-identity.ts';
 import { answerOf, type CountedCall, type CountedTokens, formOf, spanKey } from './counted-call.ts';
 import { isAroundCalls } from './gen-ai.ts';
 import type { Span } from './span.ts';
 
-/** Spans lie in each other to a depth that a program has written. */
+/** The nesting depth of spans is set by programs. */
 const DEPTH_MAX = 64;
 
 /** A span of the request. */
 export interface TakenSpan {
   readonly span: Span;
-  /** Null: it is not billed on its own, whatever the others are. */
+  /** Null: it is never billed by itself. */
   readonly call: CountedCall | null;
-  /** Whether it has counts, if only wrong ones. */
+  /** Whether it has counts, even invalid ones. */
   readonly hasCounts: boolean;
 }
 
 export interface Restated {
-  /** Not billed, because others are. */
+  /** Not billed, because other spans are. */
   readonly spans: ReadonlySet<Span>;
   /** Doubts about spans that are billed. */
   readonly warnings: ReadonlyMap<Span, string>;
 }
 
 interface Node {
-  /** Null if it was stored before. */
+  /** Null if it is a stored span. */
   readonly span: Span | null;
   readonly key: string;
   readonly outerKey: string;
@@ -39,7 +39,7 @@ interface Node {
   readonly hasCounts: boolean;
   readonly isAround: boolean;
   readonly isStored: boolean;
-  /** The nearest one around it with counts. */
+  /** The nearest enclosing span with counts. */
   outer: Node | null;
   /** The spans of which this one is the nearest outer span. */
   readonly inside: Node[];
@@ -49,7 +49,7 @@ interface Node {
   isBesideCounts: boolean;
   /** Who is billed for the tokens of this span: itself and the spans inside it, only the spans inside, or only itself. */
   counted: 'itself' | 'inside' | 'instead';
-  /** True if a call that is billed for its tokens was stored before. */
+  /** True if a stored call is already billed for its tokens. */
   hasStored: boolean;
   forms: ReadonlySet<string>;
 }
@@ -97,7 +97,7 @@ function nodeOf(span: Span | null, call: CountedCall | null, hasCounts: boolean,
   };
 }
 
-/** Finds the nearest span with counts around a span. */
+/** Finds the nearest enclosing span with counts. */
 function findOuter(node: Node, nodes: ReadonlyMap<string, Node>): void {
   let isDirect = !node.isAround;
   let outer = nodes.get(node.outerKey);
@@ -116,7 +116,7 @@ function findOuter(node: Node, nodes: ReadonlyMap<string, Node>): void {
   }
 }
 
-/** Orders inner spans before outer ones. Spans in a circle are left out. */
+/** Orders inner spans before outer ones. Spans in a cycle are left out. */
 function insideFirst(nodes: readonly Node[]): Node[] {
   const waiting = new Map(nodes.map((node) => [node, node.inside.length]));
   const order = nodes.filter(({ inside }) => inside.length === 0);
@@ -145,7 +145,7 @@ function settle(node: Node, warnings: Map<Span, string>): void {
     return;
   }
   const hasStored = inside.some((one) => one.hasStored);
-  // Several inside it may come again in several requests, in which their sum is not seen.
+  // Several inner spans may be restated in several requests, in which their sum is not visible.
   const isOne = inside.length === 1 && inside[0]?.counted === 'itself';
   if (node.isStored || (isOne && !hasStored && answer !== null && forms.size === 0)) {
     node.counted = 'instead';
@@ -169,7 +169,7 @@ function hasTokensOf(call: CountedTokens, inside: readonly Node[]): boolean {
   return call.output === output && (call.input === input || call.input === uncached);
 }
 
-/** Two answers that are known by their ids are two calls; of others that lie in each other this is not sure. */
+/** Two answers with known ids are two calls; for other nested calls this is uncertain. */
 function warn(node: Node, warnings: Map<Span, string>): void {
   const { call, inside, isDirect } = node;
   if (call === null || !isDirect) return;

@@ -1,8 +1,8 @@
 /**
- * Turns a span of a call to an AI model into an event of token billing. Pure. docs/explanation/token-billing.md has the
- * table.
+ * Converts a span of a call to an AI model to an event of token billing. Pure. docs/explanation/token-billing.md has
+ * the table.
  *
- * Owns: what of a span is billed, and why it cannot be. Does not own: the limits of events, such as the length of a
+ * Owns: what is billed for a span, and why it cannot be. Does not own: the limits of events, such as the length of a
  * customer id and the age of a timestamp, which ingestion checks.
  */
 import { isCachedBesideInput, type NamedSender, type SpanSender } from '../../core/cached-beside-input.ts';
@@ -27,15 +27,15 @@ import { Unbillable } from './unbillable.ts';
 
 /** The operator's settings for spans. */
 export interface SpanRules {
-  /** Names of attributes with the customer's id or alias; the first one that a span or its resource has counts. */
+  /** Attributes with the customer's id or alias; the first one present on a span or its resource is used. */
   readonly customerAttributes: readonly string[];
-  /** Senders whose cached tokens are beside their input tokens, or are not, whatever is known of them. */
+  /** Overrides of whether senders' input tokens exclude cached tokens. */
   readonly cachedBeside: readonly NamedSender[];
-  /** Spans that ended before are known by trace and span, later ones by the id of the answer. */
+  /** Spans that ended before are identified by trace and span, later ones by the id of the answer. */
   readonly responseIdsFrom: Instant;
 }
 
-/** As `POST /v1/ingest` takes it. Counts of tokens are plain decimal texts. */
+/** In the form of `POST /v1/ingest`. Counts of tokens are plain decimal texts. */
 export interface SpanEvent {
   readonly transaction_id: string;
   readonly customer_id: string;
@@ -46,18 +46,18 @@ export interface SpanEvent {
 
 export type SpanOutcome =
   | { readonly kind: 'event'; readonly event: SpanEvent; readonly warnings: readonly string[] }
-  /** It is no call to a model, or one that used no tokens. */
+  /** Not a call to a model, or one that used no tokens. */
   | { readonly kind: 'ignored'; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The attributes that `spanOutcome` looks at. */
+/** The attributes that `spanOutcome` reads. */
 export function wantedAttributes({ customerAttributes, cachedBeside }: SpanRules): WantedAttributes {
   const ofResources = cachedBeside.filter(({ by }) => by === 'resource').map(({ name }) => name);
   const names = new Set([...GEN_AI_ATTRIBUTES, ...customerAttributes, ...ofResources]);
   return { has: (name) => names.has(name) || isUsageName(name) };
 }
 
-/** The event of a span that does not restate others of its request, or why there is none. */
+/** The event of a span that does not restate others of its request, or why it has none. */
 export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
   if (isAroundCalls(span.attributes)) return IGNORED;
   try {
@@ -85,7 +85,7 @@ function ignoredWith(warning: string): SpanOutcome {
 
 const NOT_BILLED = 'is not billed';
 
-/** A call that failed may have used no tokens; one that did not must say how many. */
+/** A failed call may have used no tokens; a successful one must have counts. */
 function withoutCounts(span: Span): SpanOutcome {
   if (hasFailed(span)) return IGNORED;
   const { attributes } = span;
@@ -97,7 +97,7 @@ function withoutCounts(span: Span): SpanOutcome {
   return ignoredWith(`${NOT_BILLED}, it ${missing}`);
 }
 
-/** A sum alone says that a model was called. */
+/** A total alone shows that a model was called. */
 function hasTotal(attributes: Attributes): boolean {
   return TOTAL_NAMES.some((name) => attributes.has(name));
 }
@@ -137,7 +137,7 @@ function eventOf(span: Span, rules: SpanRules, counts: TokenCounts): SpanEvent {
   };
 }
 
-/** An empty text is no customer: gateways send it where there is none. */
+/** An empty text is not a customer: gateways send it if there is none. */
 function customerOf({ attributes, resource }: Span, names: readonly string[]): string {
   for (const name of names) {
     const value = [attributes.get(name), resource.get(name)].find(
@@ -161,7 +161,7 @@ function required(attributes: Attributes, names: readonly string[]): string {
 }
 
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n;
-/** The last millisecond of the year 9999, above which an instant has no text. */
+/** The last millisecond of the year 9999; a later instant has no text form. */
 const LAST_INSTANT = BigInt(Date.UTC(10_000, 0, 1) - 1);
 
 /** The millisecond in which the span ended. */

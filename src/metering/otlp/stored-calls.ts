@@ -1,4 +1,4 @@
-/** The calls of spans among the stored events: those of a trace, and those with the id of an answer. */
+/** Reads calls of spans from stored events: those of a trace, and those with an answer id. */
 import { z } from 'zod';
 import { HOUR_MS, type Instant, MINUTE_MS } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE } from '../../core/token-billing.ts';
@@ -7,7 +7,7 @@ import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
 import { firstHashWord, SEARCHED_BY_HASH } from '../ingest/transaction-hash-search.ts';
 import { type CountedCall, callOfEvent, TRACE_PROPERTY } from './counted-call.ts';
 
-/** When the calls ended that spans of a request may restate. */
+/** The interval in which calls ended that spans of a request may restate. */
 interface SoughtTime {
   readonly from: Instant;
   readonly to: Instant;
@@ -15,31 +15,31 @@ interface SoughtTime {
 
 interface CallsInTraces extends SoughtTime {
   readonly traceIds: readonly string[];
-  /** Under these names of customers only. */
+  /** Only these customer references. */
   readonly customers: readonly string[];
 }
 
 export interface StoredCalls {
   /**
-   * The time of the last event that is stored now; null if other processes store events too, so that there may be a
-   * later one at any time.
+   * The time of the last stored event; null if other processes store events too, so that there may be a later one at
+   * any time.
    */
   lastOfOthers(): Promise<Instant | null>;
   /** Rejects if they cannot be read. */
   inTraces(sought: CallsInTraces): Promise<readonly CountedCall[]>;
-  /** Those with these transaction ids. */
+  /** Calls with these transaction ids. */
   byId(transactionIds: readonly string[]): Promise<readonly CountedCall[]>;
 }
 
 export interface StoredCallsOptions {
   readonly clickhouse: ClickHouse;
-  /** Those of these ids whose events are on disk. */
+  /** The subset of these ids whose events are on disk. */
   storedAmong(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Whether other processes store events too. */
   readonly isShared: boolean;
 }
 
-/** The clocks of programs differ, and a span may end after the one around it. */
+/** Clocks differ, and a span may end after the one around it. */
 const BESIDE_MS = MINUTE_MS;
 /** A span that lasted longer is looked up for its last hour. */
 const LOOKED_BACK_MS = HOUR_MS;
@@ -48,12 +48,12 @@ const LOOKUP_SECONDS_MAX = 5;
 
 const COLUMNS = `transaction_id, customer_ref, toString(toUnixTimestamp64Milli(timestamp)) AS ended_ms, properties`;
 
-/** The calls that spans may restate which began and ended then ended themselves within this time. */
+/** Calls that spans with this start and end may restate ended within this interval. */
 export function soughtTime(began: Instant, ended: Instant): SoughtTime {
   return { from: Math.max(began, ended - LOOKED_BACK_MS) - BESIDE_MS, to: ended + BESIDE_MS };
 }
 
-/** ClickHouse answers it from its index of parts, and reads no rows. */
+/** ClickHouse answers it from its index of parts, without reading rows. */
 const LAST_SQL = `SELECT toString(toUnixTimestamp64Milli(max(timestamp))) AS last_ms FROM ${USAGE_EVENTS_TABLE}`;
 
 const lastRow = z.object({ last_ms: z.string().transform(Number) });

@@ -1,8 +1,8 @@
 /**
- * How many tokens of each kind a span counts. Pure.
+ * The number of tokens of each kind that a span counts. Pure.
  *
- * A token is of one kind: those that a cache served or kept are taken out of the input, which includes them by the
- * conventions. Senders that leave them out of it are distinguished (`core/cached-beside-input.ts`).
+ * A token has one kind: cached tokens are subtracted from the input, which includes them by the conventions. Senders
+ * that exclude them are distinguished (`core/cached-beside-input.ts`).
  */
 import type { TokenKind } from '../../core/token-billing.ts';
 import type { Attributes, Span } from './span.ts';
@@ -19,10 +19,10 @@ import {
 } from './token-names.ts';
 import { Unbillable } from './unbillable.ts';
 
-/** Those that there are any tokens of. */
+/** Kinds with at least one token. */
 export type TokenCounts = ReadonlyMap<CountKind, bigint>;
 
-/** The counts of a span as it has them: null if it has none of the wholes. */
+/** The counts of a span as sent: null if it has no count of a whole. */
 export function sentCounts({ attributes, scope }: Span): TokenCounts | null {
   const counts = new Map<CountKind, bigint>();
   for (const { kind, names } of NAMED_COUNTS) {
@@ -38,13 +38,13 @@ export function sentCounts({ attributes, scope }: Span): TokenCounts | null {
     if (cached !== null) counts.set('cached_input_tokens', cached);
   }
   for (const whole of ['cached_input_tokens', 'cached_write_tokens'] as const) {
-    // Without its parts their tokens would be plain input.
+    // Without its parts their tokens would count as plain input.
     if (!counts.has(whole)) counts.set(whole, partsOf(whole, counts));
   }
   return counts;
 }
 
-/** Whether a span has counts, wrong ones too. */
+/** Whether a span has counts, even invalid ones. */
 export function hasCounts(span: Span): boolean {
   try {
     return sentCounts(span) !== null;
@@ -60,7 +60,7 @@ function partsOf(whole: TokenKind, counts: TokenCounts): bigint {
   return parts.reduce((sum, kind) => sum + (counts.get(kind) ?? 0n), 0n);
 }
 
-/** Each token under one kind, and the parts beside them. `isCachedBeside`: the input is without the cached ones. */
+/** Each token under one kind, and the parts beside them. `isCachedBeside`: the input excludes cached tokens. */
 export function billedCounts(sent: TokenCounts, isCachedBeside: boolean): TokenCounts {
   const of = (kind: CountKind) => sent.get(kind) ?? 0n;
   const cached = of('cached_input_tokens') + of('cached_write_tokens');
@@ -81,7 +81,7 @@ export function billedCounts(sent: TokenCounts, isCachedBeside: boolean): TokenC
   return new Map([...wholes, ...parts].filter(([, count]) => count > 0n));
 }
 
-/** The doubts about the counts of a span that is billed all the same. `isCachedBeside` as for `billedCounts`. */
+/** Warnings about the counts of a span that is billed nevertheless. `isCachedBeside` as for `billedCounts`. */
 export function countWarnings(attributes: Attributes, sent: TokenCounts, isCachedBeside: boolean): string[] {
   return [
     ...[...attributes.keys()]
@@ -140,7 +140,7 @@ function inWords(kind: CountKind): string {
   return kind.replaceAll('_', ' ');
 }
 
-/** Names of a span that may be counts, and are known neither here nor by the conventions; for a message. */
+/** Attribute names of a span that may be counts but are unknown here and in the conventions; for a message. */
 export function unknownCounts(attributes: Attributes): string {
   const names = [...attributes.keys()].filter(isUnknownUsageName).slice(0, SHOWN_NAMES_MAX).map(shown);
   if (names.length === 0) return '';
@@ -152,13 +152,13 @@ function shown(name: string): string {
 }
 
 const SHOWN_NAMES_MAX = 3;
-/** Names that are sent can be as long as the body. */
+/** Names in a span can be as long as the body. */
 const SHOWN_NAME_LENGTH_MAX = 128;
 
-/** More than all tokens of the world in a year; bounds the texts of counts. */
+/** More than all tokens of the world in a year; limits the texts of counts. */
 const COUNT_MAX = 10n ** 18n;
 
-/** The count that these names of one kind agree on; null where the span has none of them. */
+/** The count that these names of one kind agree on; null if the span has none of them. */
 function countOf(attributes: Attributes, names: readonly string[]): bigint | null {
   let found: { name: string; count: bigint } | null = null;
   for (const name of names) {

@@ -1,18 +1,16 @@
 /**
- * Every attribute of a span that counts tokens, by what it counts: the one table that the reader of spans and its
- * documentation go by. The present name comes first, with the version of the conventions that has it; the names of
- * older versions, and of libraries that have their own, follow.
+ * Every span attribute that counts tokens, by kind: the one table used by the reader of spans and its documentation.
+ * The current name is first, with the version of the conventions that defines it; the names of older versions, and of
+ * libraries with their own, follow.
  *
- * Two names of one kind say the same in every span that is in order, so their order decides nothing.
+ * Two names of one kind have the same value in every valid span, so their order decides nothing.
  */
 import type { TokenKind } from '../../core/token-billing.ts';
 
-/**
- * A part of the tokens of the prompt, or of the answer, by their kind. Parts are reported, and priced with the whole.
- */
+/** A part of the tokens of the prompt, or of the answer, by modality. Parts are reported, and priced with the whole. */
 const MODALITIES = ['audio', 'image', 'text', 'video'] as const;
 
-/** How long a cache keeps what was written to it: five minutes, or an hour for twice the price of the input. */
+/** How long a cache keeps an entry: five minutes, or an hour for twice the price of the input. */
 const CACHE_TIMES = ['5m', '1h'] as const;
 
 type PartKind =
@@ -25,11 +23,11 @@ export type CountKind = TokenKind | PartKind;
 
 interface NamedCounts<Kind extends CountKind = CountKind> {
   readonly kind: Kind;
-  /** Names with the version of the conventions, or the sender, that has them. */
+  /** Names with the version of the conventions, or the sender, that uses them. */
   readonly names: readonly (readonly [name: string, source: string])[];
 }
 
-/** `gen_ai` conventions left the general ones after 1.41.0; their own first release is 0.1.0. */
+/** The `gen_ai` conventions left the general ones after 1.41.0; their own first release is 0.1.0. */
 const WHOLES: readonly NamedCounts<TokenKind>[] = [
   {
     kind: 'input_tokens',
@@ -90,7 +88,7 @@ const WHOLES: readonly NamedCounts<TokenKind>[] = [
   },
 ];
 
-/** OpenInference has parts of other modalities under no name. */
+/** OpenInference has no names for parts of other modalities. */
 const OPENINFERENCE_AUDIO = {
   input: ['llm.token_count.prompt_details.audio', 'OpenInference'],
   output: ['llm.token_count.completion_details.audio', 'OpenInference'],
@@ -169,10 +167,10 @@ function partOf(side: 'input' | 'output', modality: (typeof MODALITIES)[number])
 
 export const NAMED_COUNTS: readonly NamedCounts[] = [...WHOLES, ...PARTS];
 
-/** The names of the parts, which a span may have beside its wholes. */
+/** The names of the parts, which a span may have besides its wholes. */
 export const PART_KINDS: readonly CountKind[] = PARTS.map(({ kind }) => kind);
 
-/** Parts that have no token in common, by their whole: all of them together are not more than it. */
+/** Disjoint parts by their whole, so their sum never exceeds it. */
 export const PARTS_OF_WHOLES: readonly (readonly [whole: TokenKind, parts: readonly CountKind[]])[] = [
   ['output_tokens', ['reasoning_tokens']],
   ['cached_write_tokens', CACHE_TIMES.map((time) => `cached_write_${time}_tokens` as const)],
@@ -182,7 +180,7 @@ export const PARTS_OF_WHOLES: readonly (readonly [whole: TokenKind, parts: reado
   ),
 ];
 
-/** Sums of input and output, to be compared with them. */
+/** Sums of input and output, which are compared with them. */
 export const TOTAL_NAMES = [
   'gen_ai.usage.total_tokens',
   'llm.token_count.total',
@@ -190,9 +188,9 @@ export const TOTAL_NAMES = [
   'ai.usage.totalTokens',
 ] as const;
 
-/** A former name of OpenInference for tokens that a cache served. */
+/** A former name of OpenInference for cached tokens that were read. */
 export const CACHE_INPUT = 'llm.token_count.prompt_details.cache_input';
-/** Its library for LiteLLM has the input under that name which is text, cached or not. */
+/** OpenInference's library for LiteLLM uses that name for the text part of the input, cached or not. */
 export const CACHE_INPUT_IS_TEXT = 'openinference.instrumentation.litellm';
 
 const KNOWN_NAMES: ReadonlySet<string> = new Set([
@@ -202,7 +200,7 @@ const KNOWN_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const CACHE_PREFIX = 'gen_ai.usage.';
-/** Under these libraries and conventions count tokens. */
+/** Prefixes under which these libraries and conventions count tokens. */
 const USAGE_PREFIXES = [CACHE_PREFIX, 'llm.token_count.', 'llm.usage.', 'ai.usage.'];
 
 /** Whether an attribute counts tokens, or might: unknown usage is read too, to be reported. */
@@ -210,7 +208,7 @@ export function isUsageName(name: string): boolean {
   return KNOWN_NAMES.has(name) || isUnknownUsageName(name);
 }
 
-/** Whether this may be a count of tokens under a name that nobody knows here. A cost in money is no count. */
+/** Whether this may be a count of tokens under an unknown name. A cost in money is not a count. */
 export function isUnknownUsageName(name: string): boolean {
   return (
     USAGE_PREFIXES.some((prefix) => name.startsWith(prefix)) &&

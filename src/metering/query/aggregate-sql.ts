@@ -1,10 +1,10 @@
-/** The aggregate of a metric over the events of one row of the result, in SQL. Its column is exact text. */
+/** The aggregate of a metric over the events of one result row, in SQL. Its column is exact text. */
 import type { Aggregation } from '../../core/metric.ts';
 
 /**
- * Sorts events by timestamp, then ingestion, then transaction id. It is (timestamp, ingested_at,
- * transaction_id) as bytes, the numbers big-endian: argMax takes less than half the time that it needs
- * for a tuple, because a customer's events are stored in order of time and each one replaces the last.
+ * Sorts events by timestamp, then ingestion, then transaction id. It is (timestamp, ingested_at, transaction_id) as
+ * bytes, the numbers big-endian: argMax takes less than half the time of a tuple, because a customer's events are
+ * stored in order of time and each one replaces the last.
  */
 export const ORDER_OF_EVENTS = `concat(
     reverse(reinterpretAsFixedString(
@@ -13,17 +13,17 @@ export const ORDER_OF_EVENTS = `concat(
     transaction_id
   )`;
 
-/** How the queries of usage compute an aggregation. */
+/** How usage queries compute an aggregation. */
 interface AggregateSql {
-  /** Over the events of one row of the result: exact text. */
+  /** The aggregate over the events of one result row: exact text. */
   readonly sql: string;
   /** Whether `sql` takes the text of a number as it was sent, and not its value. */
   readonly takesNumberAsText: boolean;
-  /** Whether a window counts the values that were first seen in it, and is not aggregated on its own. */
+  /** Whether a window counts the values first seen in it, instead of being aggregated separately. */
   readonly countsFirstSeen: boolean;
   /**
-   * Over the events that match, where a statement reads several metrics. `number` gives the number of an event. Null: it
-   * takes more of an event than whether it matches and one number.
+   * The aggregate over matching events, for a statement that reads several metrics. `number` returns the number of an
+   * event. Null: the aggregation needs more than whether an event matches and one number.
    */
   readonly shared: ((match: string, number: () => string) => string) | null;
 }
@@ -57,7 +57,7 @@ export const AGGREGATES = {
   },
 } as const satisfies Readonly<Record<Aggregation, AggregateSql>>;
 
-/** Exact text: LATEST gives back what was sent, the others plain decimals. */
+/** Exact text: LATEST returns the text that was sent, the others plain decimals. */
 export function aggregateSql(aggregation: Aggregation): string {
   return AGGREGATES[aggregation].sql;
 }

@@ -15,15 +15,15 @@ import { renderStatement } from './usage-relation.ts';
 export interface ContributionsQuery {
   readonly metric: StreamingMetric;
   readonly customer: UsageOwner;
-  /** Of the counters. */
+  /** The period of the counters. */
   readonly period: Interval;
   /** The hours that are returned. */
   readonly within: Interval;
-  /** Properties that make a line. */
+  /** Properties that form a line. */
   readonly groupBy: readonly string[];
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
   readonly ingestedUpTo: string | null;
-  /** Whose values share the usage. */
+  /** Properties whose values share the usage. */
   readonly properties: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export function compileContributions(query: ContributionsQuery): CompiledQuery {
   return { sql, parameters };
 }
 
-/** The different values of the properties, as rows `shares`, at most `limit`. */
+/** The distinct values of the properties, as rows `shares`, at most `limit`. */
 export function compileShareValues(
   query: Pick<ContributionsQuery, 'customer' | 'period' | 'ingestedUpTo' | 'properties'>,
   conditions: (parameters: Parameters) => readonly string[],
@@ -102,12 +102,12 @@ interface ChangesSql {
   /** A relation of changes; null: the events themselves. */
   readonly from: string | null;
   readonly value: string;
-  /** Which rows are changes. */
+  /** Conditions for the rows that are changes. */
   readonly changes: readonly string[];
 }
 
 interface Contributions {
-  /** Whether what an event changes depends on the events before it. */
+  /** Whether the change of an event depends on earlier events. */
   readonly dependsOnEarlier: boolean;
   changes(events: LineEvents, groups: readonly string[]): ChangesSql;
 }
@@ -176,7 +176,7 @@ function stepwise(
   return { from: changed, value: 'sum(value_change)', changes: [`value_change != ${NOTHING}`] };
 }
 
-/** A value of UNIQUE is counted with the first event that has it. */
+/** A UNIQUE value is counted with the first event that has it. */
 function firstEventsSql(events: LineEvents, groups: readonly string[]): string {
   const first = renderStatement({
     ...events,

@@ -1,13 +1,13 @@
 /**
  * The cursor of a page of grouped usage, an opaque text for clients.
  *
- * Pages are found by key, not by offset: a page begins after the last row of the one before, so events
- * that arrive between two pages neither repeat nor skip a row. `ingestedUpTo` fixes what the first
- * page saw, so all pages show the usage of one moment and their values add up.
+ * Pages are found by key, not by offset: a page begins after the last row of the previous one, so events that arrive
+ * between two pages neither repeat nor skip a row. `ingestedUpTo` fixes the events of the first page, so all pages show
+ * the usage of one moment and their values add up.
  *
- * Group values can be long, and the cursor is part of a URL. For long ones it holds their SHA-256 instead; the next
- * page first finds the row with that hash in its window, and then continues after the row's own values, so the
- * order of the rows is the same in either form.
+ * Group values can be long, and the cursor is part of a URL. For long ones it contains their SHA-256 instead; the next
+ * page first finds the row with that hash in its window, and then continues after the row's own values, so the order of
+ * the rows is the same in either form.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ const position = {
 export const usageGroupCursor = z.union([
   /** The last row's group values, in the order of the sorted property names. */
   z.strictObject({ ...position, group: z.array(z.string().nullable()) }),
-  /** Their hash, `groupHash`. */
+  /** The hash of the values, `groupHash`. */
   z.strictObject({ ...position, groupHash: z.string().regex(/^[0-9A-F]{64}$/) }),
 ]);
 
@@ -36,13 +36,13 @@ export interface GroupRowKey {
   readonly group: readonly (string | null)[];
 }
 
-/** A row whose group values are known by their hash alone. */
+/** A row whose group values are known only by their hash. */
 export interface HashedRowKey {
   readonly windowStart: Instant;
   readonly groupHash: string;
 }
 
-/** Bytes of the values as JSON up to which they stand in the cursor, which is then below 600 characters. */
+/** Maximum bytes of the values as JSON in the cursor, which is then below 600 characters. */
 const GROUP_BYTES_MAX = 300;
 
 /** The cursor of the page after this row. */
@@ -52,15 +52,15 @@ export function cursorAfter({ windowStart, group }: GroupRowKey, ingestedUpTo: s
     : { windowStart, groupHash: groupHash(group), ingestedUpTo };
 }
 
-/** Whether the cursor can be that of a request with so many group properties. */
+/** Whether the cursor matches a request with this many group properties. */
 export function hasGroups(cursor: UsageGroupCursor, count: number): boolean {
   return 'group' in cursor ? cursor.group.length === count : count > 0;
 }
 
 /**
- * The last row of the page before. `find` looks for the group values with a hash in the window, among the
- * events that the first page saw. Throws an `invalid` refusal where there is no such row any more, because
- * copies of its events were removed or the customer's aliases changed: another place could repeat rows.
+ * The last row of the previous page. `find` looks up the group values with a hash in the window, among the events of
+ * the first page. Throws an `invalid` refusal if the row no longer exists, because copies of its events were removed or
+ * the customer's aliases changed: continuing elsewhere could repeat rows.
  */
 export async function lastRowOf(
   cursor: UsageGroupCursor,
@@ -74,7 +74,9 @@ export async function lastRowOf(
   return { windowStart: cursor.windowStart, group };
 }
 
-/** As `groupHashSql` computes it: each value with its length in bytes, so that no two lists read the same. */
+/**
+ * Equals `groupHashSql`: each value is preceded by its length in bytes, so that different lists have different texts.
+ */
 function groupHash(group: readonly (string | null)[]): string {
   const parts = group.map((value) => (value === null ? '-' : `${Buffer.byteLength(value)}:${value}`));
   return createHash('sha256').update(parts.join('')).digest('hex').toUpperCase();

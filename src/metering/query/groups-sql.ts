@@ -32,8 +32,8 @@ export interface CompiledQuery {
 }
 
 /**
- * Rows: `window_start` (unix seconds), `group_values`, `value`, and `ingested_up_to`, the last moment
- * of ingestion among all events that the query aggregated, also those of rows beyond the page.
+ * Rows: `window_start` (unix seconds), `group_values`, `value`, and `ingested_up_to`, the last ingestion time among all
+ * events that the query aggregated, including rows beyond the page.
  */
 export function compileUsageGroups(query: GroupsQuery, numbers: NumberReader): CompiledQuery {
   const { metric, groupKey, range, place } = query;
@@ -75,7 +75,7 @@ export function compileUsageGroups(query: GroupsQuery, numbers: NumberReader): C
   return { sql, parameters };
 }
 
-/** When the last of the customer's events in the range was ingested, as one row `ingested_up_to`. */
+/** The last ingestion time of the customer's events in the range, as one row `ingested_up_to`. */
 export function compileWatermark(refs: readonly string[], range: Interval): CompiledQuery {
   const parameters = createParameters();
   const sql = renderStatement({
@@ -88,7 +88,7 @@ export function compileWatermark(refs: readonly string[], range: Interval): Comp
   return { sql, parameters };
 }
 
-/** An event without the property falls into the group whose value is null. */
+/** An event without the property is in the group with value null. */
 function groupSql(parameters: Parameters, metric: StreamingMetric, name: string): string {
   const { text, value } = propertySql(parameters, name);
   return guaranteesProperty(metric, name) ? text : value;

@@ -1,4 +1,7 @@
-/** Which events match a metric, in SQL: its event types, its property filters and what its aggregation needs. */
+/**
+ * Which events match a metric, in SQL: by its event types, its property filters and the requirements of its
+ * aggregation.
+ */
 import {
   AGGREGATION_RULES,
   type PropertyFilter,
@@ -11,7 +14,7 @@ import type { Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 
 export interface MatchSql {
-  /** Entries of the WITH clause that the conditions and the aggregate build on. */
+  /** Entries of the WITH clause used by the conditions and the aggregate. */
   readonly definitions: readonly string[];
   /** All of them must hold. */
   readonly conditions: readonly string[];
@@ -19,9 +22,9 @@ export interface MatchSql {
 
 /**
  * Every filter must pass. `in_values` on an absent property fails; `not_in_values` on an absent property passes unless
- * the filter says `exists: true`. An event without the aggregation key does not match, nor one whose value is not a
- * number where the aggregation needs one (docs/explanation/metering.md). The reader of whole numbers finds that out
- * with `value_number`, so it is for those who aggregate that.
+ * the filter has `exists: true`. An event does not match without the aggregation key, nor with a value that is not a
+ * number if the aggregation needs one (docs/explanation/metering.md). The reader of integers checks that in
+ * `value_number`, so it requires that this is aggregated.
  */
 export function matchSql(parameters: Parameters, metric: StreamingMetric, numbers: NumberReader): MatchSql {
   const key = keySql(parameters, metric, numbers);
@@ -60,9 +63,9 @@ function needsProperty({ aggregation, aggregationKey }: StreamingMetric, name: s
 export function inCondition(parameters: Parameters, name: string, values: readonly string[]): string {
   const { value, text, isPresent, isPath } = propertySql(parameters, name);
   const list = parameters.bind('values', 'Array(String)', values);
-  // The expression for a path is long, so it is written once; NULL is in no list, and holds for no event.
+  // The expression for a path is long, so it is written once; NULL is in no list, and matches no event.
   if (isPath) return `${value} IN ${list}`;
-  // An absent property reads as empty text, so presence matters only where that is in the list.
+  // An absent property reads as empty text, so presence matters only if that is in the list.
   return values.includes('') ? `(${isPresent} AND ${text} IN ${list})` : `${text} IN ${list}`;
 }
 
@@ -107,7 +110,7 @@ function keySql(
   if (reads === 'nothing' || aggregationKey === null) return { definitions: [], conditions: [] };
   const { text, isPresent } = propertySql(parameters, aggregationKey);
   if (reads === 'text') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
-  // Text that is empty or absent is no number, so presence needs no separate condition.
+  // Text that is empty or absent is not a number, so presence needs no separate condition.
   const isNumber = AGGREGATES[aggregation].takesNumberAsText ? 'value_is_number' : 'isNotNull(value_number)';
   const condition = numbers === 'whole' ? "value_text != ''" : isNumber;
   return { definitions: numberDefinitions(text, numbers), conditions: [condition] };

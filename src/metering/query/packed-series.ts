@@ -1,7 +1,7 @@
 /**
- * The series of one customer as ClickHouse answered them: the values of each line as a text. An invoice run has the usage
- * of many customers in memory and rates one after the other. Texts take a fifth of the memory of the numbers in them, and
- * a collection of garbage does not look through them.
+ * The series of one customer in the form of ClickHouse's answer: the values of each line as a text. An invoice run
+ * holds the usage of many customers in memory and rates one after the other. Texts take a fifth of the memory of their
+ * numbers, and the garbage collector does not scan them.
  */
 import { assert } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
@@ -10,19 +10,19 @@ import type { UsageSeries } from '../../core/usage-series.ts';
 import { createSeriesFold } from './series-fold.ts';
 import { exactUsage } from './usage-value.ts';
 
-/** Between the windows of a line. No number has it. */
+/** Separates the windows of a line. It occurs in no number. */
 export const WINDOW_SEPARATOR = ' ';
 
-/** The value of a window is the part of the text between two places; the window starts so many seconds after the period. */
+/** The value of a window is the text between two offsets; the window starts this many seconds after the period. */
 export type WindowVisitor = (offsetSeconds: number, text: string, start: number, end: number) => void;
 
-/** The windows of a line in which there was usage. */
+/** The windows of a line with usage. */
 export interface PackedLine {
   /** In the order of the names. */
   readonly groupValues: readonly string[];
-  /** How many windows these are. */
+  /** The number of windows. */
   readonly count: number;
-  /** Calls `visit` with each of them, ascending. */
+  /** Visits each of them, ascending. */
   eachWindow(visit: WindowVisitor): void;
 }
 
@@ -30,14 +30,14 @@ export interface PackedLine {
 export interface LineTexts extends Pick<PackedLine, 'groupValues' | 'count'> {
   /** Starts of windows, in seconds after the start of the period. Ascending. */
   readonly offsets: string;
-  /** For each start the value of its window; empty for a window without usage. */
+  /** The value of each window; empty for a window without usage. */
   readonly values: string;
 }
 
 export interface PackedSeries {
-  /** Values of all lines together. */
+  /** The number of values of all lines together. */
   readonly valueCount: number;
-  /** The series, built again by each call. */
+  /** The series, rebuilt by each call. */
   unpack(): UsageSeries[];
 }
 
@@ -46,7 +46,7 @@ interface LineForm {
   readonly aggregation: Aggregation;
   /** The names of the group values. */
   readonly groupBy: readonly string[];
-  /** End of the window that starts so many seconds after the period. */
+  /** End of the window that starts this many seconds after the period. */
   windowEnd(offsetSeconds: number): Instant;
 }
 
@@ -80,7 +80,7 @@ export function lineOfTexts({ groupValues, count, offsets, values }: LineTexts):
 function eachWindowOf(offsets: string, texts: string, visit: WindowVisitor): void {
   let offsetAt = 0;
   let valueAt = 0;
-  // Read in place: lists of texts would be as much garbage again.
+  // Parsed in place: lists of texts would double the garbage.
   while (offsetAt <= offsets.length && valueAt <= texts.length) {
     const offsetEnd = itemEnd(offsets, offsetAt);
     const valueEnd = itemEnd(texts, valueAt);
@@ -99,7 +99,7 @@ function itemEnd(items: string, start: number): number {
 
 const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
 
-/** The digits between two places. */
+/** The digits between two offsets. */
 function wholeNumber(text: string, start: number, end: number): number {
   let number = 0;
   for (let index = start; index < end; index += 1) {

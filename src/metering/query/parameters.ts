@@ -1,7 +1,6 @@
 /**
- * Collects the values of a query as `{name:Type}` placeholders, so that user input never becomes SQL text. Equal
- * values share a placeholder, which also lets ClickHouse see that two expressions are the same and compute them
- * once.
+ * Collects the values of a query as `{name:Type}` placeholders, so that user input never becomes SQL text. Equal values
+ * share a placeholder, which also lets ClickHouse recognise equal expressions and compute them once.
  */
 import type { QueryParams } from '../client/clickhouse.ts';
 
@@ -15,7 +14,7 @@ type ParameterType =
   | 'UInt32';
 
 export interface Parameters {
-  /** The placeholder for `value`. `name` is a hint; a number is added where it is taken by another value. */
+  /** The placeholder for `value`. `name` is a hint; a number is appended if another value uses it. */
   bind(name: string, type: ParameterType, value: string | number | readonly (string | number)[]): string;
   values(): QueryParams;
 }

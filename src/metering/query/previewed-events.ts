@@ -1,6 +1,6 @@
 /**
- * Usage as it would be with events that nobody has sent: every query reads them beside the stored ones, or instead of
- * them. Nothing is stored.
+ * Usage as it would be with unsent events: every query reads them in addition to the stored ones, or instead of them.
+ * Nothing is stored.
  *
  * All statements read events from `usage_events`. Here this name is replaced by a relation with the same columns, so
  * metrics of every kind are evaluated by the statements that evaluate stored events. The parse trees of SQL metrics are
@@ -14,23 +14,23 @@ export interface PreviewedEvent {
   readonly transactionId: string;
   readonly eventType: string;
   readonly timestamp: Instant;
-  /** JSON object of the texts of the values, as ingestion writes it. */
+  /** JSON object of the texts of the values, in the form of ingestion. */
   readonly propertiesJson: string;
 }
 
 export interface EventPreview {
   readonly events: readonly PreviewedEvent[];
-  /** Which of the customer's references the events carry. */
+  /** The customer reference of the events. */
   readonly customerRef: string;
-  /** They are taken to be ingested one after another, later than this: epoch microseconds. */
+  /** They count as ingested one after another, later than this: epoch microseconds. */
   readonly ingestedAfter: bigint;
-  /** The stored events that count as well, if they were ingested no later than the moment above; null for none. */
+  /** The stored events that also count, if they were ingested no later than the moment above; null for none. */
   readonly beside: { readonly refs: readonly string[]; readonly interval: Interval } | null;
 }
 
 const EVENTS_TABLE = /\busage_events(?: FINAL)?\b/g;
 
-/** The same ClickHouse for reading usage. */
+/** The same ClickHouse, for reading usage. */
 export function withPreviewedEvents(clickhouse: ClickHouse, preview: EventPreview): ClickHouse {
   const relation = relationSql(preview);
   const added = parametersOf(preview);
@@ -59,7 +59,7 @@ FROM (
   )) AS one
 )`;
 
-/** The conditions are those of the queries around it, at their widest: they narrow the primary key. */
+/** The conditions are those of the enclosing queries, at their widest: they narrow the primary key. */
 const STORED = `
 SELECT transaction_id, customer_ref, CAST(event_type, 'String') AS event_type, timestamp, properties, ingested_at
 FROM usage_events FINAL

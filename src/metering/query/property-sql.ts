@@ -1,23 +1,23 @@
 /**
- * How a property is read from an event in SQL.
+ * Reads a property from an event in SQL.
  *
- * The literal name wins; a name with dots that is not there leads along a path into a nested value:
- * `a.b` is the member `b` of the JSON text stored under `a`.
+ * The literal name wins; if it is absent, a name with dots is a path into a nested value: `a.b` is the member `b` of
+ * the JSON text stored under `a`.
  */
 import type { Parameters } from './parameters.ts';
 
 export interface PropertySql {
-  /** Nullable(String). NULL where the property is absent. */
+  /** Nullable(String). NULL if the property is absent. */
   readonly value: string;
-  /** String. Empty where the property is absent. */
+  /** String. Empty if the property is absent. */
   readonly text: string;
   /** Whether the event has the property. */
   readonly isPresent: string;
-  /** Whether it may be inside a nested value. Reading it is long then. */
+  /** Whether it may be inside a nested value. The expression is long then. */
   readonly isPath: boolean;
 }
 
-/** `documentOf` names a column that holds `documentSql` of a property, for who reads many paths at once. */
+/** `documentOf` returns a column with the `documentSql` of a property, for callers that read many paths at once. */
 export function propertySql(
   parameters: Parameters,
   name: string,
@@ -35,34 +35,34 @@ export function propertySql(
     };
   }
   const steps = path.steps.map((step) => parameters.bind('property', 'String', step)).join(', ');
-  // NULL for a member that is null as well as for one that is not there.
+  // NULL for a null member as well as for an absent one.
   const value = `if(${hasKey}, properties[${key}], JSONExtract(${documentOf(path.head)}, ${steps}, 'Nullable(String)'))`;
   return { value, text: `ifNull(${value}, '')`, isPresent: `isNotNull(${value})`, isPath: true };
 }
 
-/** The value that a name with dots leads into, and the steps within it; null for a name without dots. */
+/** The property and the path within it for a name with dots; null for a name without dots. */
 function pathOf(name: string): { readonly head: string; readonly steps: readonly string[] } | null {
   const [head, ...steps] = name.split('.');
   return head === undefined || steps.length === 0 ? null : { head, steps };
 }
 
 /**
- * The text of a property if it is a JSON object, with every number in quotes, because ClickHouse reads JSON numbers as doubles
- * and would lose digits. Empty for any other text: most values are none, which their first
- * character shows.
+ * The text of a property if it is a JSON object, with every number in quotes, because ClickHouse reads JSON numbers as
+ * doubles and would lose digits. Empty for any other text: most values are not objects, which their first character
+ * shows.
  *
- * Only text that consists of whole tokens has its numbers quoted. There each match of the second pattern ends
- * at the first number after the last one, so the work is linear in the text. On text with, say, a quotation
- * mark that is never closed, every match would look through all that follows, which is quadratic.
+ * Numbers are quoted only in text that consists of whole tokens. There each match of the second pattern ends at the
+ * first number after the last one, so the work is linear in the text. On text with, say, an unclosed quotation mark,
+ * every match would scan all that follows, which is quadratic.
  *
- * The second pattern steps over whole strings, so that digits inside them stay as they are; the number put
- * after the text makes it reach the end, and is taken off again.
+ * The second pattern skips whole strings, so that digits inside them stay as they are; the number appended to the text
+ * makes it reach the end, and is removed again.
  */
 export function documentSql(parameters: Parameters, property: string): string {
   return documentOfTextSql(`properties[${parameters.bind('property', 'String', property)}]`);
 }
 
-/** The same of any String expression, which is repeated; with `opening` `[` of a JSON list. */
+/** `documentSql` for any String expression, which is repeated; with `opening` `[` for a JSON list. */
 export function documentOfTextSql(text: string, opening: '{' | '[' = '{'): string {
   const quoted = `left(replaceRegexpAll(concat(${text}, ' 0'), ${NUMBER_AFTER_ANYTHING}, '\\\\1"\\\\2"'), -4)`;
   return `if(match(${text}, ${opening === '{' ? OBJECT_OF_TOKENS : LIST_OF_TOKENS}), ${quoted}, '')`;
@@ -70,13 +70,13 @@ export function documentOfTextSql(text: string, opening: '{' | '[' = '{'): strin
 
 const SPACE = String.raw`[ \t\r\n]*`;
 const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
-/** U+0000 cannot be stored where usage goes, so a value that has it is not read. */
+/** U+0000 cannot be stored in usage, so a value that contains it is not read. */
 const STRING_WITHOUT_NUL = String.raw`"(?:[^"\\]|\\(?:[^u]|u0{0,3}[1-9a-fA-F]))*"`;
 const NUMBER = '-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?';
 
 /**
- * Strings, numbers and other characters after an opening brace. A number must be a value: quoted as the name
- * of a member it would be a string, and the text valid JSON that it was not. The rest is for the parser to say.
+ * Strings, numbers and other characters after an opening brace. A number must be a value: quoted as the name of a
+ * member it would become a string, and invalid JSON would become valid. The parser checks the rest.
  */
 const TOKENS = `(?:[^"0-9-]|${STRING_WITHOUT_NUL}|${NUMBER}${SPACE}[],}])*$`;
 const OBJECT_OF_TOKENS = pattern(`^${SPACE}[{]${TOKENS}`);
@@ -84,7 +84,7 @@ const LIST_OF_TOKENS = pattern(`^${SPACE}[[]${TOKENS}`);
 
 const NUMBER_AFTER_ANYTHING = pattern(`((?:${STRING}|[^"0-9-])*)([0-9-][0-9.eE+-]*)`);
 
-/** A ClickHouse literal, in which each backslash is written twice; its dots are any character. */
+/** A ClickHouse literal, in which each backslash is escaped; a dot matches any character. */
 function pattern(regularExpression: string): string {
   return `'(?s)${regularExpression.replaceAll('\\', '\\\\')}'`;
 }

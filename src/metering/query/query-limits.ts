@@ -1,6 +1,5 @@
 /**
- * Limits of time and memory for queries written by users and for previews, and the refusal of a query that exceeds
- * one.
+ * Limits of time and memory for queries written by users and for previews, and the refusal of a query that exceeds one.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { Refusal } from '../../core/errors.ts';
@@ -8,7 +7,7 @@ import { around, type ClickHouseCall } from '../client/around.ts';
 import type { ClickHouse, QueryLane, QuerySettings } from '../client/clickhouse.ts';
 
 export interface QueryLimits {
-  /** Null: that of the caller. */
+  /** Null: the lane of the caller. */
   readonly lane: QueryLane | null;
   readonly executionSeconds: number;
   readonly memoryBytes: number;
@@ -22,7 +21,7 @@ export interface QueryLimits {
 
 export const GIBIBYTE = 1024 ** 3;
 
-/** An invoice has to be computed, if slowly. */
+/** An invoice has to be computed, even if it takes long. */
 export const BILLING_EXECUTION_SECONDS = 120;
 
 /** An analyst's query has one thread, so that other queries are not slowed down. */
@@ -96,7 +95,7 @@ export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
   });
 }
 
-/** True if the answer had more bytes than its reader asked for: the reader knows what follows. */
+/** True if the answer exceeded the byte limit of its reader, which handles that itself. */
 function hasOwnLimit(error: ClickHouseError, call: ClickHouseCall): boolean {
   const isTooLong = error.type === 'TOO_MANY_ROWS_OR_BYTES';
   return isTooLong && call.kind === 'select' && call.statement.settings?.max_result_bytes !== undefined;

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { GroupRowKey, HashedRowKey } from './group-cursor.ts';
 import type { Parameters } from './parameters.ts';
 
-/** Which rows of usage groups are wanted: all, those after a row, or the one whose values have a hash. */
+/** The requested rows of usage groups: all, those after a row, or the one whose values have a hash. */
 export type RowPlace = { readonly behind: GroupRowKey } | { readonly only: HashedRowKey } | null;
 
 /** Conditions on the rows. `window` is its start in unix seconds, `groups` the columns of the values. */
@@ -55,7 +55,7 @@ function groupHashSql(groups: readonly string[]): string {
   return `hex(SHA256(concat('', ${parts.join(', ')})))`;
 }
 
-/** A server takes parameters of 128 KiB: longer texts go in pieces. A code unit has at most 3 bytes. */
+/** A server accepts parameters of 128 KiB: longer texts are sent in pieces. A code unit has at most 3 bytes. */
 const PIECE_LENGTH = 10_000;
 
 function textSql(parameters: Parameters, text: string): string {
@@ -69,7 +69,7 @@ function textSql(parameters: Parameters, text: string): string {
   return `arrayStringConcat(${parameters.bind('after_group', 'Array(String)', pieces)})`;
 }
 
-/** Not between the halves of a surrogate pair, which are no text on their own. */
+/** Does not split surrogate pairs, whose halves are not valid text. */
 function endOfPiece(text: string, from: number): number {
   const end = from + PIECE_LENGTH;
   const last = text.charCodeAt(end - 1);

@@ -4,14 +4,14 @@ import type { Aggregation } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
 
-/** The aggregate of one window alone; for UNIQUE, how many values were first seen in it. */
+/** The aggregate of one window alone; for UNIQUE, the number of values first seen in it. */
 export interface WindowValue {
   /** End of the window. */
   readonly at: Instant;
   readonly value: Decimal;
 }
 
-/** `windows` ascending by `at`. The first one gives a step even at 0, others where V changes. */
+/** `windows` ascending by `at`. The first one gives a step even at 0, others only if V changes. */
 export function cumulativeSteps(aggregation: Aggregation, windows: readonly WindowValue[]): UsageStep[] {
   const fold = createSeriesFold(aggregation);
   for (const { at, value } of windows) fold.add(at, value);
@@ -20,11 +20,11 @@ export function cumulativeSteps(aggregation: Aggregation, windows: readonly Wind
 
 export interface SeriesFold {
   readonly steps: UsageStep[];
-  /** The next window, as of `WindowValue`. */
+  /** Adds the next window (`WindowValue`). */
   add(at: Instant, value: Decimal): void;
 }
 
-/** `cumulativeSteps` of windows that are added one by one. */
+/** `cumulativeSteps` for windows that are added one by one. */
 export function createSeriesFold(aggregation: Aggregation): SeriesFold {
   const accumulate = ACCUMULATE[aggregation];
   const steps: UsageStep[] = [];
@@ -43,7 +43,7 @@ type Accumulate = (before: Decimal, value: Decimal) => Decimal;
 
 const add: Accumulate = (before, value) => before.plus(value);
 
-/** V after a window, from V before it and the value of the window. */
+/** V after a window, given V before it and the value of the window. */
 const ACCUMULATE: Readonly<Record<Aggregation, Accumulate>> = {
   COUNT: add,
   SUM: add,

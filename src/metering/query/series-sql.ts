@@ -1,10 +1,10 @@
 /**
- * The query of `readUsageSeries`: one row for each line, with the windows in which there was usage.
- * COUNT, SUM, MAX and LATEST aggregate each window; UNIQUE counts values in the window in which they
- * were first seen. `series-fold.ts` makes V(t) from either.
+ * The query of `readUsageSeries`: one row for each line, with the windows that have usage. COUNT, SUM, MAX and LATEST
+ * aggregate each window; UNIQUE counts values in the window in which they were first seen. `series-fold.ts` computes
+ * V(t) from either.
  *
- * Windows come as two texts of the line, because a row of JSON for each costs several times what the aggregation
- * itself does, and lists in JSON cost more to write and to read than texts.
+ * Windows are returned as two texts per line, because a row of JSON for each costs several times the aggregation
+ * itself, and lists in JSON cost more to write and to read than texts.
  */
 import { assert } from '../../core/errors.ts';
 import { type Aggregation, readsProperty, type StreamingMetric } from '../../core/metric.ts';
@@ -19,7 +19,7 @@ import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import { renderStatement, scopeConditions } from './usage-relation.ts';
 
-/** A customer and everything its events may carry as `customer_id`: its id and its ingest aliases. */
+/** A customer and all values of `customer_id` in its events: its id and its ingest aliases. */
 export interface UsageOwner {
   readonly customerId: string;
   readonly refs: readonly string[];
@@ -35,9 +35,9 @@ export interface UsageSeriesRequest {
   readonly customers: readonly UsageOwner[];
   /** On hour boundaries. */
   readonly period: Interval;
-  /** Where V is computed besides the end of the period: at every hour, or at these instants (hour-aligned). */
+  /** The instants at which V is computed besides the end of the period: every hour, or these (hour-aligned). */
   readonly boundaries: 'hour' | readonly Instant[];
-  /** Properties that make a line; events that lack one of them belong to no line. */
+  /** Properties that form a line; events that lack one of them belong to no line. */
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property; null for all events. */
   readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
@@ -45,20 +45,20 @@ export interface UsageSeriesRequest {
   readonly ingestedUpTo?: string | null;
   /** Only these line keys; null for all. */
   readonly slice?: KeySlice | null;
-  /** The events that match are counted, instead of the metric's aggregate. */
+  /** Counts matching events, instead of computing the metric's aggregate. */
   readonly countsEvents?: boolean;
-  /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
+  /** Maximum windows of all lines together. Default `USAGE_ROWS_MAX`. */
   readonly rowsMax?: number;
 }
 
 export interface CompiledSeries {
   readonly sql: string;
   readonly parameters: Parameters;
-  /** End of the window that starts so many seconds after the period. */
+  /** End of the window that starts this many seconds after the period. */
   readonly windowEnd: (offsetSeconds: number) => Instant;
 }
 
-/** Of all lines together at most `windowsMax + 1` windows are returned, which tells that there are too many. */
+/** At most `windowsMax + 1` windows of all lines together are returned; the last one shows that there are too many. */
 export function compileUsageSeries(
   request: UsageSeriesRequest,
   windowsMax: number,
@@ -77,7 +77,7 @@ export function compileUsageSeries(
     columns: [
       customers.length > 1 ? 'owner' : '0 AS owner',
       `CAST([${groups.join(', ')}], 'Array(String)') AS group_values`,
-      // A length is a 64-bit number, which JSON shows as text.
+      // A length is a 64-bit number, which JSON represents as text.
       'toUInt32(length(windows)) AS window_count',
       `arrayStringConcat(windows.1, '${WINDOW_SEPARATOR}') AS window_offsets`,
       `arrayStringConcat(windows.2, '${WINDOW_SEPARATOR}') AS window_values`,
@@ -91,7 +91,7 @@ export function compileUsageSeries(
   return { sql, parameters, windowEnd: windows.endOf };
 }
 
-/** Rows `owner`, `value_count`: how many windows of lines each customer has. Customers without any are absent. */
+/** Rows `owner`, `value_count`: the number of windows with usage of each customer. Customers without any are absent. */
 export function compileSeriesSizes(request: UsageSeriesRequest): CompiledQuery {
   const { customers, groupBy } = request;
   const parameters = createParameters();
@@ -108,12 +108,12 @@ export function compileSeriesSizes(request: UsageSeriesRequest): CompiledQuery {
   return { sql, parameters };
 }
 
-/** The aggregated events: which of them match depends on the metric alone. */
+/** The aggregation to compute; which events match depends on the metric alone. */
 export function aggregationOf({ metric, countsEvents = false }: UsageSeriesRequest): Aggregation {
   return countsEvents ? 'COUNT' : metric.aggregation;
 }
 
-/** A row for each line and window in which there was usage. */
+/** A row for each line and window with usage. */
 function windowsStatement(
   parameters: Parameters,
   request: UsageSeriesRequest,
@@ -143,7 +143,7 @@ function windowsStatement(
   });
 }
 
-/** Where a window starts in the period, in 32 bits, which JSON shows as a number. */
+/** The start of a window relative to the period, in 32 bits, which JSON represents as a number. */
 export function windowOffsetSql(parameters: Parameters, { start }: Interval): string {
   const seconds = parameters.bind('period_seconds', 'Int64', start / SECOND_MS);
   return `toUInt32(window_seconds - ${seconds}) AS window_offset`;
@@ -204,7 +204,7 @@ function firstSeenStatement(events: LineEvents, keys: readonly string[], windowS
   });
 }
 
-/** Index of the customer that a row's `customer_ref` stands for. Aggregates must run across its aliases. */
+/** Index of the customer of a row's `customer_ref`. Aggregates must include all its aliases. */
 export function ownerSql(parameters: Parameters, customers: readonly UsageOwner[]): string {
   const refs = customers.flatMap((customer) => customer.refs);
   assert(new Set(refs).size === refs.length, 'a reference belongs to one customer');

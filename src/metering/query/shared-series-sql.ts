@@ -1,6 +1,6 @@
 /**
  * The query of `readSharedSeries`: the series of several metrics in one statement, which reads each event once. A row
- * for each line and window in which an event matched a metric; empty text for the metrics that none matched.
+ * for each line and window in which an event matched a metric; empty text for the metrics that no event matched.
  */
 import { assert } from '../../core/errors.ts';
 import { type Aggregation, readsProperty, type StreamingMetric } from '../../core/metric.ts';
@@ -21,11 +21,11 @@ import { renderStatement } from './usage-relation.ts';
 export interface SharedSeriesRequest
   extends Omit<UsageSeriesRequest, 'metric' | 'slice' | 'countsEvents' | 'rowsMax'> {
   readonly metrics: readonly SharingMetric[];
-  /** Windows of all lines together in which there is usage of any metric. */
+  /** Maximum windows with usage of any metric, for all lines together. */
   readonly rowsMax: number;
 }
 
-/** The aggregations that take no more of an event than whether it matches and one number. */
+/** The aggregations that need only whether an event matches and one number. */
 type SharedAggregation = {
   [Each in Aggregation]: (typeof AGGREGATES)[Each]['shared'] extends null ? never : Each;
 }[Aggregation];
@@ -37,7 +37,7 @@ export function canShare(metric: StreamingMetric): metric is SharingMetric {
 }
 
 /**
- * Rows as of `readWindowRows`. With the reader `whole` the statement ends at any other text of an event that a metric
+ * Rows of `readWindowRows`. With the reader `whole` the statement ends at any other text of an event that a metric
  * matches (`readNumbers`).
  */
 export function compileSharedSeries(request: SharedSeriesRequest, reader: NumberReader): CompiledSeries {
@@ -79,7 +79,7 @@ interface NumbersSql {
   readonly definitions: readonly string[];
   /** Further conditions for an event to match. */
   conditions(metric: SharingMetric): string[];
-  /** Of an event that matches; anything of others. */
+  /** The number of an event that matches; undefined for others. */
   number(metric: SharingMetric, match: string): string;
 }
 
@@ -108,7 +108,7 @@ function numbersOf(
   };
 }
 
-/** It matches every event that one of the metrics can match: those of their event types. */
+/** A metric that matches every event that one of the metrics can match: those of their event types. */
 function anyEvent(metrics: readonly SharingMetric[]): StreamingMetric {
   const [first] = metrics;
   assert(first !== undefined, 'a metric is asked for');
@@ -123,7 +123,7 @@ function anyEvent(metrics: readonly SharingMetric[]): StreamingMetric {
   };
 }
 
-/** Empty text where no event matched. */
+/** Empty text if no event matched. */
 function valueSql({ aggregation }: SharingMetric, match: string, number: () => string): string {
   return `if(countIf(${match}) = 0, '', toString(${AGGREGATES[aggregation].shared(match, number)}))`;
 }

@@ -13,8 +13,8 @@ import { readWindowRows } from './window-rows.ts';
 const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 
 /**
- * For each metric, in their order, what `readPackedSeries` gives. Throws a `too_large` refusal beyond `rowsMax` windows,
- * also where each metric has fewer.
+ * For each metric, in their order, the result of `readPackedSeries`. Throws a `too_large` refusal beyond `rowsMax`
+ * windows, even if each metric has fewer.
  */
 export async function readSharedSeries(
   clickhouse: ClickHouse,

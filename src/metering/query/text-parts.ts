@@ -1,14 +1,14 @@
 /**
- * Lists of references in parts whose text a statement can carry. ClickHouse takes a list in a statement for a constant
- * up to a megabyte of text; beyond it the statement costs events × references. A query reads the events of its
- * references alone, so that several cost what one would.
+ * Splits lists of references into parts that fit the text of a statement. ClickHouse treats a list in a statement as a
+ * constant up to a megabyte of text; beyond that the statement costs events × references. A query reads the events of
+ * its references only, so several cost as much as one would.
  */
 
-/** Of the references of one statement, with the quotes around them: far from a megabyte. */
+/** Maximum characters of the references of one statement, including their quotes: far from a megabyte. */
 const TEXT_CHARACTERS_MAX = 400_000;
 const AROUND_EACH = 3;
 
-/** The items in their order, each in one part. An item with more references than that is a separate part. */
+/** The items in order, each in one part. An item with more references than that is a separate part. */
 export function inTextParts<Item>(
   items: readonly Item[],
   refsOf: (item: Item) => readonly string[],

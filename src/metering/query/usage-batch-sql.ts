@@ -1,6 +1,6 @@
 /**
- * The query of `readUsageBatch`: one metric, any number of customers, each window aggregated
- * separately; with a group key both the whole of every window and each of its groups, in one pass over the events.
+ * The query of `readUsageBatch`: one metric, any number of customers, each window aggregated separately; with a group
+ * key both the whole of every window and each of its groups, in one pass over the events.
  */
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
@@ -16,9 +16,9 @@ import type { UsageWindowSize } from './usage-windows.ts';
 
 export interface UsageBatchQuery {
   readonly metric: StreamingMetric;
-  /** With at least one reference each. Never empty. */
+  /** Customers with at least one reference each. Never empty. */
   readonly customers: readonly UsageOwner[];
-  /** Begins and ends where windows do. */
+  /** Aligned to windows. */
   readonly range: Interval;
   readonly windowSize: UsageWindowSize;
   readonly groupBy: UsageBatchGrouping | null;
@@ -58,13 +58,13 @@ export function compileUsageBatch(query: UsageBatchQuery, numbers: NumberReader)
     ],
     conditions: [...scope, ...match.conditions, ...ingestedCondition(parameters, query.ingestedUpTo)],
     groupBy: [groupBy === null ? whole : `GROUPING SETS ((${whole}), (${whole}, group_value))`],
-    // Events of no requested group count for their window only.
+    // Events of groups that were not requested count for their window only.
     having: groupBy === null ? [] : ['(grouping(group_value) = 1 OR isNotNull(group_value))'],
   });
   return { sql, parameters };
 }
 
-/** When the last of these customers' events in the range was ingested, as one row `ingested_up_to`. */
+/** The last ingestion time of these customers' events in the range, as one row `ingested_up_to`. */
 export function compileBatchWatermark(refs: readonly string[] | null, range: Interval): CompiledQuery {
   const parameters = createParameters();
   const [ofCustomers, ...ofTime] = scopeConditions(parameters, refs ?? [], range);
@@ -91,7 +91,7 @@ export function compilePresentRefs(refs: readonly string[], range: Interval): Co
   return { sql, parameters };
 }
 
-/** The group of an event, null where it is none of those that are wanted. */
+/** The group of an event, null if it is not requested. */
 function groupSql(parameters: Parameters, metric: StreamingMetric, groupBy: UsageBatchGrouping): string {
   const { key, values } = groupBy;
   const { text, value } = propertySql(parameters, key);

@@ -1,6 +1,6 @@
 /**
- * Usage of one metric for many customers in windows, for `POST /v1/usage`: every window is aggregated on
- * its own, in one query whatever the number of customers. Windows without a matching event are absent.
+ * Usage of one metric for many customers in windows, for `POST /v1/usage`: every window is aggregated separately, in
+ * one query for any number of customers. Windows without a matching event are absent.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ import { exactUsage } from './usage-value.ts';
 export type { UsageBatchGrouping } from './usage-batch-sql.ts';
 
 export interface UsageBatchRequest extends UsageBatchQuery {
-  /** More rows than this, windows and groups together, are refused as `too_large`. */
+  /** More rows, windows and groups together, are refused as `too_large`. */
   readonly rowsMax: number;
 }
 
@@ -37,7 +37,7 @@ export interface UsageBatchWindow {
   readonly groups: ReadonlyMap<string, Decimal>;
 }
 
-/** The windows in which something matched, in no order. A query that takes too long is refused as `too_large`. */
+/** The windows with matching events, in no particular order. A query that takes too long is refused as `too_large`. */
 export async function readUsageBatch(
   clickhouse: ClickHouse,
   request: UsageBatchRequest,
@@ -72,7 +72,7 @@ async function inByteOrder<Row extends { readonly row_group: string }>(rows: rea
   return await mapInChunks(sorted, ({ row }) => row);
 }
 
-/** The rows of all parts, each with the place of its customer among all of them. */
+/** The rows of all parts, each with the index of its customer among all of them. */
 async function queryParts(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
   const all: BatchRow[] = [];
   let before = 0;
@@ -104,8 +104,8 @@ async function queryBatch(clickhouse: ClickHouse, request: UsageBatchRequest): P
 }
 
 /**
- * The last moment of ingestion among the events of these customers (null: of all) in the range, in epoch
- * microseconds; '0' where there is none. Counts events of every type: a cut through time, not a value.
+ * The last ingestion time among the events of these customers (null: all) in the range, in epoch microseconds; '0' if
+ * there is none. Includes events of every type: it is a cut through time, not a value.
  */
 export async function readBatchWatermark(
   clickhouse: ClickHouse,
@@ -124,7 +124,7 @@ export async function readBatchWatermark(
   return last;
 }
 
-/** Those of the references that events in the range have, of whatever type. */
+/** The subset of the references with events of any type in the range. */
 export async function readPresentRefs(
   clickhouse: ClickHouse,
   refs: readonly string[],

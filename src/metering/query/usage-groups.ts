@@ -1,6 +1,6 @@
 /**
- * Usage of one customer and one metric in windows, for `POST /v1/usage/groups`: every window is
- * aggregated on its own. Rules and paging in docs/explanation/metering.md.
+ * Usage of one customer and one metric in windows, for `POST /v1/usage/groups`: every window is aggregated separately.
+ * Rules and paging are in docs/explanation/metering.md.
  */
 import { z } from 'zod';
 import type { Decimal } from '../../core/decimal.ts';
@@ -24,9 +24,9 @@ import { type UsageWindowSize, windowAt, windowLength, windowStartOf } from './u
 
 export interface UsageGroupsRequest {
   readonly metric: StreamingMetric;
-  /** Everything the customer's events may carry as `customer_id`. */
+  /** All values of `customer_id` in the customer's events. */
   readonly refs: readonly string[];
-  /** In whole seconds. */
+  /** Aligned to whole seconds. */
   readonly range: Interval;
   readonly windowSize: UsageWindowSize;
   /** One group key of the metric, simple or compound, in any order; null for no groups. */
@@ -34,11 +34,11 @@ export interface UsageGroupsRequest {
   /** Only these values of a property of the group key; missing or empty: all. */
   readonly groupFilters: Readonly<Record<string, readonly string[]>>;
   readonly limit: number;
-  /** The `next` of the page before, asked with the same request. */
+  /** The `next` of the previous page, for the same request. */
   readonly cursor: UsageGroupCursor | null;
-  /** Events ingested later are left out, epoch microseconds. Else the cursor decides, or the present. */
+  /** Events ingested later are left out, epoch microseconds. Default: the cursor's, or now. */
   readonly ingestedUpTo?: string | null;
-  /** An answer of the engine with more bytes is refused as `too_large`; no such limit unless given. */
+  /** A larger answer of the engine, in bytes, is refused as `too_large`; no such limit unless given. */
   readonly bytesMax?: number;
 }
 
@@ -47,16 +47,16 @@ export interface UsageGroupRow {
   readonly endingBefore: Instant;
   /** Empty without a group key; null for a property that the events lack. */
   readonly group: Readonly<Record<string, string | null>>;
-  /** Null only without a group key, where no event matched. */
+  /** Null only without a group key, if no event matched. */
   readonly value: Decimal | null;
 }
 
 export type UsageGroupsPage = Page<UsageGroupRow, UsageGroupCursor>;
 
 /**
- * One page. With a group key only groups with usage have rows, ordered by window, then by the group
- * values in the order of the sorted names, null last. Without one, every window has a row.
- * Throws an `invalid` refusal for a cursor that does not belong to such a request, or whose row is gone.
+ * One page. With a group key only groups with usage have rows, ordered by window, then by the group values in the order
+ * of the sorted names, null last. Without one, every window has a row. Throws an `invalid` refusal for a cursor of
+ * another request, or whose row no longer exists.
  */
 export async function readUsageGroups(
   clickhouse: ClickHouse,
@@ -128,7 +128,7 @@ async function findGroup(
   return row?.group_values;
 }
 
-/** Every window has a row here, so a page is a stretch of windows and only that stretch is read. */
+/** Every window has a row here, so a page is a range of windows and only that range is read. */
 async function readWindows(clickhouse: ClickHouse, request: UsageGroupsRequest): Promise<UsageGroupsPage> {
   const { range, windowSize, cursor } = request;
   const starts = pageOfWindows(request);
@@ -205,7 +205,7 @@ async function queryGroups(
 
 const watermarkRow = z.object({ ingested_up_to: z.string() });
 
-/** Epoch microseconds; '0' where there is no event yet. */
+/** Epoch microseconds; '0' if there is no event yet. */
 async function readWatermark(
   clickhouse: ClickHouse,
   { metric, refs, range }: UsageGroupsRequest,

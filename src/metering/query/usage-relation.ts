@@ -1,6 +1,6 @@
 /**
- * The one relation that usage is read through: the deduplicated events of some customers in an interval that match
- * a metric. Also the limits of such a query. Every usage query reads `usage_events` with FINAL.
+ * The one relation through which usage is read: the deduplicated events of some customers in an interval that match a
+ * metric. Also the limits of such a query. Every usage query reads `usage_events` with FINAL.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import type { z } from 'zod';
@@ -10,13 +10,13 @@ import type { Interval } from '../../core/time.ts';
 import type { ClickHouse, SelectStatement } from '../client/clickhouse.ts';
 import type { Parameters } from './parameters.ts';
 
-/** Rows of one result: 744 hours of 1,000 groups fit; a result ten times this size would exhaust memory. */
+/** Maximum rows of one result: 744 hours of 1,000 groups fit; a result ten times this size would exhaust memory. */
 export const USAGE_ROWS_MAX = 1_000_000;
 
 const TOO_MANY_ROWS_OR_BYTES = '396';
 const TOO_MANY_GROUPS = '158';
 
-/** The parts of a query over the events. Empty lists leave their clause out. */
+/** The parts of a query over the events. Empty lists omit their clause. */
 export interface UsageStatement {
   readonly definitions: readonly string[];
   readonly columns: readonly string[];
@@ -44,7 +44,7 @@ export function renderStatement(statement: UsageStatement): string {
   return clauses.filter((clause) => clause !== '').join('\n');
 }
 
-/** The conditions that choose customers and time; they narrow the primary key, so they come first. */
+/** The conditions that select customers and time; they narrow the primary key, so they are first. */
 export function scopeConditions(
   parameters: Parameters,
   refs: readonly string[],
@@ -61,22 +61,22 @@ interface UsageQuery {
   readonly sql: string;
   readonly parameters: Parameters;
   readonly rowsMax?: number;
-  /** Of the answer; null for no such limit. */
+  /** Maximum bytes of the answer; null for no limit. */
   readonly bytesMax?: number | null;
-  /** The engine gives up as soon as a thread has more groups, which saves time; null for no such limit. */
+  /** The engine aborts as soon as a thread has more groups, which saves time; null for no such limit. */
   readonly groupsMax?: number | null;
   /** Longer than the default, for an invoice that has to be computed. */
   readonly executionSeconds?: number;
-  /** Whose usage it is, where it is one customer's. */
+  /** The customer whose usage it is, if it is only one. */
   readonly customer?: string | undefined;
   readonly eventsOf: readonly string[];
 }
 
 /**
- * Runs a usage query. Throws a `too_large` refusal when it has more than `rowsMax` rows.
+ * Runs a usage query. Throws a `too_large` refusal if it has more than `rowsMax` rows.
  *
- * Copies of an event share the whole sorting key, the timestamp with it, and so lie in one partition:
- * FINAL need not merge across partitions, and a partition that is already one part needs no merging.
+ * Copies of an event share the whole sorting key, including the timestamp, and so are in one partition: FINAL need not
+ * merge across partitions, and a partition that is a single part needs no merging.
  */
 export async function queryUsage<Row>(
   clickhouse: ClickHouse,
@@ -86,7 +86,7 @@ export async function queryUsage<Row>(
   return await withinLimits(metric, query, (statement) => clickhouse.query({ ...statement, schema }));
 }
 
-/** The same, for an answer in a format. */
+/** `queryUsage` for an answer in a format. */
 export async function queryUsageBytes(
   clickhouse: ClickHouse,
   metric: StreamingMetric,

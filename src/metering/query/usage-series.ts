@@ -1,6 +1,6 @@
 /**
- * Usage for invoices: the cumulative value V(t) of a metric per customer and line key, for any number
- * of customers in one query. Rules in docs/explanation/metering.md.
+ * Usage for invoices: the cumulative value V(t) of a metric per customer and line key, for any number of customers in
+ * one query. Rules are in docs/explanation/metering.md.
  */
 import { z } from 'zod';
 import { assert, type Refusal } from '../../core/errors.ts';
@@ -25,10 +25,10 @@ import {
 } from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
 
-/** The series of one customer, and what they do not contain. */
+/** The series of one customer, and what they exclude. */
 export interface MeteredSeries {
   readonly series: readonly UsageSeries[];
-  /** Events without which the metric was evaluated, because it cannot be with them; null for none. */
+  /** Events with which the metric cannot be evaluated, so it was evaluated without them; null for none. */
   readonly uncounted: { readonly count: number; readonly transactionIds: readonly string[] } | null;
   /** Why the metric could not be evaluated at all, in which case there are no series; else null. */
   readonly problem: Refusal | null;
@@ -44,8 +44,8 @@ export async function readUsageSeries(
 }
 
 /**
- * The series of every requested customer, an empty list where it has no matching event. Series are in
- * byte order of their group values. Throws a `too_large` refusal beyond `rowsMax` values.
+ * The series of every requested customer, an empty list if it has no matching event. Series are in byte order of their
+ * group values. Throws a `too_large` refusal beyond `rowsMax` values.
  */
 export async function readPackedSeries(
   clickhouse: ClickHouse,
@@ -55,7 +55,7 @@ export async function readPackedSeries(
   const linesOf = new Map<string, PackedLine[]>(customers.map(({ customerId }) => [customerId, []]));
   assert(linesOf.size === customers.length, 'no customer is asked for twice');
   const aggregation = aggregationOf(request);
-  // Values are grouped by before they are counted in windows.
+  // Events are grouped by values before these are counted in windows.
   const groupsMax = AGGREGATES[aggregation].countsFirstSeen ? null : rowsMax;
   const owners = customers.filter(({ refs }) => refs.length > 0);
   if (owners.length === 0) return new Map([...linesOf.keys()].map((id) => [id, NOTHING_PACKED]));
@@ -84,7 +84,7 @@ export async function readPackedSeries(
   return new Map([...linesOf].map(([customerId, own]) => [customerId, packedSeries(own, form)]));
 }
 
-/** How many values the series of each customer have; only of those with any. */
+/** The number of values in the series of each customer; customers without any are absent. */
 export async function countSeriesValues(
   clickhouse: ClickHouse,
   request: UsageSeriesRequest,

@@ -1,10 +1,10 @@
 /**
- * Reads an answer in ClickHouse's Native format that has a row for each window of a line, in the order of the lines and
- * of their windows: the customer, the group values of the line, the start of the window, and the value of each metric.
- * An invoice run reads very many windows; as JSON they cost several times as much on either side. Little-endian, as is
- * every machine that Node is built for except s390x.
+ * Parses an answer in ClickHouse's Native format that has a row for each window of a line, in the order of the lines
+ * and of their windows: the customer, the group values of the line, the start of the window, and the value of each
+ * metric. An invoice run reads very many windows; as JSON they cost several times as much on either side.
+ * Little-endian, like every machine that Node is built for except s390x.
  *
- * The bytes are kept as they came, until a line is unpacked: as one text, in which each character is a byte.
+ * The bytes are kept as received, until a line is unpacked: as one text, in which each character is a byte.
  */
 import { assert } from '../../core/errors.ts';
 import type { PackedLine, WindowVisitor } from './packed-series.ts';
@@ -17,13 +17,13 @@ export interface WindowColumns {
 
 /** One line of a customer. */
 export interface WindowLine {
-  /** Index into the customers. */
+  /** Index of the customer. */
   readonly owner: number;
-  /** For each metric, in their order; without windows where it has no usage. */
+  /** For each metric, in order; without windows if it has no usage. */
   readonly metrics: readonly PackedLine[];
 }
 
-/** Throws where the answer is something else, such as the text of an error, and where it ends within a block. */
+/** Throws if the answer is something else, such as the text of an error, and if it ends within a block. */
 export function readWindowRows(answer: Buffer, { groupCount, metricCount }: WindowColumns): WindowLine[] {
   const reader = new NativeReader(answer);
   const lines: RowsOfLine[] = [];
@@ -45,10 +45,10 @@ export function readWindowRows(answer: Buffer, { groupCount, metricCount }: Wind
 /** Rows of one line in one block. */
 interface Stretch {
   readonly offsets: Uint32Array;
-  /** Rows from this one on, before `to`. */
+  /** Rows from this one up to but excluding `to`. */
   readonly from: number;
   to: number;
-  /** For each metric where its values begin in the text, and how many of them are not empty. */
+  /** For each metric the offset of its values in the text, and how many of them are not empty. */
   readonly valuesAt: number[];
   readonly counts: number[];
 }
@@ -61,12 +61,12 @@ interface RowsOfLine {
 
 interface Keys {
   readonly owners: Uint32Array;
-  /** For each group where the text of each row begins, and after them the end. */
+  /** For each group the offset of each row's text, and the end. */
   readonly groups: readonly Uint32Array[];
   readonly offsets: Uint32Array;
 }
 
-/** The stretches of a block, ascending; what begins another line is added to `lines`. */
+/** The stretches of a block, ascending; the first stretch of another line is added to `lines`. */
 function stretchesOf(
   lines: RowsOfLine[],
   reader: NativeReader,
@@ -119,10 +119,10 @@ function packedLine({ groupValues, stretches }: RowsOfLine, metric: number, text
   };
 }
 
-/** Values are shorter than 128 bytes, so that their length is one of them. */
+/** Values are shorter than 128 bytes, so their length takes one byte. */
 const LENGTH_MAX = 127;
 
-/** Empty values are those of windows without usage. */
+/** Empty values belong to windows without usage. */
 function eachValue(text: string, start: number, offsets: Uint32Array, visit: WindowVisitor): void {
   let at = start;
   for (const offset of offsets) {
@@ -135,7 +135,7 @@ function eachValue(text: string, start: number, offsets: Uint32Array, visit: Win
 const WORD_BYTES = 4;
 
 class NativeReader {
-  /** The answer, a character for each byte. */
+  /** The answer, one character for each byte. */
   readonly text: string;
   readonly #answer: Buffer;
   #at = 0;
@@ -161,7 +161,7 @@ class NativeReader {
     return words;
   }
 
-  /** Where each text begins, and after them the end. */
+  /** The offset of each text, and the end. */
   texts(rowCount: number): Uint32Array {
     this.#column('String');
     const starts = new Uint32Array(rowCount + 1);
@@ -173,7 +173,7 @@ class NativeReader {
     return starts;
   }
 
-  /** Of all stretches of a block, which the values follow. */
+  /** The values of all stretches of a block, which follow them. */
   values(rowCount: number, stretches: readonly Stretch[], metric: number): void {
     this.#column('String');
     const { text } = this;
@@ -196,7 +196,7 @@ class NativeReader {
     this.#at = at;
   }
 
-  /** Of a text that begins there. */
+  /** The text at this offset. */
   textAt(start: number): string {
     const before = this.#at;
     this.#at = start;
@@ -206,7 +206,7 @@ class NativeReader {
     return value;
   }
 
-  /** Whether the text between two places is that which ends at `end`. */
+  /** Whether the text between two offsets equals the one that ends at `end`. */
   isSameText(start: number, middle: number, end: number): boolean {
     return this.#answer.compare(this.#answer, middle, end, start, middle) === 0;
   }
@@ -223,7 +223,7 @@ class NativeReader {
     return this.text.slice(end - length, end);
   }
 
-  /** A count in seven bits of each byte, the lowest first, until one is below 128. */
+  /** A varint. */
   #count(): number {
     let value = 0;
     for (let scale = 1; scale <= COUNT_MAX; scale *= 128) {
@@ -234,7 +234,7 @@ class NativeReader {
     assert(false, 'a count of an answer is a number');
   }
 
-  /** The place after so many bytes, where it is now. */
+  /** Skips this many bytes and returns the offset before. */
   #skip(bytes: number): number {
     this.#at += bytes;
     assert(this.#at <= this.text.length, 'an answer ends with a whole block');
@@ -242,5 +242,5 @@ class NativeReader {
   }
 }
 
-/** More than an answer has bytes. */
+/** More than the bytes of any answer. */
 const COUNT_MAX = 2 ** 40;

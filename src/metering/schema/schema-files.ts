@@ -1,10 +1,9 @@
 /**
- * The text of the ClickHouse migrations: clickhouse/*.sql, in order. Each statement is idempotent, so that a file
- * can be repeated.
+ * The text of the ClickHouse migrations: clickhouse/*.sql, in order. Each statement is idempotent, so that a file can
+ * be repeated.
  *
- * One source serves a single node and a cluster. On a cluster a table is replicated under the name
- * `<table>_local`, and `<table>` is the Distributed table in front of it, so queries and inserts read
- * the same on both.
+ * One source serves a single node and a cluster. On a cluster a table is replicated under the name `<table>_local`, and
+ * `<table>` is the Distributed table in front of it, so queries and inserts are the same on both.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -17,9 +16,8 @@ const DDL_FOLDER = join(PACKAGE_ROOT, 'clickhouse');
 const CLUSTER_ONLY = '-- only on a cluster';
 
 /**
- * The path by which Keeper knows a table, the same on all replicas of a shard and at every start. The default has
- * an id in it that a later `CREATE ... ON CLUSTER` replaces, so a node that is added or replaced would
- * not find the others.
+ * The path of a table in Keeper, the same on all replicas of a shard and at every start. The default contains an id
+ * that a later `CREATE ... ON CLUSTER` replaces, so a node that is added or replaced would not find the others.
  */
 const REPLICA_PATH = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";
 

@@ -1,9 +1,9 @@
 /**
- * Brings the tables in ClickHouse up to date: the files of clickhouse/ are applied once, in order, and each is
- * recorded in `schema_migrations` when its last statement is done. ClickHouse has no transactions over several
- * statements, so a file that failed half-way is repeated from its first statement by the next start.
+ * Brings the tables in ClickHouse up to date: the files of clickhouse/ are applied once, in order, and each is recorded
+ * in `schema_migrations` when its last statement is done. ClickHouse has no transactions over several statements, so a
+ * file that failed half-way is repeated from its first statement at the next start.
  *
- * The caller keeps other processes from doing the same at the same time (`store/migrations/migrate.ts`).
+ * The caller prevents other processes from doing the same concurrently (`store/migrations/migrate.ts`).
  */
 import { z } from 'zod';
 import { failureReason, MigrationError, pendingMigrations } from '../../core/migrations.ts';
@@ -33,7 +33,7 @@ ENGINE = Distributed(\${CLUSTER}, currentDatabase(), schema_migrations\${LOCAL},
 
 const appliedRow = z.object({ name: z.string(), checksum: z.string() });
 
-/** Applies and records what is pending. `cluster` is the name of the cluster, or undefined for a single node. */
+/** Applies and records pending files. `cluster` is the name of the cluster, or undefined for a single node. */
 export async function applySchema(
   clickhouse: ClickHouse,
   cluster: string | undefined,
@@ -45,8 +45,8 @@ export async function applySchema(
 }
 
 /**
- * In order; before there was a record all files are. Throws a `MigrationError` where the database is not what
- * this version knows, and changes none of the tables.
+ * In order; without a record all files are pending. Throws a `MigrationError` if this version does not know the state
+ * of the database, and changes none of the tables.
  */
 export async function findPendingFiles(
   clickhouse: ClickHouse,
@@ -65,7 +65,7 @@ const nameRow = z.object({ name: z.string() });
 
 /**
  * Tables of applied files that the database does not have: their definitions were lost with files of ClickHouse. They
- * are created again, empty, where all files are applied again; their lost rows are then found missing (`stored-parts`).
+ * are created again, empty, when all files are applied again; their lost rows are then found missing (`stored-parts`).
  */
 export async function findMissingTables(
   clickhouse: ClickHouse,
@@ -85,12 +85,12 @@ export async function findMissingTables(
   return created.filter((name) => !present.has(name));
 }
 
-/** Of a single node, and of a cluster the table in front. */
+/** The table on a single node, and the Distributed table on a cluster. */
 const CREATED_TABLE = /^CREATE TABLE IF NOT EXISTS (\w+) /gm;
 
 /**
- * On a cluster all files are sent again, because a node that was added or replaced has none of the tables yet.
- * Throws a `MigrationError` that names the file and the statement that failed.
+ * On a cluster all files are sent again, because a node that was added or replaced has none of the tables yet. Throws a
+ * `MigrationError` with the file and the statement that failed.
  */
 export async function applyFiles(
   clickhouse: ClickHouse,

@@ -1,22 +1,22 @@
 /**
- * ClickHouse, watched for damage and closed while events are missing: a number from a part of the events is a wrong
- * number, and events that are taken now would be lost by a restore.
+ * ClickHouse, monitored for damage and closed while events are missing: a number computed from some of the events is
+ * wrong, and events accepted now would be lost by a restore.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { Refusal } from '../../core/errors.ts';
 import { around } from '../client/around.ts';
 import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
 
-/** Where a query has met damage. */
+/** The place where a query found damage. */
 export interface DamagedPart {
   readonly tableId: string;
   readonly part: string;
 }
 
 export interface PartsGuard {
-  /** Null while everything is there; else one line for the operator. */
+  /** Null while all events are present; else one line for the operator. */
   problem(): string | null;
-  /** Called when a query has failed because a part cannot be read. */
+  /** Called when a query failed because a part cannot be read. */
   damaged(part: DamagedPart): void;
 }
 
@@ -44,7 +44,7 @@ export function requireNoLoss({ problem }: Pick<PartsGuard, 'problem'>): void {
   if (text !== null) throw new Refusal('unavailable', `stored events are missing: ${text}`);
 }
 
-/** The errors of ClickHouse about files that are shorter than they should be, changed, or missing. */
+/** ClickHouse's errors about truncated, changed, or missing files. */
 const DAMAGE_TYPES = new Set([
   'ATTEMPT_TO_READ_AFTER_EOF',
   'CANNOT_DECOMPRESS',

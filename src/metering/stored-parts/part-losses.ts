@@ -1,13 +1,12 @@
 /**
- * The stored events that are missing: compares the parts that ClickHouse has with the parts that were there
- * before. Pure.
+ * Detects missing stored events: compares the current parts of ClickHouse with the recorded ones. Pure.
  *
- * A part is a directory with rows, named after the insert blocks that it holds: `202611_1_5_1` holds the blocks 1 to
- * 5 of November 2026. Merges and mutations make parts of more blocks, never of fewer. So a part that was there once
- * is still there if a part now holds all of its blocks, however old the record is.
+ * A part is a directory with rows, named after its insert blocks: `202611_1_5_1` holds the blocks 1 to 5 of November
+ * 2026. Merges and mutations create parts of more blocks, never of fewer. So a recorded part is still present if a
+ * current part holds all of its blocks, however old the record is.
  */
 
-/** A table whose rows count: events, or the lines of final invoices. */
+/** A table whose rows are monitored: events, or the lines of final invoices. */
 export const WATCHED_TABLES = ['usage_events', 'invoice_hourly_lines'] as const;
 
 /** The insert blocks of a part. */
@@ -21,37 +20,37 @@ interface PartBlocks {
 export interface StoredPart extends PartBlocks {
   readonly name: string;
   readonly rows: number;
-  /** Of the table: another one means that the table was created again, and blocks were counted from the start. */
+  /** The id of the table: another id means that the table was created again, and blocks are counted from the start. */
   readonly tableId: string;
 }
 
-/** A part that ClickHouse could not read and has set aside. */
+/** A part that ClickHouse could not read and has detached. */
 export interface SetAsidePart extends PartBlocks {
-  /** Of the directory, such as `broken-on-start_202611_1_5_1`. */
+  /** The name of the directory, such as `broken-on-start_202611_1_5_1`. */
   readonly name: string;
   readonly reason: string;
 }
 
-/** Stands for the table where events are missing from the log in front of ClickHouse. */
+/** Represents the log in front of ClickHouse in place of a table. */
 export const EVENT_LOG = 'event_log';
 
 export type LossKind =
-  | 'broken' // set aside by ClickHouse
-  | 'missing' // was there, and is not any more
-  | 'unreadable' // a query has met damage in it
-  | 'replicated' // all replicas of a shard have lost it
-  | 'log'; // acknowledged, and not in the log any more
+  | 'broken' // detached by ClickHouse
+  | 'missing' // recorded, and no longer present
+  | 'unreadable' // a query found damage in it
+  | 'replicated' // lost by all replicas of a shard
+  | 'log'; // acknowledged, and no longer in the log
 
 export interface Loss {
   readonly table: string;
-  /** Part, directory, partition or records of the log: what the operator names to accept the loss. */
+  /** Part, directory, partition or records of the log: the name by which the operator accepts the loss. */
   readonly part: string;
   readonly kind: LossKind;
-  /** Rows that are gone; null where that is not known. */
+  /** The number of lost rows; null if unknown. */
   readonly rows: number | null;
 }
 
-/** The losses, given the parts that were there before, those that are there, and those that were set aside. */
+/** The losses, given the recorded parts, the current ones, and the detached ones. */
 export function lossesOf(
   recorded: readonly StoredPart[],
   active: readonly StoredPart[],
@@ -72,7 +71,7 @@ export function lossesOf(
   return [...broken, ...gone, ...missingPartitions(replaced, active)];
 }
 
-/** A table that was created again, by a restore for example, has to have as many rows of every partition as before. */
+/** A table that was created again, for example by a restore, must have as many rows in every partition as before. */
 function missingPartitions(recorded: readonly StoredPart[], active: readonly StoredPart[]): Loss[] {
   const partitions = new Map(
     recorded.map(({ table, partition }) => [`${table} ${partition}`, { table, partition }]),
@@ -93,7 +92,7 @@ function sumOf(parts: readonly StoredPart[]): number {
   return parts.reduce((total, { rows }) => total + rows, 0);
 }
 
-/** As operators name it. */
+/** The name used by operators. */
 export function lossName({ table, part }: Pick<Loss, 'table' | 'part'>): string {
   return `${table}/${part}`;
 }
@@ -106,7 +105,7 @@ const WHAT_HAPPENED: Readonly<Record<LossKind, string>> = {
   log: 'was acknowledged and is missing from the log of events',
 };
 
-/** One sentence for the operator, with what to do. */
+/** One sentence for the operator, with the remedy. */
 export function describeLoss(loss: Loss): string {
   const { table, kind, rows } = loss;
   const what = table.startsWith('usage_events') || table === EVENT_LOG ? 'events' : 'rows';

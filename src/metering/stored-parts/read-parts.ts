@@ -1,6 +1,6 @@
 /**
- * Reads from ClickHouse's system tables which parts there are and which it has set aside; on a cluster, which parts
- * all replicas have lost. Needs no privilege beyond those on the tables, except on servers that restrict `system`.
+ * Reads the current and detached parts from ClickHouse's system tables; on a cluster, also the parts that all replicas
+ * have lost. Needs no privilege beyond those on the tables, except on servers that restrict `system`.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
@@ -48,7 +48,7 @@ export async function readActiveParts(clickhouse: ClickHouse): Promise<ActivePar
   return await clickhouse.query({ sql: ACTIVE_SQL, schema: activeRow, eventsOf: NO_EVENTS });
 }
 
-/** Without a reason, somebody has detached the part on purpose. */
+/** Parts without a reason were detached on purpose. */
 const SET_ASIDE_SQL = `
   SELECT table, assumeNotNull(partition_id) AS partition, assumeNotNull(min_block_number) AS min_block,
     assumeNotNull(max_block_number) AS max_block, name, reason
@@ -67,7 +67,7 @@ export async function readSetAsideParts(clickhouse: ClickHouse): Promise<SetAsid
 
 const lostRow = z.object({ table: z.string(), path: z.string(), lost: z.coerce.number() });
 
-/** Keeper counts, for every shard, the parts that no replica has any more. A part of one replica is fetched again. */
+/** Keeper counts, for every shard, the parts that no replica has. A part lost by one replica is fetched again. */
 export async function readLossesOfReplicas(clickhouse: ClickHouse, cluster: string): Promise<Loss[]> {
   const tables = WATCHED_TABLES.map((table) => stringLiteral(`${table}_local`)).join(', ');
   const rows = await clickhouse.query({
@@ -89,7 +89,7 @@ export async function readLossesOfReplicas(clickhouse: ClickHouse, cluster: stri
 
 const checkRow = z.object({ is_passed: z.coerce.number() });
 
-/** Whether every byte of the part can be read. True for a part that has been replaced meanwhile. */
+/** Whether every byte of the part can be read. True for a part that has been replaced in the meantime. */
 export async function isPartReadable(clickhouse: ClickHouse, table: string, part: string): Promise<boolean> {
   try {
     const rows = await clickhouse.query({

@@ -1,6 +1,6 @@
 /**
- * The events of the usage of a line: the contributions of events with the same values of properties to a metric, by
- * hour (docs/explanation/spend-breakdowns.md).
+ * The events of the usage of a line: the contributions to a metric by hour, of events with the same values of
+ * properties (docs/explanation/spend-breakdowns.md).
  */
 import { z } from 'zod';
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
@@ -28,9 +28,9 @@ export interface ContributionsRequest extends Omit<ContributionsQuery, 'metric'>
 }
 
 export interface Contribution {
-  /** Of the line. */
+  /** The group values of the line. */
   readonly groupValues: Readonly<Record<string, string>>;
-  /** The values of the properties in turn; null for events without the property. */
+  /** The values of the properties in order; null for events without the property. */
   readonly shares: readonly (string | null)[];
   /** End of the hour. */
   readonly at: Instant;
@@ -39,8 +39,8 @@ export interface Contribution {
 
 /**
  * For a streaming metric the exact contributions, which may be negative. A SQL metric is evaluated over the events of
- * each combination of values alone; its contributions are the sizes of the changes. Refuses (`too_large`) a million
- * contributions, and a SQL metric with more than a hundred combinations of values.
+ * each combination of values separately; its contributions are the sizes of the changes. Refuses (`too_large`) a
+ * million contributions, and a SQL metric with more than a hundred combinations of values.
  */
 export async function readContributions(
   clickhouse: ClickHouse,

@@ -1,6 +1,6 @@
 /**
- * Usage of any kind of metric. The only place that distinguishes streaming and SQL metrics; invoices, the usage API
- * and previews use it.
+ * Usage of any kind of metric. The only place that distinguishes streaming and SQL metrics; used by invoices, the usage
+ * API and previews.
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../../core/metric.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -24,22 +24,22 @@ export interface MetricSeriesRequest
   readonly evaluatedAt: SqlSeriesRequest['evaluatedAt'];
   /** Only events with one of these values of a property; null for all events. */
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
-  /** Of all customers together; for a SQL metric, of each. */
+  /** For all customers together; for a SQL metric, for each. */
   readonly rowsMax: number;
 }
 
-/** The known usage of one customer, until it is used. */
+/** The usage of one customer, packed until it is used. */
 export interface PackedUsage {
-  /** Values of all series together. */
+  /** The number of values of all series. */
   readonly valueCount: number;
-  /** The series, built again by each call. */
+  /** The series, rebuilt by each call. */
   unpack(): MeteredSeries;
 }
 
 /**
  * V(t) of every customer and line key; see `readPackedSeries` and `readCountedSeries`. Throws a `too_large` refusal
  * beyond `rowsMax` values. Every value of a streaming metric can be counted, whatever the events: their numbers are
- * checked one by one, and ten billion of the largest can be added up.
+ * checked one by one, and ten billion of the largest can be summed.
  */
 export async function readPackedUsage(
   clickhouse: ClickHouse,
@@ -85,8 +85,8 @@ function notPacked(metered: MeteredSeries): PackedUsage {
 }
 
 /**
- * How many values the series of each customer have, for a request that was too large. Null for a SQL metric, whose
- * values are known only when it is evaluated.
+ * The number of values in the series of each customer, for a request that was too large. Null for a SQL metric, whose
+ * values are known only after evaluation.
  */
 export async function countMetricValues(
   clickhouse: ClickHouse,
@@ -122,8 +122,8 @@ async function readPage(
 }
 
 /**
- * Why usage cannot be grouped by exactly these names, or null where it can: a streaming metric has declared
- * its group keys, of which the whole has to be named; a SQL metric is grouped by any of its columns.
+ * Why usage cannot be grouped by exactly these names, or null if it can: a streaming metric has declared group keys,
+ * one of which has to be named completely; a SQL metric is grouped by any of its columns.
  */
 export async function groupKeyProblem(
   metric: BillableMetric,

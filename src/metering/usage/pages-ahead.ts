@@ -1,4 +1,4 @@
-/** Pages of usage groups, of which those after the second are found among rows that were read ahead. */
+/** Pages of usage groups; pages after the second are served from rows that were read ahead. */
 import { Refusal } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import { cursorAfter, type UsageGroupCursor } from '../query/group-cursor.ts';
@@ -18,7 +18,7 @@ export async function pageAhead(
   read: ReadPage,
 ): Promise<UsageGroupsPage> {
   const { cursor, groupKey, limit, ingestedUpTo = null } = request;
-  // A first page shows the present, and windows without groups are read for each page alone.
+  // A first page shows the current state, and windows without groups are read for each page separately.
   if (cursor === null || groupKey === null || ingestedUpTo !== null) return await read(request);
   const list = listOf(request);
   const known = ahead.behind(list, cursor, limit);
@@ -28,7 +28,7 @@ export async function pageAhead(
   return { rows: shown.rows, next };
 }
 
-/** Reads the page, and more rows after it where they are short enough. */
+/** Reads the page, and more rows after it if they are short enough. */
 async function readAhead(
   request: MetricGroupsRequest & { readonly cursor: UsageGroupCursor },
   list: string,
@@ -67,7 +67,7 @@ function cursorOf(
   return cursorAfter({ windowStart, group }, ingestedUpTo);
 }
 
-/** Everything that decides which rows there are. */
+/** All parameters that determine the rows. */
 function listOf({ metric, refs, range, windowSize, groupKey, groupFilters }: MetricGroupsRequest): string {
   return JSON.stringify([metric, refs, range, windowSize, groupKey, groupFilters]);
 }

@@ -1,23 +1,23 @@
 /**
- * Rows of usage groups that were read ahead: every page of a long list aggregates all of the customer's events, so the
- * second page reads many more rows than it shows, and the pages after it are found in memory.
+ * A read-ahead cache of usage groups: every page of a long list aggregates all of the customer's events, so the second
+ * page reads many more rows than it shows, and the pages after it are served from memory.
  *
- * All pages show the usage of the moment of the first one, so that what was read for one page is right for the next.
- * Another process, or one that has forgotten them, reads them again.
+ * All pages show the usage at the moment of the first one, so rows that were read for one page are valid for the next.
+ * Another process, or one that has evicted them, reads them again.
  */
 import { createCache } from '../../runtime/cache.ts';
 import type { UsageGroupCursor } from '../query/group-cursor.ts';
 import type { UsageGroupRow } from '../query/usage-groups.ts';
 
-/** Rows that the second page reads, and each page after the last of them. */
+/** Rows that the second page reads, and each page after the end of the cached rows. */
 const ROWS_AHEAD = 5_000;
-/** Of an answer of the engine that is read ahead; where rows are longer, fewer are read. */
+/** Maximum bytes of an engine answer that is read ahead; with longer rows, fewer are read. */
 export const BYTES_AHEAD_MAX = 2_000_000;
-/** From when they were read, whoever asks for them. */
+/** Time to live after the read, for all readers. */
 const KEPT_MS = 60_000;
-/** Lists that are read at once, the oldest is forgotten; so all of them have 32 MB of text at most. */
+/** Maximum lists in the cache, the oldest is evicted; so all of them have at most 32 MB of text. */
 const LISTS_MAX = 16;
-/** How much less of a list is read ahead when its rows are too long. */
+/** The factor by which fewer rows are read ahead when they are too long. */
 const SHRINK = 8;
 
 /** Rows of a page, and whether there are more after them. */
@@ -29,19 +29,19 @@ export interface RowsOfPage {
 export interface RowsAhead {
   /** How many rows of a list are read ahead. */
   countOf(list: string): number;
-  /** The rows of a list are too long to read so many. */
+  /** The rows of a list are too long to read that many. */
   readFewer(list: string): void;
-  /** The first `limit` rows after the cursor; null where they are not all here. */
+  /** The first `limit` rows after the cursor; null if some are not cached. */
   behind(list: string, cursor: UsageGroupCursor, limit: number): RowsOfPage | null;
-  /** Keeps rows that lie after a cursor. */
+  /** Caches rows that follow a cursor. */
   keep(list: string, cursor: UsageGroupCursor, read: RowsOfPage): void;
-  /** The page after `cursor` had so many rows, and the next one begins after `next`. */
+  /** The page after `cursor` had this many rows, and the next one begins after `next`. */
   goOn(list: string, cursor: UsageGroupCursor, shown: number, next: UsageGroupCursor): void;
 }
 
 interface Stretch extends RowsOfPage {
   readonly list: string;
-  /** Where the rows after a cursor begin. Each page that was shown adds one. */
+  /** The offset of the rows after a cursor. Each page that was shown adds one. */
   readonly places: Map<string, number>;
   readonly keptAtMs: number;
 }
@@ -51,7 +51,7 @@ interface Options {
   readonly monotonicMs?: () => number;
 }
 
-/** `list`: what is asked for, in full. */
+/** `list`: the full request. */
 export function createRowsAhead({
   rowsAhead = ROWS_AHEAD,
   monotonicMs = () => performance.now(),
@@ -59,7 +59,7 @@ export function createRowsAhead({
   let stretches: Stretch[] = [];
   const counts = createCache<string, number>({ sizeMax: LISTS_MAX });
 
-  /** Those that have a place for the cursor, the last read one first. */
+  /** Cached reads with a place for the cursor, the latest first. */
   function* placesIn(list: string, cursor: UsageGroupCursor): Generator<{ stretch: Stretch; from: number }> {
     const place = placeOf(cursor);
     for (const stretch of stretches.toReversed()) {

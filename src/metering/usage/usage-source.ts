@@ -1,7 +1,7 @@
 /**
- * Usage as billing reads it: what metrics have counted, and the events that they count. Billing reads it through
- * `UsageSource` only; here are its answers from ClickHouse. Statements of analysts (SQL metrics that are checked,
- * `POST /v1/sql`) are no usage and take ClickHouse itself.
+ * Usage as billing reads it: the counts of metrics, and the events that they count. Billing reads it only through
+ * `UsageSource`; this file implements it on ClickHouse. Statements of analysts (SQL metrics that are checked, `POST
+ * /v1/sql`) are not usage and use ClickHouse itself.
  */
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
@@ -39,37 +39,37 @@ import {
 import type { MetricGroupsRequest } from './pages-ahead.ts';
 import { createRowsAhead } from './rows-ahead.ts';
 
-/** Usage of a time whose events were removed is refused (`invalid`): it would be too small without a word. */
+/** Rejects (`invalid`) usage queries that reach into removed events; the result would silently be too low. */
 export interface UsageSource {
   /** V(t) of every customer and line key (`readPackedUsage`). Refuses (`too_large`) more than `rowsMax` values. */
   series(request: MetricSeriesRequest): Promise<ReadonlyMap<string, PackedUsage>>;
-  /** The same of several metrics, in their order (`canShareReading`). */
+  /** `series` of several metrics, in their order (`canShareReading`). */
   sharedSeries(request: SharedUsageRequest): Promise<readonly ReadonlyMap<string, PackedUsage>[]>;
-  /** How many values `series` would have, by customer; null for a SQL metric. */
+  /** The number of values that `series` would have, by customer; null for a SQL metric. */
   countValues(request: Omit<MetricSeriesRequest, 'rowsMax'>): Promise<ReadonlyMap<string, number> | null>;
   /** A page of the usage of some references in windows, by group. */
   groups(request: MetricGroupsRequest): Promise<UsageGroupsPage>;
-  /** The same of a SQL metric, of which nothing is read ahead. */
+  /** `groups` of a SQL metric, without reading ahead. */
   sqlGroups(request: SqlUsageRequest): Promise<UsageGroupsPage>;
-  /** The windows of many customers in which something matched a streaming metric, in no order. */
+  /** The windows of many customers with events that match a streaming metric, in no particular order. */
   windows(request: UsageBatchRequest): Promise<readonly UsageBatchWindow[]>;
   /** The contributions of events with the same values of properties to a line key, by hour. */
   contributions(request: ContributionsRequest): Promise<readonly Contribution[]>;
-  /** Those of the references that events in the range have, of whatever type. */
+  /** The subset of the references with events of any type in the range. */
   presentRefs(refs: readonly string[], range: Interval): Promise<readonly string[]>;
   /**
-   * The last moment of ingestion among the events of these references (null: of all) in the range, in epoch
-   * microseconds; '0' where there is none.
+   * The last ingestion time among the events of these references (null: all) in the range, in epoch microseconds; '0'
+   * if there is none.
    */
   lastIngested(refs: readonly string[] | null, range: Interval): Promise<string>;
   readonly events: ListedEvents;
-  /** The same usage, read beside the other work of a lane. */
+  /** The same usage, read in a lane. */
   inLane(lane: QueryLane): UsageSource;
-  /** The same usage, whose statements for many customers take the share of one. */
+  /** The same usage; statements for many customers use the share of one customer. */
   inShare(share: string): UsageSource;
   /** The same usage, within the limits of analysts' queries. */
   forAnalysis(): UsageSource;
-  /** Usage as it would be with events that nobody has sent. */
+  /** Usage as it would be with unsent events. */
   withPreview(preview: EventPreview): UsageSource;
 }
 
@@ -79,7 +79,7 @@ interface ListedEvents {
   acceptedIds(ids: readonly string[], receivedFrom: Instant): Promise<ReadonlySet<string>>;
   properties(events: readonly StoredEvent[], names: Iterable<string>): Promise<PropertyReader>;
   recent(now: Instant): Promise<RecentEvents>;
-  /** The places of the periods with events that were ingested after their moment. */
+  /** The indexes of the periods with events that were ingested after their moment. */
   periodsWithLater: AfterClickHouse<typeof periodsWithLaterEvents>;
   refs: AfterClickHouse<typeof usedRefs>;
   models: AfterClickHouse<typeof usedModels>;
@@ -90,7 +90,7 @@ type AfterClickHouse<Read> = Read extends (clickhouse: ClickHouse, ...asked: inf
   ? (...asked: Asked) => Answer
   : never;
 
-/** Pages of groups are read ahead by the source that they are asked of, for as long as it is there. */
+/** Pages of groups are read ahead by the source, for as long as it exists. */
 export function createUsageSource(clickhouse: ClickHouse, facts: Pick<EventFacts, 'keptFrom'>): UsageSource {
   const ahead = createRowsAhead();
   let analysis: UsageSource | undefined;

@@ -1,6 +1,6 @@
-/** The table of aggregate functions. All skip NULL, and take FILTER (WHERE …) or the suffix -If. */
+/** The table of aggregate functions. All skip NULL, and accept FILTER (WHERE …) or the suffix -If. */
 
-/** The SQL of a call of it. */
+/** How a call of it is written in SQL. */
 export type AggregateKind =
   | 'count'
   | 'sum'
@@ -29,15 +29,15 @@ export interface AggregateFunction {
   readonly note?: string;
   readonly kind: AggregateKind;
   readonly operands: number;
-  /** Whether its states can be merged along the hours; otherwise a query with it is evaluated again at each. */
+  /** Whether its states can be merged along the hours; otherwise a query with it is evaluated again at each hour. */
   readonly isHourly: boolean;
-  /** Of a quantile: where its level stands. */
+  /** The place of the level of a quantile. */
   readonly level?: 'parameter' | 'half' | 'first';
-  /** Of the sample rather than of all rows. */
+  /** Whether it applies to a sample rather than to all rows. */
   readonly isSample?: boolean;
-  /** ClickHouse's name, where the kind has several. */
+  /** ClickHouse's name, if the kind has several. */
   readonly engine?: 'groupBitOr' | 'groupBitAnd' | 'groupBitXor';
-  /** Only distinct values count, also without DISTINCT. */
+  /** Whether only distinct values count, even without DISTINCT. */
   readonly isDistinct?: boolean;
 }
 

@@ -1,12 +1,12 @@
-/** Functions of numbers. The inexact ones go through `doubleSql` and are rounded to 12 significant digits. */
+/** Functions of numbers. Inexact ones use `doubleSql` and are rounded to 12 significant digits. */
 import { NUMBER_TYPE, OVERFLOW_MESSAGE } from '../values/exact-sql.ts';
 import { type ScalarFunction, type ScalarPlan, scalar, special } from './scalar-function.ts';
 
-/** Digits that a double has for certain after one function of the platform's library. */
+/** Digits of a double that are reliable after one function of the platform's library. */
 const DOUBLE_DIGITS = 12;
 const DOUBLE_NOTE = `computed in double precision and rounded to ${DOUBLE_DIGITS} significant digits`;
 
-/** A double as a number with 12 significant digits. NULL for NULL; ends the query where it has too many digits. */
+/** A double as a number with 12 significant digits. NULL for NULL; an error if it has too many digits. */
 export function doubleSql(double: string): string {
   const text = `printf('%.${DOUBLE_DIGITS - 1}e', ${double})`;
   const isTooLarge = `throwIf(ifNull(abs(${double}) >= 1e36, 0), '${OVERFLOW_MESSAGE}')`;

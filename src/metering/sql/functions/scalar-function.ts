@@ -1,10 +1,10 @@
-/** The entry of the table of functions for a function of one row. */
+/** The table entry of a scalar function. */
 import type { NameSource } from '../values/definitions.ts';
 import type { ValueType } from '../values/value.ts';
 
 /**
- * `shown`: any value, as its text. `literal`, `pattern` (a regular expression), `replacement` (of what a pattern
- * matches), `like`, `unit` and `zone` stand in quotes in the query itself.
+ * `shown`: any value, as its text. `literal`, `pattern` (a regular expression), `replacement` (for matches of a
+ * pattern), `like`, `unit` and `zone` must be quoted in the query itself.
  */
 export type ArgumentKind =
   | 'number'
@@ -23,7 +23,7 @@ export type ArgumentKind =
 export interface ScalarFunction {
   /** In upper case. */
   readonly name: string;
-  /** Other names, as analysts write them; compared without regard to case. */
+  /** Other names used by analysts; case is ignored. */
   readonly synonyms?: readonly string[];
   readonly signature: string;
   readonly example: string;
@@ -36,10 +36,10 @@ export interface ScalarFunction {
 
 /** How a call is written; null in the table where the writer has a separate rule. */
 export interface ScalarPlan {
-  /** The kind of each argument; the last one goes for all further ones. */
+  /** The kind of each argument; the last one applies to all further ones. */
   readonly takes: readonly ArgumentKind[];
   readonly gives: ValueType;
-  /** The arguments have names already, so they may be repeated. */
+  /** The arguments are bound to names already, so they may be repeated. */
   readonly sql: (args: readonly string[], names: NameSource) => string;
 }
 
@@ -55,7 +55,7 @@ export function scalar(
   return { name, signature, example, least: length, most: length, ...extra, plan };
 }
 
-/** A function that the writer has a rule for. */
+/** A function for which the writer has a rule. */
 export function special(
   name: string,
   [least, most]: readonly [number, number],
@@ -66,7 +66,7 @@ export function special(
   return { name, signature, example, least, most, ...extra, plan: null };
 }
 
-/** A count or another whole number of ClickHouse as a number. */
+/** A count or another integer of ClickHouse as a number. */
 export function wholeResult(sql: string): string {
   return `toDecimal256(${sql}, 30)`;
 }

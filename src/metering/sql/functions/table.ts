@@ -1,4 +1,4 @@
-/** The one table of functions: what the grammar accepts, the writer writes, and the reference lists. */
+/** The one table of functions, used by the grammar, the writer and the reference. */
 import { AGGREGATE_FUNCTIONS, type AggregateFunction } from './aggregate-functions.ts';
 import { NUMBER_FUNCTIONS } from './number-functions.ts';
 import type { ScalarFunction } from './scalar-function.ts';
@@ -33,7 +33,7 @@ export function findAggregate(name: string): AggregateFunction | null {
   return AGGREGATES.get(name.toUpperCase()) ?? null;
 }
 
-/** The aggregate function of `countIf` and its like, whose last argument is a condition. */
+/** The aggregate function of `countIf` and the like, whose last argument is a condition. */
 export function findAggregateIf(name: string): AggregateFunction | null {
   return /if$/i.test(name) ? findAggregate(name.slice(0, -2)) : null;
 }
@@ -53,7 +53,7 @@ export interface DocumentedFunction {
   readonly signature: string;
   readonly example: string;
   readonly note: string | null;
-  /** Whether a query with it is carried along the hours; otherwise it is evaluated again at each. */
+  /** Whether a query with it is carried along the hours; otherwise it is evaluated again at each hour. */
   readonly isHourly: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Functions of times. Everything is UTC unless AT TIME ZONE says otherwise; weeks begin on Monday. */
+/** Functions of times. Everything is UTC unless AT TIME ZONE is used; weeks begin on Monday. */
 import {
   INTERVAL_UNITS,
   inZoneSql,
@@ -10,7 +10,7 @@ import {
 } from '../values/time-units.ts';
 import { type ScalarFunction, scalar, special, wholeResult } from './scalar-function.ts';
 
-/** `toStartOfHour(t)` and its like: the name in ClickHouse of DATE_TRUNC with one unit. */
+/** `toStartOfHour(t)` and the like: ClickHouse's names of DATE_TRUNC with one unit. */
 const STARTS: readonly ScalarFunction[] = INTERVAL_UNITS.map((unit) => {
   const name = `toStartOf${unit.charAt(0).toUpperCase()}${unit.slice(1)}`;
   return scalar(
@@ -31,7 +31,7 @@ const STARTS: readonly ScalarFunction[] = INTERVAL_UNITS.map((unit) => {
   );
 });
 
-/** `toHour(t)` and its like: the name in ClickHouse of EXTRACT with one part. */
+/** `toHour(t)` and the like: ClickHouse's names of EXTRACT with one part. */
 const PARTS: readonly ScalarFunction[] = Object.entries(TIME_PARTS)
   .filter(([part]) => part !== 'dow')
   .map(([part, name]) =>
@@ -48,7 +48,7 @@ const PARTS: readonly ScalarFunction[] = Object.entries(TIME_PARTS)
     ),
   );
 
-/** `addDays(t, n)` and its like: the names in ClickHouse of an INTERVAL, for numbers that are computed. */
+/** `addDays(t, n)` and the like: ClickHouse's names of an INTERVAL, for computed numbers. */
 const DAYS: readonly ScalarFunction[] = INTERVAL_UNITS.flatMap((unit) => {
   const units = `${unit.charAt(0).toUpperCase()}${unit.slice(1)}s`;
   return (['add', 'subtract'] as const).map((verb) =>
@@ -77,7 +77,7 @@ function clock(name: string, written: string, sql: string, synonyms: readonly st
   );
 }
 
-/** The functions of the present time that a query across customers may use. */
+/** The functions for the current time that a query across customers may use. */
 const CLOCKS: readonly ScalarFunction[] = [
   clock('NOW', 'now', NOW_SQL, ['now64', 'GETDATE', 'SYSDATE']),
   clock('TODAY', 'today', truncatedSql(NOW_SQL, 'day'), []),

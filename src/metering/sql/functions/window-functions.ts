@@ -1,4 +1,4 @@
-/** The table of functions that exist only with OVER. COUNT, SUM, AVG, MIN and MAX may stand there, too. */
+/** The table of functions that require OVER. COUNT, SUM, AVG, MIN and MAX may also be used with it. */
 
 export interface WindowFunction {
   readonly name: string;
@@ -8,9 +8,9 @@ export interface WindowFunction {
   readonly least: number;
   readonly most: number;
   readonly engine: string;
-  /** A count of ClickHouse, or one of the values. */
+  /** A ClickHouse count, or one of the values. */
   readonly gives: 'count' | 'value';
-  /** Its frame cannot be chosen. */
+  /** Whether its frame is fixed. */
   readonly hasNoFrame: boolean;
 }
 
@@ -27,7 +27,7 @@ export const WINDOW_FUNCTIONS: readonly WindowFunction[] = [
   { ...value('LAST_VALUE', 'last_value_respect_nulls', [1, 1], 'LAST_VALUE(x) OVER (…)'), hasNoFrame: false },
 ];
 
-/** Aggregate functions that may stand with OVER. */
+/** Aggregate functions that may be used with OVER. */
 export const WINDOW_AGGREGATES = ['COUNT', 'SUM', 'AVG', 'MIN', 'MAX'];
 
 function rank(name: string, engine: string, note?: string): WindowFunction {

@@ -11,7 +11,7 @@ import { QueryProblem } from '../values/query-refusal.ts';
 import { describe, requireBoolean, toNumber, toText, type Value, type Writer } from '../values/value.ts';
 import { splitNumber, writeQuantile, writeWeightedQuantile } from './quantile-sql.ts';
 
-/** A function of ClickHouse over one or two columns. */
+/** A ClickHouse function over one or two columns. */
 export type EngineFunction =
   | 'count'
   | 'uniqExact'
@@ -26,8 +26,8 @@ export type EngineFunction =
   | 'groupBitXor';
 
 /**
- * Lets the engine compute a function of the value `argument`; returns the name of its result. `by` is what decides in
- * argMin and argMax; null for the order of events.
+ * Has the engine compute a function of the value `argument`; returns the name of its result. `by`: the deciding value
+ * of argMin and argMax; null for the order of events.
  */
 type Compute = (name: EngineFunction, argument: string, by?: string | null) => string;
 
@@ -68,7 +68,7 @@ export function writeOperands(
 export function writeAggregate(written: WrittenCall, input: Writer, { names, compute }: Output): Value {
   const { call, position, filter } = written;
   const condition = filter === null ? null : requireBoolean(filter, call.filter?.position ?? position);
-  // A filter turns the rows that it leaves out into NULL, which all of them skip.
+  // A filter maps excluded rows to NULL, which all functions skip.
   const filtered: Compute = (name, argument, by) =>
     compute(name, condition === null ? argument : `if(${condition}, ${argument}, NULL)`, by);
   return writeKind(written, input, { names, compute: filtered });
@@ -126,7 +126,7 @@ function writeKind({ call, position, operands }: WrittenCall, input: Writer, out
       );
     case 'weighted': {
       const weight = toNumber(input, second ?? operand, place(1));
-      // Both are NULL in the same rows, so the two lists belong together.
+      // Both are NULL in the same rows, so the two lists correspond.
       const isCounted = `isNotNull(${number()}) AND ifNull(${weight} > 0, 0)`;
       const [values, weights] = [number(), weight].map((sql) =>
         compute('groupArray', `if(${isCounted}, ${sql}, NULL)`),
@@ -157,7 +157,7 @@ function writeCount(
   if (operand === undefined) return countValue(compute('count', 'toUInt8(1)'));
   const name = distinct ? 'uniqExact' : 'count';
   if (operands.length > 1) {
-    // Each text with its length in front, so that no two lists of texts are the same.
+    // Each text is preceded by its length, so that different lists of texts differ.
     const texts = operands.map((value) => toText(input, value));
     const parts = texts.flatMap((text) => [`toString(length(${text}))`, "':'", text]);
     return countValue(compute(name, `concat(${parts.join(', ')})`));
@@ -195,13 +195,15 @@ function writeBy(
   const isByNumber = by.type === 'property' || by.type === 'null';
   const deciding = isByNumber ? toNumber(input, by, byAt) : by.sql;
   const order = `tuple(${deciding}, ${value})`;
-  // A row without what decides counts as little as one without a value.
+  // A row without a deciding value is skipped, like one without a value.
   const argument = `if(isNull(${deciding}), NULL, ${value})`;
   const sql = compute(kind === 'least_by' ? 'argMin' : 'argMax', argument, order);
   return { sql, type: isNumber ? 'number' : operand.type };
 }
 
-/** (n·Σx² − (Σx)²) / n², or / (n·(n − 1)) of a sample: one division, whose dividend is exact for numbers of 15 places. */
+/**
+ * (n·Σx² − (Σx)²) / n², or / (n·(n − 1)) for a sample: one division, whose dividend is exact for numbers of 15 places.
+ */
 function writeVariance(spec: AggregateFunction, argument: string, { names, compute }: Output): Value {
   const square = checkedSql(names, productSql(names, argument, argument), SUMMAND_DIGITS_MAX);
   const sums = [compute('sum', argument), compute('sum', square), compute('count', argument)];
@@ -220,7 +222,7 @@ function writeVariance(spec: AggregateFunction, argument: string, { names, compu
 
 const BITS_MAX = "toDecimal256('9223372036854775807', 30)";
 
-/** NULL for what is no whole number from 0 on that fits. */
+/** NULL unless it is a non-negative integer that fits. */
 function writeBits(spec: AggregateFunction, number: string, { names, compute }: Output): Value {
   const whole = bind(
     names,

@@ -11,7 +11,7 @@ import {
 } from '../values/exact-sql.ts';
 import type { Value, Writer } from '../values/value.ts';
 
-/** NULL where an operand is NULL or the divisor is 0. The sign of a remainder is that of the dividend. */
+/** NULL if an operand is NULL or the divisor is 0. A remainder has the sign of the dividend. */
 export function writeArithmetic(
   writer: Writer,
   operator: ArithmeticOperator,

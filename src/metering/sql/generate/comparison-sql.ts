@@ -20,8 +20,8 @@ const SQL_OPERATORS: Readonly<Record<ComparisonOperator, string>> = {
 };
 
 /**
- * A property is compared as the other side is: as a number with numbers, as text with text. Two properties
- * are compared as text for = and <>, as numbers for order. Text is compared by its bytes.
+ * A property is compared by the type of the other side: as a number with numbers, as text with text. Two properties are
+ * compared as text for = and <>, as numbers for order. Text is compared bytewise.
  */
 export function writeComparison(writer: Writer, place: Place, left: Value, right: Value): Value {
   const [a, b] = sidesOf(writer, place, left, right);
@@ -34,8 +34,8 @@ export interface ComparisonWith extends Place {
 }
 
 /**
- * An expression over several comparisons of `value`, which is computed once: where it is more than a column
- * it gets a name, because ClickHouse would plan it again for each comparison.
+ * An expression over several comparisons of `value`, which is computed once: unless it is a column it is bound to a
+ * name, because ClickHouse would plan it again for each comparison.
  */
 export function writeComparisons(
   writer: Writer,
@@ -116,7 +116,7 @@ function listSql(
     const list = literals.map(({ sql }) => sql).join(', ');
     return { sql: toNumber(writer, operand, position), list: `(${list})` };
   }
-  // The rest are booleans: with a property they are the texts true and false.
+  // The rest are booleans: compared with a property they are the texts true and false.
   if (operand.type !== 'property') throw incomparable(position, operand.type, 'boolean');
   return { sql: operand.sql, list: `(${literals.map((literal) => toText(writer, literal)).join(', ')})` };
 }

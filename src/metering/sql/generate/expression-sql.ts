@@ -1,6 +1,6 @@
 /**
- * Writes a checked expression as SQL of ClickHouse. Nothing of the text of the query gets into it: names
- * were resolved, numbers were read, and texts and names of properties travel as parameters.
+ * Writes a checked expression as ClickHouse SQL. No text of the query is included: names are resolved, numbers are
+ * parsed, and texts and property names are sent as parameters.
  */
 import { decimal } from '../../../core/decimal.ts';
 import { findScalar } from '../functions/table.ts';
@@ -33,13 +33,13 @@ import type { Subqueries } from './subqueries.ts';
 export interface Scope extends Writer {
   column(expression: Extract<Expression, { kind: 'column' }>): Value;
   property(expression: Extract<Expression, { kind: 'property' }>): Value;
-  /** The value of an aggregate function, where one may stand; throws elsewhere. */
+  /** The value of an aggregate function, if one is allowed here; throws otherwise. */
   aggregate(expression: Extract<Expression, { kind: 'aggregate' }>): Value;
-  /** The value of a window function; null where none may stand. */
+  /** The value of a window function; null if none is allowed here. */
   readonly window: ((expression: Extract<Expression, { kind: 'window' }>) => Value) | null;
-  /** Queries in expressions; null where none may stand. */
+  /** Queries in expressions; null if none are allowed here. */
   readonly subqueries: Subqueries | null;
-  /** An expression that has a value here as a whole, such as a key of GROUP BY; null for all others. */
+  /** The value of an expression that is available as a whole, such as a key of GROUP BY; null for all others. */
   known(expression: Expression): Value | null;
 }
 
@@ -158,7 +158,7 @@ function writeOperator(
   }
 }
 
-/** A text in a list is sent with the list, not on its own. */
+/** A text in a list is sent with the list, not separately. */
 function listValue(scope: Scope, value: Expression): Value {
   return value.kind === 'text'
     ? { sql: "''", type: 'text', literal: value.value }
@@ -221,7 +221,7 @@ function writeCase(
   return { sql: writeComparisons(scope, value, comparisons, write), type };
 }
 
-/** Several expressions of which one is the result. */
+/** Several expressions, one of which is the result. */
 function writeAlternatives(
   scope: Scope,
   parts: readonly Expression[],
@@ -311,7 +311,7 @@ function writeMultiIf(scope: Scope, expression: Form<'function'>): Value {
   return writeCase(scope, { kind: 'case', compared: null, branches, otherwise, position });
 }
 
-/** NULL is left out, as in most databases; NULL where there is nothing else. */
+/** NULL is skipped, as in most databases; NULL if there is nothing else. */
 function writeExtreme(scope: Scope, { name, operands, position }: Form<'function'>): Value {
   const values = operands.map((operand) => writeExpression(scope, operand));
   const types = values.map((value) => value.type);

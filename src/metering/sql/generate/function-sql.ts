@@ -1,4 +1,4 @@
-/** Writes calls of scalar functions: those of the table by their plan, the others by separate rules. */
+/** Writes calls of scalar functions: functions of the table by their plan, the others by separate rules. */
 import { documentOfTextSql } from '../../query/property-sql.ts';
 import { doubleSql } from '../functions/number-functions.ts';
 import { type ArgumentKind, type ScalarPlan, wholeResult } from '../functions/scalar-function.ts';
@@ -18,14 +18,14 @@ import {
 } from '../values/time-units.ts';
 import { describe, instantOf, toNumber, toText, type Value, type Writer } from '../values/value.ts';
 
-/** Writes operands where the call stands. */
+/** Writes operands at the place of the call. */
 export interface OperandWriter extends Writer {
   readonly write: (operand: Expression) => Value;
 }
 
 type FunctionCall = Extract<Expression, { kind: 'function' }>;
 
-/** Whole numbers as arguments: beyond this they are NULL. */
+/** Integers as arguments: beyond this they are NULL. */
 const WHOLE_MAX = "toDecimal256('1000000000', 30)";
 
 /** A call of a function of the table. */
@@ -83,7 +83,7 @@ function argumentSql(scope: OperandWriter, kind: ArgumentKind | undefined, opera
   }
 }
 
-/** A call of a function that is no plain call in ClickHouse. */
+/** A call of a function without a direct ClickHouse equivalent. */
 export function writeSpecial(scope: OperandWriter, call: FunctionCall): Value {
   const { name, operands, position } = call;
   const [first, second, third] = operands;
@@ -147,7 +147,10 @@ function zoneOf(scope: OperandWriter, operand: Expression): string {
 /** Seconds since 1970 that a timestamp may have: until 2261, as ClickHouse has them. */
 const SECONDS_MAX = "toDecimal256('9000000000', 30)";
 
-/** A number is seconds since 1970, with their fractions; a text is a time, in UTC where it has no offset and no zone is given. */
+/**
+ * A number is seconds since 1970, including fractions; a text is a time, in UTC if it has no offset and no zone is
+ * given.
+ */
 function writeDateTime(scope: OperandWriter, operand: Expression, zone: Expression | undefined): Value {
   const value = scope.write(operand);
   const { define, names } = scope.definitions;
@@ -161,7 +164,7 @@ function writeDateTime(scope: OperandWriter, operand: Expression, zone: Expressi
   const time = writeTimestamp(scope, value, operand.position);
   if (zone === undefined || value.type === 'timestamp') return time;
   const bound = zoneOf(scope, zone);
-  // A text with an offset says which instant it means.
+  // A text with an offset identifies an instant.
   if (typeof value.literal === 'string' && !HAS_OFFSET.test(value.literal))
     return { sql: define(ofZoneSql(time.sql, bound)), type: 'timestamp' };
   if (typeof value.literal === 'string') return time;
@@ -190,7 +193,7 @@ function timed(
 
 const POWER_PRODUCTS_MAX = 8;
 
-/** Small whole powers are products; all others go through doubles. */
+/** Small integer powers are products; all others use doubles. */
 function writePower(scope: OperandWriter, base: Expression, exponent: Expression): Value {
   const { names } = scope.definitions;
   const x = numberOf(scope, base);
@@ -198,7 +201,7 @@ function writePower(scope: OperandWriter, base: Expression, exponent: Expression
     exponent.kind === 'number' && /^[2-8]$/.test(exponent.digits) ? Number(exponent.digits) : null;
   if (times === null || times > POWER_PRODUCTS_MAX) {
     const y = numberOf(scope, exponent);
-    // A power of a negative number, or of 0, may have no value, which is NULL.
+    // A power of a negative number, or of 0, may be undefined, which is NULL.
     const sql = bind(names, [x, y], ([a = '', b = '']) =>
       doubleSql(`if(${a} > 0 OR (${a} = 0 AND ${b} > 0), pow(toFloat64(${a}), toFloat64(${b})), NULL)`),
     );
@@ -214,7 +217,7 @@ function writePower(scope: OperandWriter, base: Expression, exponent: Expression
   return { sql: scope.definitions.define(sql), type: 'number' };
 }
 
-/** Characters of a text; elements of a list, and of a property that is one. */
+/** The number of characters of a text, or of elements of a list or of a property that is one. */
 function writeLength(scope: OperandWriter, operand: Expression): Value {
   const value = scope.write(operand);
   const { define, names } = scope.definitions;
@@ -297,7 +300,7 @@ export function timestampOf(scope: OperandWriter, operand: Expression): string {
   throw new QueryProblem(operand.position, `a timestamp is needed here, not ${describe(value.type)}${hint}`);
 }
 
-/** CAST to a timestamp: of a literal, or of text, which is NULL where it is none. */
+/** CAST to a timestamp: of a literal, or of text; NULL if the text is not a timestamp. */
 export function writeTimestamp(scope: OperandWriter, value: Value, position: number): Value {
   if (value.type === 'timestamp') return value;
   if (typeof value.literal === 'string') {
@@ -314,7 +317,7 @@ export function writeTimestamp(scope: OperandWriter, value: Value, position: num
   };
 }
 
-/** Array(Nullable(String)): the elements of a list as texts. A property whose text is no JSON list has none. */
+/** Array(Nullable(String)): the elements of a list as texts. Empty for a property whose text is not a JSON list. */
 export function listOf(scope: OperandWriter, operand: Expression): string {
   const value = scope.write(operand);
   if (value.type === 'list') return value.sql;

@@ -46,7 +46,7 @@ export function writeGroupedSelect(
   const aliased = createAliasedColumns(grouping);
   const having = whereConditions(resultScope(grouping, results, aliased, subqueries), query.having);
   const rowNumber = writeRowNumber(scope, query, windowRows());
-  // Only now are all arguments known, and with them the rows.
+  // All arguments are known only now, and with them the rows.
   const where = whereConditions(grouping.rowScope, query.where);
   const groups = aliased.addTo(writeGroups(grouping, where));
   const until = groups.until === null ? null : names.fresh('u');
@@ -92,7 +92,7 @@ function refuseDoubleGrouping({ distinct, groupBy, having, items, position }: Se
   }
 }
 
-/** Whether its groups are those of events alone, so that their hour says all about when they hold. */
+/** Whether its groups consist of events only, so that their hour determines when they are valid. */
 function canBeByHour({ time }: StatementContext, query: SelectQuery, input: Input): boolean {
   if (time.hourly === null || input.partSql === null || input.joins.length > 0) return false;
   const readsQuery = (expression: Expression): boolean =>
@@ -184,7 +184,7 @@ function createAliasedColumns(grouping: Grouping): AliasedColumns {
   };
 }
 
-/** Names as they are understood above GROUP BY: keys and aggregates; in HAVING also the names of columns. */
+/** The names that are valid above GROUP BY: keys and aggregates; in HAVING also the names of columns. */
 function resultScope(
   grouping: Grouping,
   definitions: Definitions,

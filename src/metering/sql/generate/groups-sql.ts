@@ -1,10 +1,10 @@
 /**
  * Writes the groups of a SELECT that aggregates, with the hours in which each result is valid.
  *
- * For values at every hour, groups are not recomputed per hour. Rows without an end are aggregated within
- * their hour, and the states of the hours are merged along each group. Rows of an inner aggregate have an end:
- * counts and sums add them where they begin and subtract them where they end; all other functions repeat them
- * for every hour in which they are valid.
+ * For values at every hour, groups are not recomputed per hour. Rows without an end are aggregated within their hour,
+ * and the states of the hours are merged along each group. Rows of an inner aggregate have an end: counts and sums add
+ * them at their start and subtract them at their end; all other functions repeat them for every hour in which they are
+ * valid.
  */
 import { renderStatement } from '../../query/usage-relation.ts';
 import type { SelectQuery } from '../syntax/query-syntax.ts';
@@ -19,12 +19,12 @@ interface EngineCall {
   readonly name: EngineFunction;
   /** Name of the argument's column. */
   readonly argument: string;
-  /** Of argMin and argMax: the column that decides; null for the order of events. */
+  /** The deciding column of argMin and argMax; null for the order of events. */
   readonly by: string | null;
   readonly result: string;
 }
 
-/** The layer of rows and what was asked of the groups, while a SELECT is being written. */
+/** The layer of rows and the requested columns of groups, while a SELECT is being written. */
 export interface Grouping {
   readonly context: StatementContext;
   readonly input: Input;
@@ -40,13 +40,13 @@ export interface Grouping {
   /** SQL → name of the column. */
   readonly arguments: Map<string, string>;
   readonly calls: Map<string, EngineCall>;
-  /** Identity of an aggregate that was written → its value among the groups. */
+  /** Identity of a written aggregate → its value among the groups. */
   readonly aggregates: Map<number, Value>;
-  /** Whether its rows are events by their hour, which are spread over the parts only as groups. */
+  /** Whether its rows are events by hour, which are spread over the parts only as groups. */
   readonly isByHour: boolean;
 }
 
-/** Rows of the groups: keys, results of the calls, and when they hold. */
+/** Rows of the groups: keys, results of the calls, and when they are valid. */
 export interface Groups {
   readonly from: string;
   readonly conditions: readonly string[];
@@ -74,10 +74,10 @@ export function writeGroups(grouping: Grouping, where: readonly string[]): Group
 
 interface RowsLayer {
   readonly part: string;
-  /** Where there are no keys there is always a row, from this part on; null where there need not be one. */
+  /** Without keys there is always a row, from this part on; null if there need not be one. */
   readonly firstPart: string | null;
   readonly where: readonly string[];
-  /** 1 or -1: whether the row is counted in or out. */
+  /** 1 or -1: whether the row is added or subtracted. */
   readonly sign?: { readonly sql: string; readonly name: string };
 }
 
@@ -140,7 +140,7 @@ function writeRepeatedGroups(grouping: Grouping, rows: RowsLayer, until: string,
   return { ...groups, until: `transform(${part}, ${boundaries}, ${following}, ${FOREVER})` };
 }
 
-/** Keys alone: each holds from its first row on. */
+/** Keys alone: each is valid from its first row on. */
 function writeFirstRows(grouping: Grouping, rows: RowsLayer): Groups {
   const first = grouping.context.names.fresh('p');
   const sql = renderStatement({
@@ -165,7 +165,7 @@ function writeRunningGroups(grouping: Grouping, rows: RowsLayer): Groups {
   );
 }
 
-/** Counts and sums of rows that begin and end. A group holds while it has rows. */
+/** Counts and sums of rows with a start and an end. A group is valid while it has rows. */
 function writeBalancedGroups(grouping: Grouping, rows: RowsLayer, until: string): Groups {
   const { names } = grouping.context;
   const pair = names.fresh('e');
@@ -197,7 +197,7 @@ function writeBalancedGroups(grouping: Grouping, rows: RowsLayer, until: string)
   return { ...groups, conditions: [`${total} > 0`, `${groups.part} < ${FOREVER}`] };
 }
 
-/** Runs along the parts of each group; a row holds until the next part in which the group has one. */
+/** Accumulates along the parts of each group; a row is valid until the next part in which the group has one. */
 function alongParts(
   grouping: Grouping,
   perPart: string,
@@ -219,7 +219,7 @@ function alongParts(
     conditions: [],
     groupBy: [],
   });
-  // There is no part 0 where hours are evaluated: it says that no row follows.
+  // There is no part 0 when hours are evaluated: it means that no row follows.
   return { from: `(\n${sql}\n)`, conditions: [], part, until: `if(${next} = 0, ${FOREVER}, ${next})` };
 }
 

@@ -1,4 +1,4 @@
-/** The input of a SELECT: the names it may use below GROUP BY, its joins, and the lists it expands. */
+/** The input of a SELECT: the names that are valid below GROUP BY, its joins, and the lists it expands. */
 
 import { suggestion } from '../syntax/did-you-mean.ts';
 import type { Expression } from '../syntax/query-syntax.ts';
@@ -20,14 +20,14 @@ interface JoinedInput {
   readonly position: number;
 }
 
-/** The input of a SELECT. Facts about the rows are those of the first side. */
+/** The input of a SELECT. Properties of the rows are those of the first side. */
 export interface Input extends SideInput {
   readonly joins: readonly JoinedInput[];
 }
 
-/** Names as they are understood below GROUP BY: the columns of what is read. */
+/** The names that are valid below GROUP BY: the columns of the source. */
 export interface InputScope extends Scope {
-  /** The columns to read, once everything is written that reads them. */
+  /** The columns to read, after everything that reads them is written. */
   source(keep?: readonly string[]): Pick<Relation, 'from' | 'conditions'>;
 }
 
@@ -84,7 +84,7 @@ export function inputScope(
     window: null,
     subqueries,
   };
-  // A condition of a join has no WITH.
+  // A join condition has no WITH.
   const inline: Scope = { ...scope, definitions: inlineDefinitions(context), subqueries: null };
   const conditions = input.joins.map((join, index) => joinCondition(inline, sides, join, index + 1));
   return {
@@ -114,7 +114,7 @@ function joined(
   };
 }
 
-/** As something that can be joined. The events are alone in the SELECT that reads them. */
+/** Makes the relation joinable: the SELECT that reads the events has no other source. */
 function bracketed({ from, conditions }: Pick<Relation, 'from' | 'conditions'>): string {
   if (conditions.length > 0) throw new Error('the conditions of a side that is joined are inside');
   return from;

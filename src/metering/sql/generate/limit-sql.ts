@@ -1,9 +1,8 @@
 /**
- * ORDER BY with LIMIT: the first rows of each part. Rows with equal keys are distinguished, so the result is always the
- * same.
+ * ORDER BY with LIMIT: the first rows of each part. Ties are broken, so the result is always the same.
  *
- * Rows are numbered by a window function. Where the order goes by a window function itself, they are numbered one SELECT
- * above, because ClickHouse has none within another one.
+ * Rows are numbered by a window function. If the order itself uses a window function, they are numbered one SELECT
+ * above, because ClickHouse does not nest window functions.
  */
 import { renderStatement } from '../../query/usage-relation.ts';
 import { type Expression, partsOf, type SelectQuery } from '../syntax/query-syntax.ts';
@@ -13,13 +12,13 @@ import { orderKeys, orderOf, type WindowRows } from './window-sql.ts';
 
 export interface RowNumber {
   readonly name: string;
-  /** The columns that the SELECT whose rows are numbered has for it. */
+  /** The columns that the numbered SELECT provides for it. */
   readonly columns: readonly string[];
-  /** The number, in a SELECT above that has a column with the part; null: it is among the columns. */
+  /** The number, for a SELECT above with a column for the part; null: it is among the columns. */
   readonly above: ((part: string) => string) | null;
 }
 
-/** The number of a row in the order of the query; null where it has no limit. */
+/** The number of a row in the order of the query; null if it has no limit. */
 export function writeRowNumber(scope: Scope, query: SelectQuery, rows: WindowRows): RowNumber | null {
   if (query.limit === null) return null;
   const { names } = scope.definitions;
@@ -45,7 +44,7 @@ function hasWindow(expression: Expression): boolean {
   return expression.kind === 'window' || partsOf(expression).some(hasWindow);
 }
 
-/** The name under which rows keep their number, where the statement keeps the order of this query. */
+/** The name of the row number, if the statement keeps the order of this query. */
 export function keptNumber(
   { ordered }: StatementContext,
   query: SelectQuery,
@@ -54,7 +53,7 @@ export function keptNumber(
   return ordered === query ? (rowNumber?.name ?? null) : null;
 }
 
-/** `sql` with only the rows between OFFSET and LIMIT. `columns` are those that it keeps, `part` is among them. */
+/** `sql` with only the rows between OFFSET and LIMIT. `columns`: the resulting ones, including `part`. */
 export function limitedSql(
   sql: string,
   { limit, offset }: SelectQuery,

@@ -1,6 +1,6 @@
 /**
- * Exact quantiles over all values of a group. The place of a quantile is computed with whole numbers, and what lies
- * between two values with decimals, so there is no double in it.
+ * Exact quantiles over all values of a group. The position of a quantile is computed with integers, and interpolated
+ * values with decimals, so no double is involved.
  */
 import { decimal } from '../../../core/decimal.ts';
 import { bind } from '../values/bind-sql.ts';
@@ -13,14 +13,13 @@ const PARTS = 1_000_000;
 
 /** Below this, a number in millionths fits 64 bits. */
 const SHORT_MAX = "toDecimal256('100000000000', 30)";
-/** In place of a number that would not fit: it is not equal to it. NULL would keep the number below. */
+/** Replaces a number that would not fit, and does not equal it. NULL would keep the number below. */
 const ZERO = 'toDecimal256(0, 30)';
 const SHORT_TYPE = 'Nullable(Decimal(18, 6))';
 
 /**
- * A number as two columns, one of which is NULL: its millionths as Int64, where it has no further places and is not
- * large, else itself. ClickHouse sorts 64-bit integers ten times as fast as decimals, and they take a quarter of the
- * memory.
+ * A number as two columns, one of which is NULL: its millionths as Int64 if it has no further places and is not large,
+ * else itself. ClickHouse sorts 64-bit integers ten times as fast as decimals, and they take a quarter of the memory.
  */
 export function splitNumber({ definitions }: Writer, number: string): [millionths: string, other: string] {
   const { names } = definitions;
@@ -38,7 +37,7 @@ export function splitNumber({ definitions }: Writer, number: string): [millionth
   return [millionths, `if(isNull(${millionths}), ${number}, NULL)`];
 }
 
-/** `lists`: the arrays of both columns of `splitNumber` in a group. NULL where both are empty. */
+/** `lists`: the arrays of both columns of `splitNumber` in a group. NULL if both are empty. */
 export function writeQuantile(
   kind: 'interpolated' | 'discrete' | 'quantile_exact',
   level: string,
@@ -61,7 +60,7 @@ export function writeQuantile(
   return { sql, type: 'number' };
 }
 
-/** All numbers of a group, sorted as decimals; empty where all of them are short. */
+/** All numbers of a group, sorted as decimals; empty if all of them are short. */
 function sortedTogether(names: NameSource, short: string, others: string): string {
   const each = names.fresh('x');
   const needed = `if(empty(${others}), arrayResize(${short}, 0), ${short})`;
@@ -73,7 +72,7 @@ function numberOf(millionths: string): string {
   return `reinterpret(toInt256(${millionths}) * toInt256('1${'0'.repeat(24)}'), 'Decimal(76, 30)')`;
 }
 
-/** Between the two values around the place p·(n − 1), counted from 0. */
+/** Between the two values around the position p·(n − 1), counted from 0. */
 function interpolated(
   names: NameSource,
   at: (index: string) => string,
@@ -89,7 +88,7 @@ function interpolated(
   });
 }
 
-/** `values` and `weights`: arrays of the numbers of a group and of their weights, above 0, in one order. */
+/** `values` and `weights`: arrays of the numbers of a group and of their weights, above 0, in the same order. */
 export function writeWeightedQuantile(
   level: string,
   values: string,

@@ -1,11 +1,10 @@
 /**
  * A SELECT of a SQL metric as a statement whose rows carry the time for which they are valid.
  *
- * A metric is evaluated over a whole interval, over windows each on its own, or cumulatively at the end of
- * every hour. All three are one statement over one scan of the events. Every row carries its part, in unix
- * seconds: 0 for a whole interval, the start of its window, or the end of the hour from which it is valid.
- * In the last case rows that aggregate others also carry their end: the next hour in which their group
- * changed. Rows without an end stay valid.
+ * A metric is evaluated over a whole interval, separately over windows, or cumulatively at the end of every hour. All
+ * three are one statement over one scan of the events. Every row carries its part, in unix seconds: 0 for a whole
+ * interval, the start of its window, or the end of the hour from which it is valid. In the last case rows that
+ * aggregate others also carry their end: the next hour in which their group changed. Rows without an end stay valid.
  */
 import type { Parameters } from '../../query/parameters.ts';
 import type { SelectQuery } from '../syntax/query-syntax.ts';
@@ -14,15 +13,15 @@ import type { ValueType } from '../values/value.ts';
 
 /** How an evaluation reads time, in SQL. */
 export interface TimeSql {
-  /** The part that an event belongs to or holds from. Int64. */
+  /** The part of an event, or from which it is valid. Int64. */
   readonly eventPart: string;
-  /** The part in which an aggregate without GROUP BY has a row even where no event is; null for none. */
+  /** The first part in which an aggregate without GROUP BY has a row even without events; null for none. */
   readonly firstPart: string | null;
-  /** Array(Int64) of the ends of hours at which values may change; null where parts do not overlap. */
+  /** Array(Int64) of the ends of hours at which values may change; null if parts do not overlap. */
   readonly boundaries: string | null;
-  /** As `firstPart`, for a query inside an expression, which has a value in every part. */
+  /** Like `firstPart`, for a query inside an expression, which has a value in every part. */
   readonly everyPart: string;
-  /** Where an event holds in many parts: its hour alone, and the parts from an hour on. Null elsewhere. */
+  /** Set if an event is valid in many parts: its hour alone, and the parts from an hour on. */
   readonly hourly: HourlyParts | null;
 }
 
@@ -35,52 +34,52 @@ interface HourlyParts {
   readonly ends: string;
 }
 
-/** The state that all SELECTs of one statement share. */
+/** The state shared by all SELECTs of one statement. */
 export interface StatementContext {
   readonly parameters: Parameters;
   readonly names: NameSource;
   readonly time: TimeSql;
-  /** Conditions on the events that every evaluation has: whose they are, and when they happened. */
+  /** Conditions on the events in every evaluation: their customer and their time. */
   readonly scope: readonly string[];
   /**
    * Whether the query needs more than sums along the hours: rows are joined, ordered or compared with each other. Then
-   * every row carries its part as a column, and nothing but its part decides what it is compared with.
+   * every row carries its part as a column, and is compared only with rows of its part.
    */
   readonly isByPart: boolean;
-  /** That views have the rows of all customers: the query names none. Of a metric there are no views. */
+  /** Whether views have the rows of all customers, because the query names none. Metrics have no views. */
   readonly ofAllCustomers?: boolean;
-  /** The query whose order the statement keeps; none where rows are summed. */
+  /** The query whose order the statement keeps; absent if rows are summed. */
   readonly ordered?: SelectQuery;
 }
 
 export interface RelationColumn {
-  /** As the query names it; null for an unnamed expression. */
+  /** The name in the query; null for an unnamed expression. */
   readonly name: string | null;
   readonly type: ValueType;
-  /** Its name in the statement. */
+  /** The name in the statement. */
   readonly sql: string;
 }
 
-/** Rows that a SELECT reads, or gives. */
+/** The rows that a SELECT reads, or returns. */
 export interface Relation {
   /** The text after FROM. */
   readonly from: string;
-  /** The names of everything in it that may be read. */
+  /** The names of all readable columns. */
   readonly names: readonly string[];
-  /** The names in `from` of those that are called otherwise here. */
+  /** The names in `from` of columns that are renamed here. */
   readonly origins: ReadonlyMap<string, string>;
   readonly conditions: readonly string[];
   readonly columns: readonly RelationColumn[];
-  /** Where rows are events: properties can be read. */
+  /** Whether rows are events, so that properties can be read. */
   readonly hasProperties: boolean;
   readonly part: string;
-  /** How the column `part` is computed, where it is not yet in `from`; null where it is. */
+  /** The expression of the column `part`, if it is not yet in `from`; else null. */
   readonly partSql: string | null;
-  /** Null where rows hold for good, or where parts do not overlap. */
+  /** Null if rows stay valid, or if parts do not overlap. */
   readonly until: string | null;
-  /** The order of events, as a tuple; null where rows are no events. */
+  /** The order of events, as a tuple; null if rows are not events. */
   readonly eventOrder: string | null;
-  /** Of the query whose order the statement keeps: the number of a row. */
+  /** The number of a row of the query whose order the statement keeps. */
   readonly rowNumber?: string | null;
 }
 
@@ -90,8 +89,8 @@ export const FOREVER = "toInt64('9223372036854775807')";
 const EVENT_COLUMNS = ['event_type', 'timestamp', 'ingested_at', 'transaction_id'] as const;
 
 /**
- * The deduplicated events, restricted to what the evaluation may see. Nothing else reads a table. Where they are joined
- * with events again, every read gives its columns separate names.
+ * The deduplicated events, restricted to those of the evaluation. Nothing else reads a table. If they are joined with
+ * events again, every read names its columns differently.
  */
 export function eventsRelation({ scope, time, isByPart, names }: StatementContext): Relation {
   const [eventType, timestamp, ingestedAt, transactionId] = EVENT_COLUMNS.map((column) =>
@@ -122,12 +121,12 @@ export function oneRow({ names, time }: StatementContext): Relation {
   return relationOf(`SELECT ${time.eventPart} AS ${part}`, [], { part, until: null, eventOrder: null });
 }
 
-/** `sql AS name`, or the name alone where it has that name already. */
+/** `sql AS name`, or the name alone if it is already that. */
 export function named(sql: string, name: string): string {
   return sql === name ? name : `${sql} AS ${name}`;
 }
 
-/** A written SELECT as something to read. */
+/** A written SELECT as a source. */
 export function relationOf(
   sql: string,
   columns: Relation['columns'],

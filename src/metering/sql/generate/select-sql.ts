@@ -1,4 +1,4 @@
-/** Writes the SELECTs of a query, innermost first. Those that aggregate are in `grouped-sql.ts`. */
+/** Writes the SELECTs of a query, innermost first. SELECTs that aggregate are in `grouped-sql.ts`. */
 import { renderStatement } from '../../query/usage-relation.ts';
 import { isGrouped, type SelectQuery, type Source } from '../syntax/query-syntax.ts';
 import { createDefinitions } from '../values/definitions.ts';
@@ -24,7 +24,7 @@ import { writeWindow } from './window-sql.ts';
 export function writeSelect(context: StatementContext, query: SelectQuery): Relation {
   const joins = query.joins.map((join) => ({ ...join, input: readSource(context, join.source) }));
   const first = readSource(context, query.source);
-  // A row of a join is no event.
+  // A row of a join is not an event.
   const input: Input = { ...first, joins, ...(joins.length === 0 ? {} : { eventOrder: null }) };
   return isGrouped(query)
     ? writeGroupedSelect(context, query, input, writeSelect)
@@ -49,7 +49,7 @@ function readSource(context: StatementContext, source: Source): SideInput {
   }
 }
 
-/** A row for each element of a list: all columns of what is read, and the element as a property. */
+/** A row for each element of a list: all columns of the source, and the element as a property. */
 function writeElements(context: StatementContext, source: Extract<Source, { kind: 'unnest' }>): SideInput {
   const input: Input = { ...readSource(context, source.source), joins: [] };
   const { names, parameters } = context;
@@ -126,7 +126,7 @@ function writeRows(context: StatementContext, query: SelectQuery, input: Input):
   });
 }
 
-/** Columns that tell rows apart. */
+/** Columns that distinguish rows. */
 function tiesOf(input: Input): string[] {
   return [input, ...input.joins.map((join) => join.input)].flatMap((side) =>
     side.names.filter((name) => name !== side.part),

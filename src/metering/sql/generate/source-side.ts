@@ -1,4 +1,4 @@
-/** One side of what a SELECT reads: its columns and properties, and the SELECT below that prepares them. */
+/** One side of the source of a SELECT: its columns and properties, and the SELECT below that prepares them. */
 import { numbersSql } from '../../query/number-sql.ts';
 import { documentSql, propertySql } from '../../query/property-sql.ts';
 import { renderStatement } from '../../query/usage-relation.ts';
@@ -15,16 +15,16 @@ export interface Side {
   readonly input: SideInput;
   /** The column of this name in lower case, or null. */
   column(name: string): Value | null;
-  /** Only where the side has properties. */
+  /** Only if the side has properties. */
   property(name: string): Value;
-  /** The columns to read, once everything is written that reads them. `keep` are further columns of the input. */
+  /** The columns to read, after everything that reads them is written. `keep`: further columns of the input. */
   source(keep?: readonly string[]): Pick<Relation, 'from' | 'conditions'>;
 }
 
 /**
- * Properties and the numbers in them are read in a separate SELECT below, where anything asks for them:
- * so each is written once, and is a plain column to everything that computes with it. The numbers are one
- * array, because the expression for a number is long, and planning it for each would take most of the time.
+ * Properties and their numbers are read in a separate SELECT below if anything uses them, so that each is written once,
+ * and is a plain column for all expressions. The numbers are one array, because the expression for a number is long,
+ * and planning it for each would take most of the time.
  */
 export function createSide(context: StatementContext, input: SideInput): Side {
   const below = createDefinitions(context.names);
@@ -85,7 +85,7 @@ export function createSide(context: StatementContext, input: SideInput): Side {
   };
 }
 
-/** The columns that are read, with the nested values that paths lead into, each prepared once for all paths. */
+/** The columns that are read, with the nested values at the beginning of paths, each prepared once for all paths. */
 function withDocuments(
   { parameters }: StatementContext,
   input: SideInput,

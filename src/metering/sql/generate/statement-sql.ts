@@ -14,9 +14,9 @@ import { toNumber, toText, type Writer } from '../values/value.ts';
 import { FOREVER } from './relation.ts';
 import { OPEN_PARTS, type WrittenQuery, type WrittenRelation } from './written-query.ts';
 
-/** The events that an evaluation sees. */
+/** The events of an evaluation. */
 export interface EventScope {
-  /** Everything that the customer's events may carry as `customer_id`. */
+  /** All values of `customer_id` in the customer's events. */
   readonly refs: readonly string[];
   readonly interval: Interval;
   /** Only events with one of these values of a property; null for all. */
@@ -38,11 +38,11 @@ interface PropertyValue {
 
 export interface LeftOutEvents {
   readonly ids: readonly string[];
-  /** All events from this instant on, too; null for none. */
+  /** Also all events from this instant on; null for none. */
   readonly from: Instant | null;
 }
 
-/** Which columns of the query count, by their index. */
+/** The indexes of the query's columns that are used. */
 export interface OutputColumns {
   readonly value: number;
   readonly groups: readonly number[];
@@ -53,7 +53,7 @@ export interface CompiledStatement {
   readonly parameters: Parameters;
 }
 
-/** The restriction of rows of windows, and how they are cut into pages. */
+/** The filters on rows of windows, and their paging. */
 export interface WindowPage {
   readonly size: UsageWindowSize;
   /** By index of the group: only these values; empty for all. */
@@ -83,7 +83,7 @@ export function compileWhole(
   return { sql, parameters };
 }
 
-/** Rows `part` (start of the window), `group_values`, `value`, in this order; each window on its own. */
+/** Rows `part` (start of the window), `group_values`, `value`, in this order; each window is evaluated separately. */
 export function compileWindows(
   query: WrittenQuery,
   columns: OutputColumns,
@@ -119,8 +119,8 @@ export function compileWindows(
 }
 
 /**
- * Rows `part` (end of an hour), `group_values`, `value`: by how much V changes there, in order. Hours in
- * which it does not change have no row. `ends` are the ends of all hours with events, ascending.
+ * Rows `part` (end of an hour), `group_values`, `value`: the change of V in that hour, in order. Hours without a change
+ * have no row. `ends` are the ends of all hours with events, ascending.
  */
 export function compileHours(
   query: WrittenQuery,
@@ -180,8 +180,8 @@ function windowStartsSql(parameters: Parameters, size: UsageWindowSize, range: I
 }
 
 /**
- * Rows `part` (end of an hour), `group_values`, `value`: V itself at each of `ends`, which are ascending. Every event
- * is read once and counts for each later end.
+ * Rows `part` (end of an hour), `group_values`, `value`: V itself at each of `ends`, ascending. Every event is read
+ * once and counts for each later end.
  */
 export function compileEnds(
   query: WrittenQuery,
@@ -227,12 +227,12 @@ function lineConditions(parameters: Parameters, groups: readonly string[], slice
   return [...groups.map((group) => `isNotNull(${group})`), ...sliceConditions(parameters, groups, slice)];
 }
 
-/** Whether `compileHours` looks at `ends`: where one aggregate reads another. */
+/** Whether `compileHours` uses `ends`: if one aggregate reads another. */
 export function needsEventHours({ readsGroups }: WrittenQuery): boolean {
   return readsGroups;
 }
 
-/** One row: how many events of any type there are in the scope, and the instant of the one in the middle. */
+/** One row: the number of events of any type in the scope, and the instant of the middle one. */
 export function compileEventCount(scope: EventScope): CompiledStatement {
   const parameters = createParameters();
   const sql = renderStatement({
@@ -287,7 +287,7 @@ interface StartedStatement {
 interface EvaluationTime {
   readonly eventPart?: string;
   readonly firstPart?: string;
-  /** Bound only where the query looks at them. */
+  /** Bound only if the query uses them. */
   readonly boundaries?: () => string;
   readonly everyPart?: () => string;
   readonly eventHour?: string;
@@ -295,7 +295,7 @@ interface EvaluationTime {
   readonly ends?: string;
 }
 
-/** Fills in the open parts of a relation. `own` are the parameters of this evaluation. */
+/** Fills in the open parts of a relation. `own`: the parameters of this evaluation. */
 function startStatement(
   query: WrittenQuery,
   relation: WrittenRelation,

@@ -1,8 +1,8 @@
 /**
  * Queries inside expressions: a single value, or a list after IN.
  *
- * Each becomes a SELECT with at most one matching row for every part and value, joined from the left, so it never
- * changes how many rows there are. A join is what an engine of several shards computes the same as one alone.
+ * Each becomes a SELECT with at most one matching row for every part and value, in a left join, so it never changes the
+ * number of rows. A join gives the same result on several shards as on one.
  */
 
 import type { SelectQuery } from '../syntax/query-syntax.ts';
@@ -22,7 +22,7 @@ export interface Subqueries {
   joins(part: string): readonly string[];
 }
 
-/** The text of the error with which a query ends whose subquery has several rows. */
+/** The error text of a query whose subquery has several rows. */
 export const SEVERAL_ROWS_MESSAGE = 'a subquery in an expression has more than one row';
 
 export function createSubqueries(
@@ -57,7 +57,7 @@ export function createSubqueries(
     contains: (query, value, position) => {
       const { relation, column } = columnOf(query, position);
       const right: Value = { sql: names.fresh('v'), type: column.type };
-      // Compared by the rule of `=`: as numbers if one side is, else as text.
+      // Compared by the rule of `=`: as numbers if one side is a number, else as text.
       const isNumber = value.type === 'number' || column.type === 'number';
       const listed = isNumber ? toNumber(writer, { ...right, sql: column.sql }, position) : column.sql;
       const compared: Value = isNumber ? { sql: right.sql, type: 'number' } : right;

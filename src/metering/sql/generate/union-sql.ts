@@ -1,4 +1,4 @@
-/** Writes the rows of several queries one after another. */
+/** Concatenates the rows of several queries. */
 
 import { unionColumn } from '../syntax/parse-source.ts';
 import type { SelectQuery } from '../syntax/query-syntax.ts';
@@ -6,7 +6,7 @@ import { createDefinitions } from '../values/definitions.ts';
 import { commonType, convert } from '../values/value.ts';
 import { named, type Relation, relationOf, type StatementContext } from './relation.ts';
 
-/** The columns have the names of the first query's, and a type that goes for all. */
+/** The columns have the names of the first query's, and a common type. */
 export function writeUnion(
   context: StatementContext,
   queries: readonly SelectQuery[],

@@ -1,6 +1,6 @@
 /**
- * Writes the views as what a SELECT reads. The events lie in ClickHouse; rows of PostgreSQL come with the statement, as a
- * table for each view, and so do the owners of events.
+ * Writes the views as sources of a SELECT. The events are in ClickHouse; rows of PostgreSQL are sent with the
+ * statement, as a table for each view, and so are the owners of events.
  */
 import { type SentTable, tabSeparated } from '../../client/sent-tables.ts';
 import { NUMBER_TYPE } from '../values/exact-sql.ts';
@@ -13,7 +13,7 @@ export type ViewRow = ReadonlyArray<string | null>;
 /** The table with the owners of all references of known customers. */
 export const OWNERS_TABLE = 'sent_owners';
 
-/** `lines`: a reference and its customer's id each. A reference has one owner, also where it reads like an id. */
+/** `lines`: pairs of a reference and its customer's id. A reference has one owner, even if it looks like an id. */
 export function ownersTable(lines: readonly Buffer[]): SentTable {
   return {
     name: OWNERS_TABLE,
@@ -45,9 +45,9 @@ export function viewRelation(context: StatementContext, view: ViewName): Relatio
 }
 
 /**
- * The rows of a table of events whose reference somebody has, with that customer. The owners are a table because there
- * may be hundreds of thousands; shards get it too. The events of named customers are found by their references; of all
- * customers the join alone finds as many, and looking each reference up twice takes a third longer.
+ * The rows of a table of events whose reference has an owner, with that customer. The owners are a table because there
+ * may be hundreds of thousands; shards receive it too. The events of named customers are found by their references; for
+ * all customers the join alone finds the same events, and looking each reference up twice takes a third longer.
  */
 function ownedRows(
   { names, ofAllCustomers }: StatementContext,
@@ -73,7 +73,7 @@ const EVENT_COLUMNS = [
   ...['customer_id', 'transaction_id', 'event_type', 'timestamp', 'ingested_at', 'ingested'],
 ] as const;
 
-/** The deduplicated events of all customers. Those whose reference nobody has are left out. */
+/** The deduplicated events of all customers. Events without an owner are left out. */
 function eventsOfAll(context: StatementContext): Relation {
   const { names, time } = context;
   const from = ownedRows(context, 'usage_events FINAL', [
@@ -101,7 +101,7 @@ function eventsOfAll(context: StatementContext): Relation {
   };
 }
 
-/** Events that were sent again, as far as they were kept. */
+/** Repeated events that were recorded. */
 function repeatsOfAll(context: StatementContext): Relation {
   const { names, time } = context;
   const columns = viewColumns('event_repeats').map((column) => ({ ...column, sql: names.fresh('e') }));

@@ -1,4 +1,4 @@
-/** Writes window functions: each looks only at rows of its part. */
+/** Writes window functions, each restricted to rows of its part. */
 
 import { findWindowFunction } from '../functions/table.ts';
 import type { Expression, OrderItem, WindowFrame } from '../syntax/query-syntax.ts';
@@ -9,11 +9,11 @@ import { type Scope, writeExpression } from './expression-sql.ts';
 
 type WindowExpression = Extract<Expression, { kind: 'window' }>;
 
-/** The rows that windows are cut out of. */
+/** The rows over which windows are defined. */
 export interface WindowRows {
   /** The column that holds the part. */
   readonly part: string;
-  /** Columns that tell every row from every other one that differs: they decide among rows with equal keys. */
+  /** Columns that distinguish every row from any different one: they break ties. */
   readonly ties: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function writeWindow(scope: Scope, expression: WindowExpression, rows: Wi
     value.type === 'null' || (value.type === 'property' && isNumberWanted(more[1])) ? 'number' : value.type;
   const argument = type === 'number' ? toNumber(inner, value, operand.position) : value.sql;
   const further = furtherArguments(inner, more, type);
-  // Where there is no such row, a column that is never NULL would have a default value, such as 1970.
+  // Without such a row, a column that is never NULL would have a default value, such as 1970.
   const sql = `${own.engine}(${[`toNullable(${argument})`, ...further].join(', ')}) OVER (${over})`;
   return { sql: scope.definitions.define(sql), type };
 }
@@ -98,11 +98,11 @@ function overSql(
 
 export interface OrderKey {
   readonly sql: string;
-  /** Empty: ascending, of what is never NULL. */
+  /** Empty: ascending, of a value that is never NULL. */
   readonly direction: string;
 }
 
-/** A property is ordered as the number in it, and then as text. NULL is last unless it says otherwise. */
+/** A property is ordered as its number, and then as text. NULL is last unless specified otherwise. */
 export function orderKeys(scope: Scope, items: readonly OrderItem[]): OrderKey[] {
   return items.flatMap(({ expression, isDescending, areNullsFirst }) => {
     const value = writeExpression(scope, expression);

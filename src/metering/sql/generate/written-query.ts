@@ -1,6 +1,6 @@
 /**
- * A query as SQL, without the customer and the period: these are filled in at every evaluation
- * (`statement-sql.ts`). Plain data: it is created on the worker thread and cached (`metric-reader.ts`).
+ * A query as SQL, without the customer and the period: these are filled in at every evaluation (`statement-sql.ts`).
+ * Plain data: it is created on the worker thread and cached (`metric-reader.ts`).
  */
 import type { QueryParams } from '../../client/clickhouse.ts';
 import { createParameters, type Parameters } from '../../query/parameters.ts';
@@ -10,7 +10,7 @@ import { createNames } from '../values/definitions.ts';
 import type { RelationColumn, TimeSql } from './relation.ts';
 import { writeSelect } from './select-sql.ts';
 
-/** The placeholders of the parts that every evaluation fills in. No name and no operator has a `$`. */
+/** The placeholders of the parts that every evaluation fills in. No name or operator contains a `$`. */
 export const OPEN_PARTS = {
   scope: '$scope$',
   eventPart: '$event_part$',
@@ -29,7 +29,7 @@ export interface WrittenRelation {
   readonly columns: readonly RelationColumn[];
   readonly part: string;
   readonly until: string | null;
-  /** How many names are taken. */
+  /** The number of names in use. */
   readonly nameCount: number;
 }
 
@@ -40,21 +40,21 @@ export interface WrittenQuery {
   readonly readsGroups: boolean;
   /** `along_hours`: states are carried along; `at_each_hour`: it is evaluated again at every requested hour. */
   readonly mode: 'along_hours' | 'at_each_hour';
-  /** The texts of the query. Their names begin with `q_`, so that those of an evaluation are free. */
+  /** The texts of the query. Their names begin with `q_`, so that those of an evaluation cannot collide. */
   readonly parameters: QueryParams;
   readonly whole: WrittenRelation;
   readonly windows: WrittenRelation;
   readonly hours: WrittenRelation;
 }
 
-/** Throws a `QueryProblem` where the query does not fit together. */
+/** Throws a `QueryProblem` if the query is inconsistent. */
 export function writeQuery(query: SelectQuery): WrittenQuery {
   const values = createParameters();
   let bound = 0;
   const parameters: Parameters = {
     ...values,
     bind: (name, type, value) => {
-      // A separate name each time: a free one is not searched for.
+      // A separate name each time: searching for an equal value is not worth it.
       bound += 1;
       return values.bind(`q_${name}_${bound}`, type, value);
     },

@@ -1,8 +1,8 @@
 /**
- * Reads the definitions of SQL metrics on a worker thread, and caches the results.
+ * Parses the definitions of SQL metrics on a worker thread, and caches the results.
  *
- * Owns the thread and its limits of time and memory. A text that exceeds a limit fails for its author only:
- * the thread is terminated, the next text gets a new one, and cached definitions are served without waiting.
+ * Owns the thread and its limits of time and memory. A text that exceeds a limit fails for its author only: the thread
+ * is terminated, the next text gets a new one, and cached definitions are served without waiting.
  */
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -26,7 +26,7 @@ interface ReadText {
 /** A reader for texts of one kind. `sql` identifies the result. */
 export interface MetricReader<Read extends ReadText = CheckedSqlMetric> {
   /**
-   * As `readSqlMetric`. Refuses also a text that meets a limit (`invalid`), and where too many texts wait
+   * Like `readSqlMetric`. Also refuses a text that exceeds a limit (`invalid`), and too many waiting texts
    * (`overloaded`).
    */
   read(sql: string): Promise<Read>;
@@ -35,10 +35,10 @@ export interface MetricReader<Read extends ReadText = CheckedSqlMetric> {
 }
 
 export interface ReadingLimits {
-  /** For one text, from when the thread has it. The longest texts that are let through take 0.05 s. */
+  /** For one text, from when the thread receives it. The longest accepted texts take 0.05 s. */
   readonly timeMs: number;
   readonly memoryMebibytes: number;
-  /** Texts that may wait for the thread. */
+  /** Maximum texts that wait for the thread. */
   readonly waitingMax: number;
 }
 
@@ -71,7 +71,7 @@ function sizeOf({ sql, query: { whole, windows, hours } }: CheckedSqlMetric): nu
   return [sql, whole.from, windows.from, hours.from].reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Reads queries across customers, on a separate thread; they are seldom asked twice, so nothing is kept. */
+/** Parses queries across customers, on a separate thread; they are seldom repeated, so nothing is cached. */
 export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader<CheckedReport> {
   const nothing = createCache<string, CheckedReport>({ sizeMax: 0 });
   return createReader(
@@ -105,7 +105,7 @@ function createReader<Read extends ReadText>(
   const start = (): Promise<Worker> => {
     const worker = startThread(limits);
     const started = untilReady(worker);
-    // Also of a thread that ends by itself while nobody waits for it.
+    // Also for a thread that ends by itself while nothing waits for it.
     worker
       .on('error', () => undefined)
       .once('exit', () => {
@@ -192,7 +192,7 @@ async function answerOf(worker: Worker, timeMs: number, tooLate: string): Promis
     };
     const onError = (error: Error) => fail(isOutOfMemory(error) ? new LimitMet(TOO_LARGE) : error);
     const onExit = () => fail(new Error('the thread that reads queries has ended'));
-    // Where this thread was busy until now, an answer that is there already is taken first.
+    // If this thread was busy until now, an answer that has already arrived is processed first.
     const timer = setTimeout(() => setImmediate(() => fail(new LimitMet(tooLate))), timeMs);
     worker.on('message', onAnswer).on('error', onError).on('exit', onExit);
   });

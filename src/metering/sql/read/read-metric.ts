@@ -1,9 +1,9 @@
 /**
- * Reads the definition of a SQL metric (docs/explanation/sql-metrics.md).
+ * Parses the definition of a SQL metric (docs/explanation/sql-metrics.md).
  *
- * The text never reaches ClickHouse. It is read by a separate grammar (`parse-query.ts`) that knows only
- * allowed constructs, typed and written again as SQL; ClickHouse's own parse tree of that SQL is checked
- * against a list (`parse-tree.ts`) before it runs.
+ * The text never reaches ClickHouse. It is parsed by a separate grammar (`parse-query.ts`) that accepts only allowed
+ * constructs, typed and written again as SQL; ClickHouse's own parse tree of that SQL is checked against a list
+ * (`parse-tree.ts`) before it runs.
  */
 
 import { type WrittenQuery, writeQuery } from '../generate/written-query.ts';
@@ -14,23 +14,22 @@ import type { SelectItem, SelectQuery } from '../syntax/query-syntax.ts';
 import { locatingProblems, QueryProblem } from '../values/query-refusal.ts';
 import { describe } from '../values/value.ts';
 
-/** A SQL metric that can be evaluated. Plain data; only this module makes one. */
+/** A SQL metric that can be evaluated. Plain data; only this module creates it. */
 export interface CheckedSqlMetric {
   /** As the analyst wrote it. */
   readonly sql: string;
   readonly query: WrittenQuery;
-  /** Index of the column that is the quantity: the one named `value`, or the first. */
+  /** Index of the quantity column: the one named `value`, or the first. */
   readonly valueColumn: number;
-  /** The other named columns: what usage can be grouped by. */
+  /** The other named columns, by which usage can be grouped. */
   readonly groupColumns: readonly string[];
-  /** The statement that ClickHouse has to be able to read before the metric is stored. */
+  /** The patterns that ClickHouse must be able to compile before the metric is stored. */
   readonly patterns: readonly TextPattern[];
 }
 
 /**
- * Reads, checks and writes a definition, without asking ClickHouse. The work and the result are linear in the
- * length of the text. Throws an `invalid` refusal for the field `sql` that names line and column and says what
- * is allowed.
+ * Parses, checks and writes a definition, without ClickHouse. The work and the result are linear in the length of the
+ * text. Throws an `invalid` refusal for the field `sql` with line, column and the allowed alternatives.
  */
 export function readSqlMetric(sql: string): CheckedSqlMetric {
   return locatingProblems(sql, () => {
@@ -41,7 +40,7 @@ export function readSqlMetric(sql: string): CheckedSqlMetric {
     const groupColumns = query.items.flatMap(({ name }, index) =>
       name === null || index === valueColumn ? [] : [name],
     );
-    // Writing is what finds a wrong name or type.
+    // Writing detects wrong names and types.
     const written = writeQuery(query);
     requireQuantity(query, written, valueColumn);
     refuseTooManyValues(query, written);
@@ -49,7 +48,7 @@ export function readSqlMetric(sql: string): CheckedSqlMetric {
   });
 }
 
-/** Each different name and text travels in a separate field, and a server takes 1,000 fields with a statement. */
+/** Each distinct name and text is sent in a separate field, and a server accepts 1,000 fields with a statement. */
 const VALUES_MAX = 800;
 
 function refuseTooManyValues(query: SelectQuery, { parameters }: WrittenQuery): void {
@@ -61,7 +60,7 @@ function refuseTooManyValues(query: SelectQuery, { parameters }: WrittenQuery): 
   );
 }
 
-/** Refuses a quantity that is no number, and a key of GROUP BY, which is most likely a mistake. */
+/** Refuses a quantity that is not a number, and a key of GROUP BY, which is most likely a mistake. */
 function requireQuantity(query: SelectQuery, { whole }: WrittenQuery, index: number): void {
   const item = query.items[index];
   const type = whole.columns[index]?.type;

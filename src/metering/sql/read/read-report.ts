@@ -1,4 +1,4 @@
-/** Reads a query across customers: the grammar, types and SQL of SQL metrics, over views (docs/reference/sql.md). */
+/** Parses a query across customers: the grammar, types and SQL of SQL metrics, over views (docs/reference/sql.md). */
 import type { QueryParams } from '../../client/clickhouse.ts';
 import { createParameters } from '../../query/parameters.ts';
 import type { StatementContext } from '../generate/relation.ts';
@@ -14,21 +14,21 @@ import type { ViewName } from '../values/views.ts';
 import { readsOf } from './report-reads.ts';
 
 interface ReportColumn {
-  /** As the analyst named it, or `column_1` after its place. */
+  /** The name given by the analyst, or `column_1` by its position. */
   readonly name: string;
   readonly type: ValueType;
-  /** Its name in the statement. */
+  /** The name in the statement. */
   readonly sql: string;
 }
 
-/** A query that can be run. Plain data; only this module makes one. */
+/** A query that can be run. Plain data; only this module creates it. */
 export interface CheckedReport {
   /** As the analyst wrote it. */
   readonly sql: string;
   /** The text after FROM, with placeholders for the views' rows. */
   readonly from: string;
   readonly columns: readonly ReportColumn[];
-  /** The column by which rows are ordered; null: in no order. */
+  /** The column by which rows are ordered; null: unordered. */
   readonly order: string | null;
   readonly parameters: QueryParams;
   readonly nameCount: number;
@@ -38,12 +38,12 @@ export interface CheckedReport {
   readonly customerIds: readonly string[] | null;
 }
 
-/** So many rows are numbered where the query orders them and gives no LIMIT: more than an answer may have. */
+/** The maximum rows that are numbered if the query orders them without LIMIT: more than an answer may have. */
 const ROWS_MAX = 1_000_001;
-/** One part holds all rows. */
+/** All rows are in one part. */
 const PART = 'toInt64(0)';
 
-/** Throws an `invalid` refusal for the field `sql` that names line and column and says what is allowed. */
+/** Throws an `invalid` refusal for the field `sql` with line, column and the allowed alternatives. */
 export function readReport(sql: string): CheckedReport {
   return locatingProblems(sql, () => {
     const parsed = parseQuery(sql, true);
@@ -72,7 +72,7 @@ export function readReport(sql: string): CheckedReport {
   });
 }
 
-/** Texts and names of the query, as parameters whose names nothing else has. */
+/** Texts and names of the query, as parameters with unique names. */
 function boundTexts() {
   const values = createParameters();
   let bound = 0;

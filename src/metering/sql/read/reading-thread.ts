@@ -1,4 +1,7 @@
-/** The worker thread that reads SQL metrics and queries across customers: receives a text, answers with what it says or the reason of the refusal. */
+/**
+ * The worker thread that parses SQL metrics and queries across customers: receives a text, answers with the result or
+ * the reason of the refusal.
+ */
 import { parentPort } from 'node:worker_threads';
 import { assert, Refusal } from '../../../core/errors.ts';
 import { type CheckedSqlMetric, readSqlMetric } from './read-metric.ts';
@@ -16,7 +19,7 @@ export type ReadAnswer =
   | { readonly kind: 'metric'; readonly metric: CheckedSqlMetric }
   | { readonly kind: 'report'; readonly report: CheckedReport }
   | { readonly kind: 'refused'; readonly problem: string }
-  /** A fault of ours. */
+  /** An internal error. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 function answerTo({ sql, isAcross }: ReadQuestion): ReadAnswer {

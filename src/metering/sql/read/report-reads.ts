@@ -1,4 +1,4 @@
-/** Which views a query reads, and for which customers: so that only their rows are fetched. */
+/** Finds which views a query reads, and for which customers, so that only their rows are fetched. */
 import { isUuid } from '../../../core/ids.ts';
 import {
   type Expression,
@@ -29,7 +29,7 @@ export function readsOf(query: SelectQuery): ReportReads {
   };
 }
 
-/** A query and all that it reads, those in expressions too. */
+/** A query and all queries that it reads, including those in expressions. */
 function everyQuery(query: SelectQuery): SelectQuery[] {
   const inner = [...queriesIn(query), ...expressionsOf(query).flatMap(queriesInExpression)];
   return [query, ...inner.flatMap(everyQuery)];
@@ -49,7 +49,7 @@ function viewsIn(source: Source): ViewName[] {
   return source.kind === 'view' ? [source.view] : [];
 }
 
-/** The customers that WHERE lets through, where it says so by `customer_id = '…'` or `IN`; null where it does not. */
+/** The customers that WHERE selects by `customer_id = '…'` or `IN`; null if it does not restrict them. */
 function customersNamed({ where, joins }: SelectQuery): readonly string[] | null {
   if (where === null || joins.length > 0) return null;
   const conditions = where.kind === 'and' ? where.operands : [where];
@@ -68,7 +68,7 @@ function isCustomer(expression: Expression): boolean {
   return expression.kind === 'column' && expression.name === 'customer_id';
 }
 
-/** Ids that no customer has let no row through. */
+/** Ids without a customer select no row. */
 function textsOf(values: readonly Expression[]): readonly string[] | null {
   const texts = values.map((value) => (value.kind === 'text' ? value.value : null));
   if (!texts.every((text) => text !== null)) return null;

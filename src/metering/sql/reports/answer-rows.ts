@@ -1,4 +1,4 @@
-/** Reads rows and files from the bytes of an answer that is passed on while it is read, and whether they are whole. */
+/** Parses rows and files from the bytes of a streamed answer, and checks that they are complete. */
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { afterOtherWork } from '../../../core/in-chunks.ts';
@@ -8,10 +8,10 @@ export type ReportRow = ReadonlyArray<string | null>;
 
 const reportRow = z.object({ cells: z.array(z.string().nullable()) });
 
-/** A failure within so much of an answer is known before any of it is sent, so that it can be a refusal. */
+/** A failure within the first part of an answer is known before any of it is sent, so that it can be a refusal. */
 const BEGINNING_BYTES = 1024 * 1024;
 
-/** The same pieces, the first of them when the answer is at its end or that long. */
+/** The same pieces; the first one is sent only at the end of the answer or at that length. */
 export async function* afterBeginning(
   pieces: AsyncIterable<Buffer>,
   bytes = BEGINNING_BYTES,
@@ -30,12 +30,12 @@ export async function* afterBeginning(
   yield* held;
 }
 
-/** Rows that are read, and by the caller written, between other work of the process. */
+/** Rows that are parsed, and written by the caller, before other work of the process runs. */
 const ROWS_PER_PART = 1_000;
 
 /**
- * The rows of an answer as JSONEachRow within brackets, some at a time. Throws where it ends before the
- * closing one, and where anything but a row is in it.
+ * The rows of an answer as JSONEachRow within brackets, some at a time. Throws if it ends before the closing bracket,
+ * and if it contains anything but rows.
  */
 export async function* rowsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<ReportRow[], void, undefined> {
   const utf8 = new StringDecoder('utf8');
@@ -57,7 +57,7 @@ export async function* rowsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Rep
   if (!isWhole) throw new Error('the answer of ClickHouse ends before its last row');
 }
 
-/** Not one of the brackets around all rows. A line break in a text is escaped. */
+/** False for the brackets around all rows. A line break in a text is escaped. */
 function isRow(line: string): boolean {
   return line !== '' && line !== '[' && line !== ']';
 }
@@ -68,11 +68,11 @@ function rowOf(line: string): ReportRow {
 
 const PARQUET_END = 'PAR1';
 
-/** The same pieces. Throws where they do not end as a Parquet file does, before the last of them. */
+/** The same pieces. Throws before the last of them if they do not end like a Parquet file. */
 export async function* wholeParquet(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let last = Buffer.alloc(0);
   for await (const piece of pieces) {
-    // The file's last bytes may come in two pieces.
+    // The file's last bytes may be split over two pieces.
     const both = Buffer.concat([last, piece]);
     const kept = Math.min(both.length, PARQUET_END.length);
     if (both.length > kept) yield both.subarray(0, both.length - kept);

@@ -22,8 +22,8 @@ export function textStatement(report: CheckedReport): ReportStatement {
 }
 
 /**
- * Columns with types and the analyst's names, which are bound like all of the analyst's texts. They are given outside of
- * the statement, because inside they could clash with its names.
+ * Columns with types and the analyst's names, which are bound like all texts of the analyst. They are named outside of
+ * the statement, because inside they could collide with its names.
  */
 export function typedStatement(report: CheckedReport): ReportStatement {
   const { columns, order } = report;
@@ -49,7 +49,7 @@ function rendered({ from, nameCount }: CheckedReport, cells: (writer: Writer) =>
   });
 }
 
-/** Longer than any of the names, so that it is none of them. */
+/** Longer than any of the names, so that it equals none of them. */
 function innerName(names: readonly string[]): string {
   return 'c'.repeat(Math.max(...names.map(({ length }) => length)) + 1);
 }
@@ -59,8 +59,8 @@ function nameParameter(index: number): string {
 }
 
 /**
- * A number is a text: a decimal of 76 digits, which most readers of Parquet turn into a double or refuse, would not stay
- * exact.
+ * A number is a text: a decimal of 76 digits would not stay exact, because most readers of Parquet convert it to a
+ * double or refuse it.
  */
 function typedCell(writer: Writer, column: CheckedReport['columns'][number]): string {
   if (column.type === 'timestamp') return `CAST(${column.sql}, 'Nullable(DateTime64(3, \\'UTC\\'))')`;

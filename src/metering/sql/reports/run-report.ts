@@ -23,10 +23,10 @@ export const REPORT_LIMITS: QueryLimits = {
   resultRows: 1_000_000,
   threads: 1,
 };
-/** Of a result, as ClickHouse counts its columns. */
+/** The maximum size of a result, by the column sizes of ClickHouse. */
 const RESULT_BYTES_MAX = 512 * 1024 * 1024;
 
-/** A statement may read rows that come with it alone. */
+/** A statement may read only tables that are sent with it. */
 const TABLES: TreeRules['tables'] = new Map([
   ['usage_events', 'customer_ref'],
   ['event_repeats', 'customer_ref'],
@@ -34,15 +34,15 @@ const TABLES: TreeRules['tables'] = new Map([
   ...VIEW_NAMES.map((view) => [viewTableName(view), null] as const),
 ]);
 
-/** One for the process, with a thread that the first query starts. */
+/** One per process, with a thread that the first query starts. */
 const reader = createReportReader();
 
-/** Reads a query off the event loop. Throws as `readReport` does. */
+/** Parses a query off the event loop. Throws like `readReport`. */
 export async function loadReport(sql: string): Promise<CheckedReport> {
   return await reader.read(sql);
 }
 
-/** Ends the thread that reads queries; a later query starts it again. */
+/** Ends the thread that parses queries; a later query restarts it. */
 export async function closeReportReader(): Promise<void> {
   await reader.close();
 }
@@ -54,9 +54,9 @@ export interface CopiedRows {
 }
 
 export interface ReportOptions {
-  /** Instead of the usual ones. */
+  /** Replaces the usual limits. */
   readonly limits?: QueryLimits | undefined;
-  /** That whoever asked has gone. */
+  /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -89,7 +89,7 @@ interface AnswerForm {
 
 const ROWS: AnswerForm = { format: 'JSONEachRow', settings: { output_format_json_array_of_rows: 1 } };
 
-/** Rows are held until a group of them is full. Given here, so that files do not depend on a server's profile. */
+/** Rows are buffered until a group of them is full. Set here, so that files do not depend on a server's profile. */
 const PARQUET: AnswerForm = {
   format: 'Parquet',
   settings: {

@@ -1,6 +1,6 @@
 /**
- * Lets ClickHouse compile the patterns of a query before it is stored: a statement over no events does not compile
- * them, and the first event would meet the problem in an invoice.
+ * Has ClickHouse compile the patterns of a query before it is stored: a statement over no events does not compile them,
+ * and the first event would cause the error in an invoice.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
@@ -13,10 +13,10 @@ import type { TextPattern } from '../syntax/patterns.ts';
 import { refuseAt } from '../values/query-refusal.ts';
 import { DEFINITION_LIMITS, patternProblem } from './run-statement.ts';
 
-/** Of a pattern or a replacement that is named in a refusal. */
+/** Maximum characters of a pattern or a replacement shown in a refusal. */
 const SHOWN_CHARACTERS = 100;
 
-/** Throws an `invalid` refusal (field `sql`) that names the place of the first pattern that cannot be read, and it. */
+/** Throws an `invalid` refusal (field `sql`) with the place and text of the first invalid pattern. */
 export async function checkPatterns(
   clickhouse: ClickHouse,
   { sql, patterns }: Pick<CheckedSqlMetric, 'sql' | 'patterns'>,
@@ -28,7 +28,7 @@ export async function checkPatterns(
   }
 }
 
-/** The engine's problem with one of the patterns; null where it compiles all of them. */
+/** The engine's error for one of the patterns; null if it compiles all of them. */
 async function compileProblem(
   clickhouse: ClickHouse,
   patterns: readonly TextPattern[],
@@ -56,7 +56,7 @@ async function compileProblem(
   }
 }
 
-/** `BAD_ARGUMENTS` is what `replaceRegexpAll` says of its pattern and of its replacement. */
+/** `BAD_ARGUMENTS` is the error of `replaceRegexpAll` for its pattern and its replacement. */
 const PATTERN_ERRORS: ReadonlySet<string> = new Set([
   'CANNOT_COMPILE_REGEXP',
   'CANNOT_PARSE_ESCAPE_SEQUENCE',

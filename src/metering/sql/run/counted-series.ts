@@ -1,7 +1,7 @@
 /**
- * Usage of a SQL metric for invoices, without the events that it cannot be evaluated with: an invoice is not withheld
- * because of them. The choice of events to leave out depends on the events alone (docs/explanation/sql-metrics.md,
- * "Events that cannot be counted").
+ * Usage of a SQL metric for invoices, without events with which it cannot be evaluated: they must not block an invoice.
+ * Which events are left out depends on the events alone (docs/explanation/sql-metrics.md, "Events that cannot be
+ * counted").
  */
 import { Refusal } from '../../../core/errors.ts';
 import type { ClickHouse } from '../../client/clickhouse.ts';
@@ -13,10 +13,10 @@ import { readSqlSeries, type SqlSeriesRequest } from './read-series.ts';
 import { BILLING_LIMITS, createStatementRunner, isOverflow, type StatementRunner } from './run-statement.ts';
 import { outputColumns } from './sql-metric.ts';
 
-/** Of the events that are left out, the ids of so many are listed. */
+/** Maximum ids of excluded events that are listed. */
 const NAMED_EVENTS_MAX = 100;
 
-/** As `readSqlSeries`, customer by customer. Throws a `too_large` refusal beyond `rowsMax` values of a customer. */
+/** `readSqlSeries`, customer by customer. Throws a `too_large` refusal beyond `rowsMax` values of a customer. */
 export async function readCountedSeries(
   clickhouse: ClickHouse,
   { rowsMax, ...request }: SqlSeriesRequest & { readonly rowsMax: number },
@@ -48,7 +48,7 @@ async function readCounted(
         request,
         evaluate,
       );
-    // It may need more time or memory than it is given. Other metrics are not concerned.
+    // It may need more time or memory than its limits. Other metrics are not affected.
     if (error instanceof Refusal && error.kind === 'invalid') {
       return { series: [], uncounted: null, problem: error };
     }

@@ -9,17 +9,17 @@ import { createStatementRunner } from './run-statement.ts';
 import { loadSqlMetric } from './sql-metric.ts';
 
 export interface EvaluationCost {
-  /** How the query is evaluated for a product that is billed by the hour (docs/explanation/sql-metrics.md). */
+  /** How the query is evaluated for a product that is billed hourly (docs/explanation/sql-metrics.md). */
   readonly mode: WrittenQuery['mode'];
   /** The customer's events in the range, of all types: each read of `events` in the query reads them once. */
   readonly events: number;
-  /** Rows that all hours of the range together read: as many as `events` where it is carried along the hours. */
+  /** Rows that all hours of the range read together: equal to `events` if it is carried along the hours. */
   readonly hourlyRows: number;
-  /** `hourlyRows` beyond this are refused. */
+  /** More `hourlyRows` are refused. */
   readonly hourlyRowsMax: number;
 }
 
-/** Throws an `invalid` refusal where the range has more events than an analysis may read. */
+/** Throws an `invalid` refusal if the range has more events than an analysis may read. */
 export async function evaluationCost(
   clickhouse: ClickHouse,
   sql: string,

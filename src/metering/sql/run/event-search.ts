@@ -1,9 +1,9 @@
 /**
  * Finds the events over which a query cannot be evaluated, such as one whose numbers overflow when multiplied.
  *
- * An event is found if the query over it alone cannot be evaluated. The search halves the events, first by time, then
- * by id, and continues in the order of time, so the same events give the same result. It has limits of steps and of
- * events: beyond them, all events from the first part that was not searched on are left out.
+ * An event is found if the query over it alone cannot be evaluated. The search bisects the events, first by time, then
+ * by id, and continues in the order of time, so the same events give the same result. It is limited in steps and
+ * events: beyond that, all events from the first unsearched part on are left out.
  */
 import { z } from 'zod';
 import { assert } from '../../../core/errors.ts';
@@ -22,7 +22,7 @@ import { isOverflow, type StatementRunner } from './run-statement.ts';
 export interface SearchedQuery {
   readonly query: WrittenQuery;
   readonly columns: OutputColumns;
-  /** With a known result: the query cannot be evaluated over it. */
+  /** A scope over which the query is known to fail. */
   readonly scope: EventScope;
 }
 
@@ -32,15 +32,15 @@ export interface SearchLimits {
   readonly steps: number;
 }
 
-/** A step takes some 20 ms, or as long as the evaluation of its part of the events. */
+/** A step takes some 20 ms, or as long as evaluating its part of the events. */
 export const BILLING_SEARCH: SearchLimits = { events: 100, steps: 2_000 };
-/** To name the first ones is enough for a request to be corrected. */
+/** Naming the first ones is enough to correct a request. */
 export const ANALYSIS_SEARCH: SearchLimits = { events: 3, steps: 60 };
 
-/** So many ids are listed instead of counted. */
+/** Up to this many ids are listed instead of counted. */
 const LISTED_EVENTS_MAX = 200;
 
-/** The events that cannot be counted on their own. Without any, the numbers overflow only together. */
+/** The events that cannot be counted on their own. Empty if the numbers overflow only together. */
 export async function findUncountable(
   runner: StatementRunner,
   searched: SearchedQuery,
@@ -51,7 +51,7 @@ export async function findUncountable(
   let steps = 0;
   let isOver = false;
 
-  /** Searches a part that can be evaluated or not; `narrow` looks into one that cannot. */
+  /** Searches a part; `narrow` bisects one that cannot be evaluated. */
   async function search(
     part: EventScope,
     partFrom: Instant,
@@ -67,7 +67,7 @@ export async function findUncountable(
     if (!(await isCountable(runner, searched, part))) await narrow(part);
   }
 
-  /** All that is left of the searched time. */
+  /** The rest of the searched time. */
   function rest(start: Instant): EventScope {
     return {
       ...searched.scope,
@@ -117,7 +117,7 @@ async function isCountable(
   return canEvaluate(() => runner.runQuery(compileWhole(query, columns, scope)));
 }
 
-/** False where numbers overflow. Other failures are thrown. */
+/** False if numbers overflow. Other failures are thrown. */
 async function canEvaluate(evaluate: () => Promise<unknown>): Promise<boolean> {
   try {
     await evaluate();
@@ -129,8 +129,8 @@ async function canEvaluate(evaluate: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * The instant from which on all events are left out, so that the rest can be evaluated: for numbers that overflow only
- * together. `evaluate` evaluates the query with these events left out; with `leftOut` alone it fails.
+ * The instant from which all events are left out, so that the rest can be evaluated: for numbers that overflow only
+ * together. `evaluate` evaluates the query without these events; with `leftOut` alone it fails.
  */
 export async function findEndOfCount(
   runner: StatementRunner,
@@ -154,7 +154,7 @@ export async function findEndOfCount(
 
 const countRow = z.object({ event_count: z.string().transform(Number), middle: z.string() });
 
-/** `middle` is the instant of the event in the middle, 0 without events. */
+/** `middle` is the instant of the middle event, 0 without events. */
 export async function countEvents(
   runner: StatementRunner,
   scope: EventScope,
@@ -168,7 +168,7 @@ export async function countEvents(
 
 const eventRow = z.object({ transaction_id: z.string(), at: z.string().transform(Number) });
 
-/** An event, without what it says. */
+/** An event without its properties. */
 export interface ListedEvent {
   readonly id: string;
   readonly at: Instant;

@@ -1,11 +1,11 @@
 /**
  * The second check: ClickHouse's own parse tree of a statement, before it runs.
  *
- * Statements are written by this folder from a checked query and contain no text of the user. If that ever
- * fails, this check stops the statement: ClickHouse parses the statement (`EXPLAIN AST`, which resolves nothing and
- * reads nothing), and every node of its tree must be on the list below. A statement reads only `usage_events`, through no
- * table function, each time alone in a SELECT; unless the rows of all customers are read, its WHERE names the customers.
- * Only such SELECTs are joined. It calls only functions that the writers use.
+ * Statements are written by this folder from a checked query and contain no text of the user. If that ever fails, this
+ * check stops the statement: ClickHouse parses the statement (`EXPLAIN AST`, which resolves nothing and reads nothing),
+ * and every node of its tree must be on the list below. A statement reads only `usage_events`, through no table
+ * function, each time as the only source of a SELECT; unless the rows of all customers are read, its WHERE names the
+ * customers. Only such SELECTs are joined. It calls only functions that the writers use.
  */
 import { z } from 'zod';
 import { assert } from '../../../core/errors.ts';
@@ -19,7 +19,7 @@ export interface ParseNode {
   readonly children: ParseNode[];
 }
 
-/** The table that ClickHouse writes for a SELECT without FROM. */
+/** The table that ClickHouse uses for a SELECT without FROM. */
 const NO_TABLE = 'system.one';
 
 /** Nodes without separate rules. */
@@ -35,23 +35,20 @@ const PLAIN_KINDS = new Set([
   'WindowDefinition',
 ]);
 
-/** How often a statement may read the events. */
+/** Maximum reads of the events in a statement. */
 const READS_MAX = 8;
 
 /** The tables that a statement may read. */
 export interface TreeRules {
-  /**
-   * Each table, and the column by which every read of it names the rows that it reads; null for one that is sent with
-   * the statement.
-   */
+  /** Each table, with the column by which every read of it names its rows; null for a table sent with the statement. */
   readonly tables: ReadonlyMap<string, string | null>;
-  /** That rows of all customers are read: then no read has to name any. */
+  /** Whether rows of all customers are read, so that reads need not name any. */
   readonly ofAllCustomers?: boolean;
-  /** How often it reads tables, at least. */
+  /** The minimum number of table reads. */
   readonly readsMin: number;
 }
 
-/** Of a SQL metric: the events of one customer. */
+/** For a SQL metric: the events of one customer. */
 const METRIC_RULES: TreeRules = { tables: new Map([['usage_events', 'customer_ref']]), readsMin: 1 };
 
 const FUNCTIONS = new Set(
@@ -75,7 +72,7 @@ const FUNCTIONS = new Set(
   uniqExactMerge uniqExactState upperUTF8`.split(/\s+/),
 );
 
-/** Throws a plain error, for it would be a fault of ours, when the tree of `sql` is not on the list. */
+/** Throws a plain error, because it would be our bug, if the tree of `sql` is not on the list. */
 export async function verifyStatement(
   clickhouse: ClickHouse,
   sql: string,
@@ -92,7 +89,7 @@ export async function verifyStatement(
   verifyTree(readTree(rows.map(({ explain }) => explain)), rules);
 }
 
-/** The values do not matter to the tree; what a user wrote had better not appear in it. */
+/** The values do not affect the tree; user input should not appear in it. */
 function withoutContent(params: QueryParams): QueryParams {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? [] : emptyValue(value)]),
@@ -105,7 +102,7 @@ function emptyValue(value: unknown): unknown {
 
 const LINE = /^( *)([A-Za-z]+)(?: (.*?))??(?: \(children (\d+)\))?$/s;
 
-/** Reads the lines of `EXPLAIN AST`. Throws where they do not add up to one tree. */
+/** Parses the lines of `EXPLAIN AST`. Throws if they do not form one tree. */
 export function readTree(lines: readonly string[]): ParseNode {
   const path: Array<{ node: ParseNode; announced: number }> = [];
   const all: Array<{ node: ParseNode; announced: number }> = [];
@@ -131,7 +128,7 @@ export function readTree(lines: readonly string[]): ParseNode {
   return root.node;
 }
 
-/** Throws when a node is not on the list, when events are not read, or when they are read without naming a customer. */
+/** Throws if a node is not on the list, if events are not read, or if they are read without naming a customer. */
 export function verifyTree(root: ParseNode, rules: TreeRules = METRIC_RULES): void {
   assert(root.kind === 'SelectWithUnionQuery', `a statement is a SELECT, not ${root.kind}`);
   let reads = 0;
@@ -151,7 +148,7 @@ export function verifyTree(root: ParseNode, rules: TreeRules = METRIC_RULES): vo
   );
 }
 
-/** The key column of the table that a SELECT itself reads; null where it reads another SELECT. */
+/** The key column of the table that a SELECT itself reads; null if it reads another SELECT. */
 function keyOfTable({ children }: ParseNode, { tables }: TreeRules): string | null {
   const names = children
     .filter(({ kind }) => kind === 'TablesInSelectQuery')
@@ -210,7 +207,7 @@ function verifyNode(node: ParseNode, { tables }: TreeRules): void {
   }
 }
 
-/** Joined inputs are SELECTs: the events are alone in the SELECT that reads them. */
+/** Joined inputs are SELECTs: the events are the only source of the SELECT that reads them. */
 function verifyTables(elements: readonly ParseNode[]): void {
   const tables = elements.map(({ children }) => withoutJoin(children)[0]);
   assert(

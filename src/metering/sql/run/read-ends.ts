@@ -1,6 +1,6 @@
 /**
  * V at the end of every hour with events, for queries that are not carried along the hours: each end is an evaluation
- * over all events before it. One statement reads the events once for as many ends as fit its memory.
+ * over all earlier events. One statement reads the events once for as many ends as fit its memory.
  */
 import { z } from 'zod';
 import { invalid } from '../../../core/errors.ts';
@@ -25,24 +25,24 @@ export interface EndsRequest {
 
 /** Events times ends of one statement: some 100 bytes of memory each. */
 const STATEMENT_ROWS = 10_000_000;
-/** Of all statements of a period: a million events over all hours of a month are 360 million. */
+/** For all statements of a period: a million events over all hours of a month are 360 million. */
 export const EVALUATED_ROWS_MAX = 1_000_000_000;
 
 const hourRow = z.object({ part: z.string().transform((seconds) => Number(seconds) * SECOND_MS) });
 
-/** Ends of the hours with events: between them no value changes. */
+/** Ends of the hours with events: no value changes between them. */
 export async function readEventHours(runner: StatementRunner, scope: EventScope): Promise<Instant[]> {
   const rows = await runner.run(compileEventHours(scope), hourRow);
   return rows.map(({ part }) => part);
 }
 
-/** The rows of V at each of `ends`. Throws an `invalid` refusal where this is more work than `EVALUATED_ROWS_MAX`. */
+/** The rows of V at each of `ends`. Throws an `invalid` refusal if this exceeds `EVALUATED_ROWS_MAX`. */
 export async function readEnds(
   runner: StatementRunner,
   { metric, columns, scope, slice }: EndsRequest,
 ): Promise<{ ends: Instant[]; values: StatementRow[][] }> {
   const hours = await readEventHours(runner, scope);
-  // The first hour shows what the query gives without events.
+  // The first hour shows the result of the query without events.
   const ends = [...new Set([scope.interval.start + HOUR_MS, ...hours])].sort((a, b) => a - b);
   const { count } = await countEvents(runner, scope);
   refuseTooMuch(count, ends.length);
@@ -60,7 +60,7 @@ export async function readEnds(
   return { ends, values: ends.map((end) => byEnd.get(end) ?? []) };
 }
 
-/** On average an end has half of the events before it. */
+/** On average, half of the events precede an end. */
 function refuseTooMuch(events: number, ends: number): void {
   const rows = (events * ends) / 2;
   if (rows <= EVALUATED_ROWS_MAX) return;

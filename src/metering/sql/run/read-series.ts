@@ -1,6 +1,6 @@
 /**
- * Usage of a SQL metric for invoices: the cumulative value V(t) of one customer after another, as the series
- * of streaming metrics. A statement only ever names the references of one customer.
+ * Usage of a SQL metric for invoices: the cumulative value V(t) of one customer after another, in the form of streaming
+ * metrics. A statement only ever names the references of one customer.
  */
 
 import { type Decimal, decimal, ZERO } from '../../../core/decimal.ts';
@@ -35,11 +35,11 @@ export interface SqlSeriesRequest {
   /** On hour boundaries. */
   readonly period: Interval;
   /**
-   * `hour`: V at the end of every hour, over the events from the start of the period up to it.
-   * Instants, ascending and on the hour: V at these only.
+   * `hour`: V at the end of every hour, over the events from the start of the period up to it. Instants, ascending and
+   * on the hour: V at these only.
    */
   readonly evaluatedAt: 'hour' | readonly Instant[];
-  /** Group columns that make a line; rows where one is NULL belong to no line. */
+  /** Group columns that form a line; rows with NULL in one of them belong to no line. */
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property, whether or not the query reads it. */
   readonly usageFilter?: EventScope['usageFilter'];
@@ -54,10 +54,9 @@ export interface SqlSeriesRequest {
 }
 
 /**
- * The series of every requested customer, an empty list where the query has no row. NULL counts as 0.
- * Series are in byte order of their group values. Throws an `invalid` refusal that names the limit where
- * the query runs too long, needs too much memory or computes too large a number, and a `too_large` one where its
- * result has more rows than `limits` allow.
+ * The series of every requested customer, an empty list if the query has no row. NULL counts as 0. Series are in byte
+ * order of their group values. Throws an `invalid` refusal that names the limit if the query runs too long, needs too
+ * much memory or computes too large a number, and a `too_large` one if its result has more rows than `limits` allow.
  */
 export async function readSqlSeries(
   clickhouse: ClickHouse,
@@ -99,7 +98,7 @@ async function readCustomer(
   return [...groupItems(rows, lineOf).values()].map((line) => newSeries(groupBy, line, stepsOf(line)));
 }
 
-/** V at each of the instants, by line: every instant is a separate query over the events before it. */
+/** V at each of the instants, by line: every instant is a separate query over the earlier events. */
 async function readInstants(
   runner: StatementRunner,
   { metric, columns, scope, slice, instants }: InstantsRequest,
@@ -116,7 +115,7 @@ interface InstantsRequest extends EndsRequest {
   readonly instants: readonly Instant[];
 }
 
-/** A line that an evaluation does not mention is 0 there, once another one has mentioned it. */
+/** A line that is absent from an evaluation is 0 there, once it occurs in another one. */
 function joinInstants(
   groupBy: readonly string[],
   instants: readonly Instant[],
@@ -132,8 +131,8 @@ function joinInstants(
 }
 
 /**
- * Leaves out the steps at which nothing changes. A line with group values keeps its first one even at 0,
- * because there was usage; a query without groups has a row without usage as well.
+ * Drops the steps without a change. A line with group values keeps its first step even at 0, because there was usage; a
+ * query without groups has a row without usage as well.
  */
 function newSeries(
   groupBy: readonly string[],
@@ -162,7 +161,7 @@ function changeOf({ value }: StatementRow): Decimal {
   return value === null ? ZERO : decimal(value);
 }
 
-/** From the changes of one line, ascending, to its values. */
+/** Converts the changes of one line, ascending, to its values. */
 function stepsOf(line: readonly StatementRow[]): UsageStep[] {
   let value = ZERO;
   return line.map((row) => {

@@ -1,6 +1,6 @@
 /**
- * Usage of a SQL metric in windows, for the usage API and previews: every window is evaluated on its own,
- * over its own events. Pages and cursors are those of streaming metrics.
+ * Usage of a SQL metric in windows, for the usage API and previews: every window is evaluated separately, over its own
+ * events. Pages and cursors are those of streaming metrics.
  */
 
 import { z } from 'zod';
@@ -44,10 +44,9 @@ export interface SqlUsageRequest extends Omit<UsageGroupsRequest, 'metric'> {
 }
 
 /**
- * One page. With a group key only groups with rows have one, ordered by window, then by the group values in
- * the order of the sorted names, null last. Without one, every window has a row, with null where the query
- * has none. Throws an `invalid` refusal for a cursor of another request, an unknown group column, and
- * where the query meets a limit.
+ * One page. With a group key only groups with rows have one, ordered by window, then by the group values in the order
+ * of the sorted names, null last. Without one, every window has a row, with null if the query has none. Throws an
+ * `invalid` refusal for a cursor of another request, an unknown group column, and if the query exceeds a limit.
  */
 export async function readSqlUsage(
   clickhouse: ClickHouse,
@@ -83,7 +82,7 @@ export async function readSqlUsage(
   }
 }
 
-/** Answers with usage have no place for warnings, so they are refused, with the events that an invoice leaves out. */
+/** Usage answers have no place for warnings, so they are refused, with the events that an invoice leaves out. */
 function uncountable(metricName: string, { ids }: LeftOutEvents): Refusal {
   const events = ids.map((id) => JSON.stringify(id)).join(', ');
   const named = ids.length === 0 ? 'these events together' : `event${ids.length === 1 ? '' : 's'} ${events}`;
@@ -130,7 +129,7 @@ async function readGroups(
   };
 }
 
-/** Every window has a row here, so a page is a stretch of windows and only that stretch is evaluated. */
+/** Every window has a row here, so a page is a range of windows and only that range is evaluated. */
 async function readWindows(
   request: SqlUsageRequest,
   ingestedUpTo: string,
@@ -178,7 +177,7 @@ function requireFittingCursor(
 
 const watermarkRow = z.object({ ingested_up_to: z.string() });
 
-/** The watermark of this and all further pages. Epoch microseconds; '0' where there is no event yet. */
+/** The watermark of this and all further pages. Epoch microseconds; '0' if there is no event yet. */
 async function readWatermark(runner: StatementRunner, { refs, range }: SqlUsageRequest): Promise<string> {
   const [row] = await runner.run(compileWatermark(refs, range), watermarkRow);
   return row?.ingested_up_to ?? '0';

@@ -15,7 +15,7 @@ import { SEVERAL_ROWS_MESSAGE } from '../generate/subqueries.ts';
 import { OVERFLOW_MESSAGE } from '../values/exact-sql.ts';
 import { verifyStatement } from './parse-tree.ts';
 
-/** The creation of a metric, over no events: only the planning takes time. */
+/** For the creation of a metric, over no events: only planning takes time. */
 export const DEFINITION_LIMITS: QueryLimits = {
   lane: 'analysis',
   executionSeconds: 10,
@@ -25,7 +25,7 @@ export const DEFINITION_LIMITS: QueryLimits = {
   threads: 1,
 };
 
-/** An invoice has to be computed, if slowly: these only keep a query from taking the machine along. */
+/** An invoice has to be computed, even if it takes long: these limits only protect the machine. */
 export const BILLING_LIMITS: QueryLimits = {
   lane: null,
   executionSeconds: BILLING_EXECUTION_SECONDS,
@@ -46,17 +46,16 @@ const statementRow = z.object({
 });
 export type StatementRow = z.infer<typeof statementRow>;
 
-/** Runs statements one after another; texts that it has verified it does not verify again. */
+/** Runs statements one after another; verifies each text once. */
 export interface StatementRunner {
-  /** Throws an `invalid` refusal that names the limit which the query has met. */
+  /** Throws an `invalid` refusal that names the exceeded limit. */
   run<Row>(statement: CompiledStatement, schema: z.ZodType<Row>): Promise<Row[]>;
   /** Rows of a statement over a query. */
   runQuery(statement: CompiledStatement): Promise<StatementRow[]>;
 }
 
 /**
- * Runs statements over the events of one customer, whose references are `refs`, its id first; over no events where there
- * are none.
+ * Runs statements over the events of one customer, whose references are `refs`, its id first; over no events if empty.
  */
 export function createStatementRunner(
   clickhouse: ClickHouse,
@@ -91,7 +90,7 @@ export function settingsOf(limits: QueryLimits): QuerySettings {
   };
 }
 
-/** The engine's errors that a query can cause; null for all others, which are ours. */
+/** The engine's errors that a query can cause; null for all others, which are our bugs. */
 export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null {
   switch (error.type) {
     case 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO':
@@ -102,7 +101,7 @@ export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal 
     case 'CANNOT_PARSE_ESCAPE_SEQUENCE':
       return refuse(`a pattern cannot be read: ${patternProblem(error.message)}`);
     case 'BAD_ARGUMENTS':
-      // Of metrics from before patterns were checked at creation.
+      // For metrics created before patterns were checked.
       return /^(The pattern argument|Substitution)/.test(error.message)
         ? refuse(`a pattern or its replacement cannot be read: ${patternProblem(error.message)}`)
         : null;
@@ -114,7 +113,7 @@ export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal 
     case 'TOO_DEEP_RECURSION':
       return refuse('the query is too complicated');
     case 'TOO_MANY_ROWS_OR_BYTES':
-      // Usage of an invoice that is too much for one answer is read in parts, and so is what is read ahead.
+      // Usage of an invoice that is too much for one answer is read in parts, and so are rows read ahead.
       if (limits.lane === null || limits.resultBytes !== undefined)
         return new Refusal('too_large', `more than ${limits.resultRows} values`);
       return limitRefusal(error, limits, refuse);
@@ -124,7 +123,7 @@ export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal 
   }
 }
 
-/** The complaint of RE2 about a pattern: "missing )". */
+/** RE2's error about a pattern: "missing )". */
 export function patternProblem(message: string): string {
   return /(?:error|valid re2 pattern): ([^:\n]{1,100}):/.exec(message)?.[1] ?? 'invalid pattern';
 }
@@ -133,7 +132,7 @@ function refuse(problem: string): Refusal {
   return invalid(['sql'], problem);
 }
 
-/** Whether a query ended because of a number that is too large, which is a matter of the events that it read. */
+/** Whether a query failed because a number is too large, which depends on the events. */
 export function isOverflow(error: unknown): boolean {
   return error instanceof Refusal && error.problem === OVERFLOW_MESSAGE;
 }

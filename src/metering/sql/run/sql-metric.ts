@@ -1,5 +1,5 @@
 /**
- * A SQL metric: its definition, read off the event loop and checked before it is stored, and its columns
+ * A SQL metric: its definition, parsed off the event loop and checked before it is stored, and its columns
  * (docs/explanation/sql-metrics.md).
  */
 import { invalid } from '../../../core/errors.ts';
@@ -19,22 +19,22 @@ import type { CheckedSqlMetric } from '../read/read-metric.ts';
 import { checkPatterns } from './check-patterns.ts';
 import { createStatementRunner, DEFINITION_LIMITS } from './run-statement.ts';
 
-/** One for the process, as the thread that it starts with the first query. */
+/** One per process, because it owns the thread that the first query starts. */
 const reader = createMetricReader();
 
-/** A metric that was checked when it was created: read once, then kept. Throws as `readSqlMetric` does. */
+/** A metric that was checked when it was created: parsed once, then cached. Throws like `readSqlMetric`. */
 export async function loadSqlMetric(sql: string): Promise<CheckedSqlMetric> {
   return await reader.read(sql);
 }
 
-/** Ends the thread that reads queries; a later query starts it again. */
+/** Ends the thread that parses queries; a later query restarts it. */
 export async function closeMetricReader(): Promise<void> {
   await reader.close();
 }
 
 /**
- * Checks a definition before it is stored: reads it and lets ClickHouse plan it in every way in which it
- * is going to be evaluated, over no events. Patterns are compiled first, as no event would do it. Throws as `readSqlMetric` does.
+ * Checks a definition before it is stored: parses it and has ClickHouse plan it in every way in which it will be
+ * evaluated, over no events. Patterns are compiled first, which planning does not do. Throws like `readSqlMetric`.
  */
 export async function checkSqlMetric(clickhouse: ClickHouse, sql: string): Promise<CheckedSqlMetric> {
   const metric = await loadSqlMetric(sql);
@@ -45,8 +45,8 @@ export async function checkSqlMetric(clickhouse: ClickHouse, sql: string): Promi
 }
 
 /**
- * The columns that count when usage is grouped by these names, compared without regard to case. Throws an
- * `invalid` refusal (field `group_key`) for a name that is not one of the group columns.
+ * The columns used when usage is grouped by these names, ignoring case. Throws an `invalid` refusal (field `group_key`)
+ * for a name that is not one of the group columns.
  */
 export function outputColumns(
   { query, valueColumn, groupColumns }: CheckedSqlMetric,

@@ -1,10 +1,10 @@
-/** The known name that an unknown one is probably a slip of. */
+/** Suggests the known name for a misspelt one. */
 import { nearestName } from '../../../core/nearest-name.ts';
 
-/** Of three letters every other one is another word: POW is not near now, but name is near nam. */
+/** Short names have different near misses: POW is not near now, but name is near nam. */
 const LETTERS_PER_SLIP = 4;
 
-/** ` : did you mean x?`, or nothing where no name is near. `names` are shown as they are given. */
+/** ` : did you mean x?`, or nothing if no name is near. `names` are shown as they are given. */
 export function suggestion(unknown: string, names: readonly string[]): string {
   const best = nearestName(unknown, names, (name) =>
     Math.floor(Math.max(unknown.length, name.length) / LETTERS_PER_SLIP),

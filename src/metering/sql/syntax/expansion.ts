@@ -1,17 +1,17 @@
 /**
- * The size of the conditions of a query after ClickHouse's planner has pushed them down. The planner moves a
- * condition on a subquery's column to the events and replaces every use of the column by its expression. In a
- * chain of subqueries that each use a column twice, the condition doubles with every subquery. Conditions are
- * pushed down only through subqueries that do not aggregate.
+ * The size of the conditions of a query after ClickHouse's planner has pushed them down. The planner moves a condition
+ * on a subquery's column to the events and replaces every use of the column by its expression. In a chain of subqueries
+ * that each use a column twice, the condition doubles with every subquery. Conditions are pushed down only through
+ * subqueries that do not aggregate.
  */
 import { QueryProblem } from '../values/query-refusal.ts';
 import { type Expression, partsOf, queriesIn, type SelectQuery } from './query-syntax.ts';
 
-/** ClickHouse takes up to 0.1 ms for each and looks at no clock meanwhile: two seconds. */
+/** ClickHouse takes up to 0.1 ms for each and checks no timeout in between: two seconds. */
 const CONDITION_SIZE_MAX = 20_000;
-/** Operations that become many of ClickHouse's; what is read from text includes the number in it. */
+/** Operations that become many operations in ClickHouse; the size of reading from text includes its number. */
 const SIZES = { text: 50, product: 15, quotient: 200, function: 8 };
-/** Of functions that read numbers or members out of text, or go through doubles. */
+/** Functions that read numbers or members from text, or use doubles. */
 const FUNCTION_SIZES: Readonly<Record<string, number>> = {
   JSON_EXTRACT: 60,
   JSON_VALUE: 60,
@@ -19,12 +19,12 @@ const FUNCTION_SIZES: Readonly<Record<string, number>> = {
   MOD: 50,
 };
 
-/** Name of a column in lower case → the size of what it stands for. */
+/** Name of a column in lower case → the size of its expression. */
 type ColumnSizes = ReadonlyMap<string, number>;
 
 /**
- * Throws a `QueryProblem` where a condition is too large when each column in it is replaced by what it stands
- * for. `valueColumn` is the quantity; the other columns become conditions when usage is grouped by them.
+ * Throws a `QueryProblem` if a condition is too large when each of its columns is replaced by its expression.
+ * `valueColumn` is the quantity; the other columns become conditions when usage is grouped by them.
  */
 export function refuseExpansion(query: SelectQuery, valueColumn: number): void {
   const sizes = columnSizes(query);
@@ -32,7 +32,7 @@ export function refuseExpansion(query: SelectQuery, valueColumn: number): void {
   refuseLarge(query, total(groups));
 }
 
-/** The same for a query whose columns never become conditions. */
+/** `refuseExpansion` for a query whose columns never become conditions. */
 export function refuseLongConditions(query: SelectQuery): void {
   columnSizes(query);
 }
@@ -43,7 +43,7 @@ function columnSizes(query: SelectQuery): number[] {
   const below: ColumnSizes = new Map(queriesIn(query).flatMap((each) => [...namedSizes(each)]));
   const sizes = items.map(({ expression }) => sizeOf(expression, below));
   refuseLarge(query, where === null ? 0 : sizeOf(where, below));
-  // HAVING reads columns by the names that they are given here.
+  // HAVING reads columns by the names that they have here.
   refuseLarge(query, having === null ? 0 : sizeOf(having, new Map([...below, ...named(query, sizes)])));
   return sizes;
 }
@@ -68,7 +68,7 @@ function refuseLarge({ position }: SelectQuery, size: number): void {
 
 function sizeOf(expression: Expression, columns: ColumnSizes): number {
   if (expression.kind === 'column') return columns.get(expression.name) ?? 1;
-  // Results of aggregates stay above them, and so do the conditions on these.
+  // Results of aggregates stay above them, and so do conditions on these results.
   if (expression.aggregateAt !== null) return 1;
   return total([ownSize(expression), ...partsOf(expression).map((part) => sizeOf(part, columns))]);
 }

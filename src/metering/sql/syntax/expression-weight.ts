@@ -1,4 +1,4 @@
-/** Creates the nodes of an expression and counts them, so that the size of a query is limited. */
+/** Creates the nodes of an expression and sums their weights, so that the size of a query is limited. */
 import type { AggregateKind } from '../functions/aggregate-functions.ts';
 import { findAggregate } from '../functions/table.ts';
 import {
@@ -30,7 +30,7 @@ export function node(reader: TokenReader, position: number, form: ExpressionForm
   };
 }
 
-/** How much there is to plan in what it becomes. */
+/** The planning cost of its SQL. */
 function weightOf(form: ExpressionForm): number {
   switch (form.kind) {
     case 'property':
@@ -55,7 +55,7 @@ function weightOf(form: ExpressionForm): number {
   }
 }
 
-/** Functions that become several of ClickHouse's. */
+/** Functions that become several functions in ClickHouse. */
 const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
   ...{ SQRT: 4, LN: 4, LOG2: 4, LOG10: 4, EXP: 4, POWER: 30, MOD: 4 },
   ...{

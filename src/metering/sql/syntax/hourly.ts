@@ -1,4 +1,4 @@
-/** Whether a query can be carried along the hours: each hour changes it by what happened in it. */
+/** Whether a query can be carried along the hours: each hour changes the result only by its own events. */
 import { findAggregate } from '../functions/table.ts';
 import {
   type Expression,
@@ -9,7 +9,7 @@ import {
   type Source,
 } from './query-syntax.ts';
 
-/** False where rows are joined, ordered or compared with each other, or where all values of a group are needed. */
+/** False if rows are joined, ordered or compared with each other, or if all values of a group are needed. */
 export function isHourly(query: SelectQuery): boolean {
   if (query.joins.length > 0 || query.limit !== null || hasUnion(query.source)) return false;
   const { items, where, having, groupBy, source } = query;

@@ -12,7 +12,7 @@ import type { Token } from './tokens.ts';
 const DISTINCT_OPERANDS_MAX = 5;
 const LEVEL = /^(?:0?\.\d{1,6}|[01](?:\.0{0,6})?)$/;
 
-/** Its opening bracket is read. `hasCondition`: its name ends in If. */
+/** Its opening bracket has been read. `hasCondition`: its name ends in If. */
 export function parseAggregate(
   reader: TokenReader,
   { text, position }: Token,

@@ -1,4 +1,4 @@
-/** The grammar of names that a query gives. */
+/** The grammar of names defined by a query. */
 import { QueryProblem } from '../values/query-refusal.ts';
 import type { TokenReader } from './token-reader.ts';
 

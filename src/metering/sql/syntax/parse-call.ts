@@ -18,7 +18,7 @@ import type { Expression } from './query-syntax.ts';
 import type { ParseOperand, TokenReader } from './token-reader.ts';
 import type { Token } from './tokens.ts';
 
-/** A function call, or null where no word with a bracket follows. */
+/** A function call, or null if no word with a bracket follows. */
 export function parseCall(reader: TokenReader, parseOperand: ParseOperand): Expression | null {
   const { kind, text } = reader.next;
   const { kind: kindAfter, text: textAfter } = reader.afterNext;

@@ -14,7 +14,7 @@ import type {
 } from './query-syntax.ts';
 import type { TokenReader } from './token-reader.ts';
 
-/** Values of one IN list. */
+/** Maximum values of one IN list. */
 const LIST_VALUES_MAX = 1_000;
 
 const COMPARISONS: Readonly<Record<string, ComparisonOperator>> = {
@@ -112,7 +112,7 @@ function parseIn(reader: TokenReader, position: number, operand: Expression): Ex
   return build(reader, position, { kind: 'in_query', operand, query, at: position });
 }
 
-/** A query whose opening bracket is read. It is going to be written `times` times. */
+/** A query whose opening bracket has been read. It will be written `times` times. */
 function parseSubquery(reader: TokenReader, times: 1 | 2): SelectQuery {
   if (reader.parseSubquery === null) {
     throw new QueryProblem(reader.next.position, 'a query cannot stand here');
@@ -120,7 +120,7 @@ function parseSubquery(reader: TokenReader, times: 1 | 2): SelectQuery {
   return reader.parseSubquery(times);
 }
 
-/** `(literal, …)`. Its values are not counted one by one: they are checked to be literals when they are used. */
+/** `(literal, …)`. Its values are not weighed one by one: they are checked to be literals when they are used. */
 function parseList(reader: TokenReader): Expression[] {
   reader.expectSymbol('(');
   const values: Expression[] = [];
@@ -155,7 +155,7 @@ function parseLiteral(reader: TokenReader): Expression {
   throw reader.unexpected('a literal');
 }
 
-/** `a || b`, which binds less than a sum. */
+/** `a || b`, which has lower precedence than a sum. */
 function parseConcat(reader: TokenReader): Expression {
   const first = parseSum(reader);
   const operands = [first];
@@ -347,7 +347,7 @@ function takeOperator<Operator>(
   return operators[text] ?? null;
 }
 
-/** Plain digits of a number as it was written. */
+/** Plain digits of a number literal. */
 function numberDigits(text: string, position: number): string {
   // `1.` and `.5` are numbers in SQL, but not in a property.
   const value = parseUsageDecimal(text.replace(/\.(?=$|[eE])/, '').replace(/^(-?)\./, '$10.'));

@@ -1,6 +1,6 @@
 /**
- * The grammar of a SQL metric: one SELECT, or several with UNION, over `events`, subqueries and queries named in WITH, joined or one after another.
- * Throws a `QueryProblem` for everything else.
+ * The grammar of a SQL metric: one SELECT, or several with UNION, over `events`, subqueries and queries named in WITH,
+ * joined or concatenated. Throws a `QueryProblem` for everything else.
  */
 import { UNUSABLE_NAME } from '../../../core/own-value.ts';
 import { QueryProblem } from '../values/query-refusal.ts';
@@ -23,12 +23,12 @@ import { tokenize } from './tokens.ts';
 
 const SUBQUERY_DEPTH_MAX = 10;
 const COLUMNS_MAX = 12;
-/** Of a query across customers. */
+/** For a query across customers. */
 const REPORT_COLUMNS_MAX = 30;
-/** How often a query may read the events: through joins, UNION and subqueries in expressions. */
+/** Maximum reads of the events in a query: through joins, UNION and subqueries in expressions. */
 const READS_MAX = 8;
 const ROWS_MAX = 1_000_000;
-/** Of an aggregate over an aggregate, for each that is below it: by hours, each level is planned in several. */
+/** The weight of an aggregate for each aggregate below it: by hours, each level is planned in several. */
 const GROUPING_WEIGHT = 7;
 
 /** `isAcross`: over the views of all customers, instead of the events of one. */
@@ -161,10 +161,10 @@ function parseSelect(place: Place): SelectQuery {
   return measured(place, query, inExpressions);
 }
 
-/** One row, for values that queries in brackets give. In a metric it is that of a count, which has one in every part. */
+/** One row, for values of subqueries. In a metric it is the row of a count, which has one in every part. */
 function withoutFrom({ reader, isAcross }: Place, hasQueries: boolean): Source {
   if (isAcross) return { kind: 'one', qualifier: null };
-  // Says that FROM is expected.
+  // Reports that FROM is expected.
   if (!hasQueries) reader.expectWord('FROM');
   const { position } = reader.next;
   const count = { name: 'COUNT', distinct: false, operands: [], filter: null, level: null } as const;
@@ -177,7 +177,7 @@ function withoutFrom({ reader, isAcross }: Place, hasQueries: boolean): Source {
   };
 }
 
-/** Refuses a query that reads the events too often, and weighs one that aggregates what others aggregate. */
+/** Refuses a query that reads the events too often, and weighs one that aggregates the aggregates of others. */
 function measured(place: Place, query: SelectQuery, inExpressions: readonly SelectQuery[] = []): SelectQuery {
   const { reader, sizes } = place;
   const sources = [query.source, ...query.joins.map(({ source }) => source)];
@@ -235,12 +235,12 @@ function parseItems(reader: TokenReader, columnsMax: number): SelectItem[] {
   return items;
 }
 
-/** The name of a column that was given none. */
+/** The name of a column without an alias. */
 function nameOf(expression: Expression): string | null {
   return expression.kind === 'column' || expression.kind === 'property' ? expression.name : null;
 }
 
-/** A name stands for the column of that name, a whole number for the column at that place. */
+/** A name refers to the column of that name, an integer to the column at that position. */
 function parseGroupBy(reader: TokenReader, items: readonly SelectItem[]): Expression[] {
   if (reader.takeWords('ALL')) {
     return items.flatMap(({ expression }) => (expression.aggregateAt === null ? [expression] : []));
@@ -265,7 +265,7 @@ function standsFor(key: Expression, items: readonly SelectItem[], mayAggregate =
   }
   if (key.kind !== 'column' || key.qualifier !== null) return key;
   const item = items.find(({ name }) => name?.toLowerCase() === key.name);
-  // A name that a sum was given may also be that of the column which is summed.
+  // The alias of a sum may also be the name of the summed column.
   return item === undefined || (item.expression.aggregateAt !== null && !mayAggregate)
     ? key
     : item.expression;
@@ -293,7 +293,7 @@ const UNAVAILABLE: ReadonlyArray<readonly [words: readonly string[], problem: st
   ],
 ];
 
-/** The problem with a token that the grammar has no place for. */
+/** The problem with a token that the grammar does not accept. */
 function unavailable(reader: TokenReader): QueryProblem {
   const { kind, text, position } = reader.next;
   const word = kind === 'word' ? text.toUpperCase() : '';

@@ -1,4 +1,4 @@
-/** The grammar of what stands after FROM: events, subqueries, queries named in WITH, joins and lists. */
+/** The grammar of FROM: events, subqueries, queries named in WITH, joins and lists. */
 
 import { QueryProblem } from '../values/query-refusal.ts';
 import { VIEW_NAMES, viewNamed } from '../values/views.ts';
@@ -10,13 +10,13 @@ import type { TokenReader } from './token-reader.ts';
 
 const JOINS_MAX = 5;
 
-/** Queries named in WITH that can be seen from here, by their name in lower case. */
+/** Queries named in WITH that are visible here, by their name in lower case. */
 type NamedQueries = Map<string, { readonly query: SelectQuery; readonly weight: number; uses: number }>;
 
 export interface QuerySize {
   /** How often it reads the events. */
   readonly reads: number;
-  /** Aggregates inside each other, at most. */
+  /** Maximum nesting depth of aggregates. */
   readonly groupings: number;
 }
 
@@ -29,13 +29,13 @@ export interface Place {
   readonly isAcross: boolean;
 }
 
-/** A place with the grammar of whole queries, which this one is part of. */
+/** A place with the grammar of whole queries, which includes this one. */
 interface SourcePlace extends Place {
   readonly parseWith: (place: Place) => SelectQuery;
   readonly closeSubquery: (reader: TokenReader) => void;
 }
 
-/** The inner name of a column of a UNION: as in the first query, or by its place. */
+/** The inner name of a column of a UNION: as in the first query, or by its position. */
 export function unionColumn(name: string | null, index: number): string {
   return name?.toLowerCase() ?? `column ${index + 1}`;
 }
@@ -76,7 +76,7 @@ function parseTable(place: SourcePlace): Source {
       throw new QueryProblem(position, `the table ${text} is not available${near}`);
     }
     if (query !== undefined) {
-      // Whatever is written for it is written once more.
+      // Its SQL is written once more for each use.
       if (query.uses > 0) reader.addWeight(position, query.weight);
       query.uses += 1;
     }
@@ -88,7 +88,7 @@ function parseTable(place: SourcePlace): Source {
   return alias === null ? source : { ...source, qualifier: alias.toLowerCase() };
 }
 
-/** The sources that may be read, in words. */
+/** The allowed sources, as text. */
 function only(tables: readonly string[]): string {
   return tables.length === 1 ? `the only table is ${tables[0]}` : `the views are ${tables.join(', ')}`;
 }

@@ -5,10 +5,10 @@ import { build } from './expression-weight.ts';
 import type { AggregateCall, Expression, OrderItem, WindowFrame } from './query-syntax.ts';
 import type { ParseOperand, TokenReader } from './token-reader.ts';
 
-/** Rows of a frame before or after the current one: each row looks at all of them. */
+/** Maximum rows of a frame before or after the current one: each row reads all of them. */
 const FRAME_ROWS_MAX = 100;
 
-/** The text after ORDER BY. NULL is last unless it says otherwise. */
+/** The text after ORDER BY. NULL is last unless specified otherwise. */
 export function parseOrder(reader: TokenReader, parseOperand: ParseOperand): OrderItem[] {
   const items: OrderItem[] = [];
   do {

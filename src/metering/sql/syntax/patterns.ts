@@ -1,17 +1,17 @@
-/** The patterns of a query: regular expressions, what replaces their matches, and patterns of LIKE. */
+/** The patterns of a query: regular expressions, replacements of their matches, and patterns of LIKE. */
 import { findScalar } from '../functions/table.ts';
 import { type Expression, expressionsOf, partsOf, queriesIn, type SelectQuery } from './query-syntax.ts';
 
 export interface TextPattern {
   readonly kind: 'regexp' | 'like';
   readonly pattern: string;
-  /** Null where matches are not replaced. */
+  /** Null if matches are not replaced. */
   readonly replacement: string | null;
   /** Index into the text of the query. */
   readonly position: number;
 }
 
-/** Each once, in the order of the text. The work is linear in the length of the text. */
+/** Distinct patterns in the order of the text. The work is linear in the length of the text. */
 export function patternsIn(query: SelectQuery): TextPattern[] {
   const found = new Map<string, TextPattern>();
   const add = (pattern: TextPattern) => {
@@ -19,7 +19,7 @@ export function patternsIn(query: SelectQuery): TextPattern[] {
     const known = found.get(identity);
     if (known === undefined || pattern.position < known.position) found.set(identity, pattern);
   };
-  // Keys of groups stand for the columns that they name, and a query of WITH for each use of its name.
+  // Keys of groups share nodes with their columns, and a WITH query is shared by each use of its name.
   const seen = new Set<unknown>();
   const visit = (expression: Expression): void => {
     if (seen.has(expression)) return;

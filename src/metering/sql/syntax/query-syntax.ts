@@ -1,4 +1,6 @@
-/** The syntax tree of a SQL metric. It can express what the grammar allows and nothing else of ClickHouse's SQL. */
+/**
+ * The syntax tree of a SQL metric. It can express only what the grammar allows, and nothing else of ClickHouse's SQL.
+ */
 
 import type { IntervalUnit } from '../values/time-units.ts';
 import type { ViewName } from '../values/views.ts';
@@ -15,18 +17,18 @@ export type CastTarget =
 
 /** A call of an aggregate function. */
 export interface AggregateCall {
-  /** Its name in the table of functions. */
+  /** The name in the table of functions. */
   readonly name: string;
   readonly distinct: boolean;
   /** Empty for COUNT(*). */
   readonly operands: readonly Expression[];
-  /** Which rows it counts, from FILTER or `-If`; null for all. */
+  /** The rows that it counts, from FILTER or `-If`; null for all. */
   readonly filter: Expression | null;
-  /** Of a quantile: plain decimal digits from 0 to 1. */
+  /** The level of a quantile: plain decimal digits from 0 to 1. */
   readonly level: string | null;
 }
 
-/** Where a window function looks, within the rows of a query. */
+/** The rows that a window function reads, within the rows of a query. */
 export interface WindowFrame {
   /** Rows before the current one; null for all. */
   readonly preceding: number | null;
@@ -40,7 +42,7 @@ export interface OrderItem {
   readonly areNullsFirst: boolean;
 }
 
-/** An expression without its place. */
+/** An expression without its position. */
 export type ExpressionForm =
   /** Plain decimal digits, checked to fit. */
   | { readonly kind: 'number'; readonly digits: string }
@@ -73,7 +75,7 @@ export type ExpressionForm =
     }
   | {
       readonly kind: 'case';
-      /** The value that each WHEN is compared with; null where each WHEN is a condition. */
+      /** The value that each WHEN is compared with; null if each WHEN is a condition. */
       readonly compared: Expression | null;
       readonly branches: readonly CaseBranch[];
       readonly otherwise: Expression | null;
@@ -98,13 +100,13 @@ export type ExpressionForm =
       readonly at: number;
     };
 
-/** Every operand stands in the tree once, so that the tree is no larger than the text of the query. */
+/** Every operand is in the tree once, so that the tree is no larger than the text of the query. */
 export type Expression = ExpressionForm & {
   /** Index into the text of the query. */
   readonly position: number;
-  /** Equal for expressions that mean the same, wherever they stand and however their names are written. */
+  /** Equal for equivalent expressions, at any position and with any spelling of names. */
   readonly identity: number;
-  /** The position of the first aggregate function in it, itself included; null where it has none. */
+  /** The position of the first aggregate function in it, itself included; null if it has none. */
   readonly aggregateAt: number | null;
 };
 
@@ -115,7 +117,7 @@ export interface CaseBranch {
 
 export interface SelectItem {
   readonly expression: Expression;
-  /** The alias, or the name of a bare column or property; null for another expression. */
+  /** The alias, or the name of a bare column or property; null for any other expression. */
   readonly name: string | null;
 }
 
@@ -127,7 +129,7 @@ export type Source =
   | { readonly kind: 'query'; readonly query: SelectQuery; readonly qualifier: string | null }
   /** One row without columns: a SELECT without FROM. Only in queries across customers. */
   | { readonly kind: 'one'; readonly qualifier: null }
-  /** The rows of several queries with as many columns, one after another. */
+  /** The concatenated rows of several queries with equally many columns. */
   | { readonly kind: 'union'; readonly queries: readonly SelectQuery[]; readonly qualifier: null }
   /** A row for each element of a list in a row of `source`. */
   | {
@@ -135,7 +137,7 @@ export type Source =
       readonly source: Source;
       readonly list: Expression;
       readonly name: string;
-      /** A row also for an empty list. */
+      /** Whether an empty list gives a row, too. */
       readonly isLeft: boolean;
       readonly qualifier: string | null;
     };
@@ -143,7 +145,7 @@ export type Source =
 export interface Join {
   readonly kind: 'inner' | 'left';
   readonly source: Source;
-  /** Null for every pair of rows. */
+  /** Null: every pair of rows. */
   readonly on: Expression | null;
   /** Columns that both sides have. */
   readonly using: readonly string[];
@@ -157,16 +159,16 @@ export interface SelectQuery {
   readonly source: Source;
   readonly joins: readonly Join[];
   readonly where: Expression | null;
-  /** Aliases and positions are already replaced by what they stand for. */
+  /** Aliases and positions are already resolved. */
   readonly groupBy: readonly Expression[];
   readonly having: Expression | null;
-  /** Likewise; counts only beside `limit`. */
+  /** Likewise; has an effect only with `limit`. */
   readonly orderBy: readonly OrderItem[];
   readonly limit: number | null;
   readonly offset: number;
 }
 
-/** The queries that a query reads, directly. */
+/** The direct subqueries of a query. */
 export function queriesIn(query: SelectQuery): SelectQuery[] {
   return [query.source, ...query.joins.map(({ source }) => source)].flatMap(queriesOf);
 }
@@ -191,14 +193,14 @@ export function isGrouped(query: SelectQuery): boolean {
   return query.distinct || isAggregate(query);
 }
 
-/** Whether its rows may change with further rows of what it reads. */
+/** Whether further rows of its source may change its rows. */
 export function isAggregate({ groupBy, having, items }: SelectQuery): boolean {
   return (
     groupBy.length > 0 || having !== null || items.some(({ expression }) => expression.aggregateAt !== null)
   );
 }
 
-/** The expressions that stand in a query itself. */
+/** The direct expressions of a query. */
 export function expressionsOf({
   items,
   source,
@@ -266,10 +268,10 @@ function callParts({ operands, filter }: AggregateCall): readonly Expression[] {
   return filter === null ? operands : [...operands, filter];
 }
 
-/** The text under which an expression is identified: its parts stand in it by their own identities. */
+/** The text that identifies an expression: its parts are represented by their own identities. */
 export function identityText(form: ExpressionForm): string {
   return JSON.stringify(form, (key, value: unknown) => {
-    // A query in an expression is its own: `at` tells it from others.
+    // A query in an expression is unique: `at` distinguishes it from others.
     if (key === 'qualifier' || key === 'query') return undefined;
     return isIdentified(value) ? value.identity : value;
   });

@@ -1,17 +1,17 @@
-/** Reads the tokens of a query in order and counts the nodes created, so that the size of a query is limited. */
+/** Reads the tokens of a query in order and sums the weights of nodes, so that the size of a query is limited. */
 import { QueryProblem } from '../values/query-refusal.ts';
 import type { Expression, SelectQuery } from './query-syntax.ts';
 import type { Token } from './tokens.ts';
 
 /**
- * The most that all parts may weigh together, in units that take ClickHouse two or three milliseconds to plan. No limit
- * ends the planning of a query once it has begun, so this has to. It is far beyond a metric that a person wrote.
+ * The maximum weight of all parts, in units that take ClickHouse two or three milliseconds to plan. ClickHouse has no
+ * timeout for planning, so this limit is needed. It is far beyond a metric written by a person.
  */
 const QUERY_WEIGHT_MAX = 300;
-/** Brackets inside brackets. */
+/** Maximum nesting depth of brackets. */
 const NESTING_MAX = 50;
 
-/** Words that end an expression or begin a clause, so they are no names unless quoted. */
+/** Words that end an expression or begin a clause, so they are not names unless quoted. */
 const RESERVED = new Set(
   `ALL AND ANTI ANY ARRAY AS ASC ASOF BETWEEN BY CASE CAST CROSS DESC DISTINCT ELSE END EXCEPT EXISTS FETCH FILTER FINAL
   FORMAT FROM FULL GLOBAL GROUP GROUPING HAVING IN INNER INTERSECT INTO IS JOIN LATERAL LEFT LIKE ILIKE LIMIT
@@ -19,7 +19,7 @@ const RESERVED = new Set(
   TABLE THEN UNION USING VALUES WHEN WHERE WINDOW WITH`.split(/\s+/),
 );
 
-/** The grammar of what stands between the brackets of a call: any expression, which may hold calls again. */
+/** The grammar of the text between the brackets of a call: any expression, which may contain calls again. */
 export type ParseOperand = (reader: TokenReader) => Expression;
 
 export class TokenReader {
@@ -28,9 +28,11 @@ export class TokenReader {
   private weight = 0;
   private readonly identities = new Map<string, number>();
   private nesting = 0;
-  /** Whether the query may ask for the time. A metric may not: its usage is the same whenever it is counted. */
+  /**
+   * Whether the query may read the current time. A metric may not: its usage must be the same whenever it is counted.
+   */
   hasClock = false;
-  /** Reads a query in brackets inside an expression, which is written `times` times; null where none may stand. */
+  /** Parses a query in brackets inside an expression, which is written `times` times; null if none is allowed here. */
   parseSubquery: ((times: 1 | 2) => SelectQuery) | null = null;
 
   constructor(tokens: readonly Token[]) {
@@ -62,7 +64,7 @@ export class TokenReader {
     return this.next.kind === 'symbol' && this.next.text === symbol;
   }
 
-  /** Takes these words if they come next. */
+  /** Consumes these words if they are next. */
   takeWords(...words: readonly string[]): boolean {
     if (!this.isWord(...words)) return false;
     this.index += words.length;
@@ -101,7 +103,7 @@ export class TokenReader {
     return new QueryProblem(position, `expected ${expected}, found ${found}`);
   }
 
-  /** How much has been weighed so far. */
+  /** The weight so far. */
   get weighed(): number {
     return this.weight;
   }
@@ -111,7 +113,7 @@ export class TokenReader {
     if (this.weight > QUERY_WEIGHT_MAX) throw new QueryProblem(position, 'the query is too long');
   }
 
-  /** A number that stands for this text. */
+  /** A number that identifies this text. */
   identify(text: string): number {
     const identity = this.identities.get(text) ?? this.identities.size;
     this.identities.set(text, identity);

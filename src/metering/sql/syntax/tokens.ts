@@ -1,6 +1,6 @@
 /**
- * The tokens of a SQL metric. Comments and white space are dropped here, and quoted names and texts are read
- * as a whole, so later steps need not handle quotes. Outside of quotes only ASCII is allowed.
+ * The tokens of a SQL metric. Comments and white space are dropped here, and quoted names and texts are tokens, so
+ * later steps need not handle quotes. Outside of quotes only ASCII is allowed.
  */
 import { QueryProblem } from '../values/query-refusal.ts';
 
@@ -15,7 +15,7 @@ export interface Token {
   readonly position: number;
 }
 
-/** Longer than any metric a person can follow; a limit on everything that is built from it. */
+/** Longer than any metric that a person can follow; limits everything that is built from it. */
 const QUERY_CHARACTERS_MAX = 10_000;
 
 const SPACE = /[ \t\r\n]+/y;
@@ -24,7 +24,7 @@ const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const SYMBOL = /->>|->|<>|!=|<=|>=|::|\|\||[-+*/%=<>(),.;[\]]/y;
 
-/** Characters that do not belong into a text even in quotes: half of a character, and the end mark of C. */
+/** Characters that are not allowed even in quotes: unpaired surrogates, and NUL. */
 const UNFIT_TEXT = /[\p{Surrogate}\0]/u;
 
 /** Throws a `QueryProblem` at the first character that cannot begin a token. */
@@ -75,7 +75,7 @@ const BARE = [
   ['symbol', SYMBOL],
 ] as const;
 
-/** A quote inside is written twice; a backslash is a character like any other. */
+/** A quote inside is doubled; a backslash has no special meaning. */
 function readQuoted(sql: string, position: number, kind: 'text' | 'name'): { token: Token; end: number } {
   const quote = sql.charAt(position);
   let text = '';
@@ -105,7 +105,7 @@ function matchAt(pattern: RegExp, sql: string, position: number): string | null 
   return pattern.exec(sql)?.[0] ?? null;
 }
 
-/** Look-alikes of ASCII characters show themselves by their number. */
+/** Look-alikes of ASCII characters are described by their code point. */
 function describeCharacter(sql: string, position: number): string {
   const code = sql.codePointAt(position) ?? 0;
   const number = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -2,9 +2,9 @@
 import type { NameSource } from './definitions.ts';
 
 /**
- * `body` with names for values that it uses several times. ClickHouse has no LET, and an alias is repeated
- * in full wherever it is used, which grows beyond measure when aliases build on aliases; the arguments of a
- * lambda are computed once and stay one name.
+ * `body` with names for values that it uses several times. ClickHouse has no LET, and an alias is repeated in full at
+ * each use, which grows exponentially when aliases build on aliases; the arguments of a lambda are computed once and
+ * stay one name.
  */
 export function bind(
   names: NameSource,

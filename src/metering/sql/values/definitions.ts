@@ -1,11 +1,11 @@
 /** Named definitions of a statement. A name is unique in the statement; equal expressions of one SELECT share a name. */
 
 export interface NameSource {
-  /** A name that nothing else in the statement has. */
+  /** A name that is unique in the statement. */
   fresh(hint: string): string;
 }
 
-/** `count` names are taken already. */
+/** `count` names are already in use. */
 export function createNames(count = 0): NameSource & { count(): number } {
   let taken = count;
   return {
@@ -19,12 +19,12 @@ export function createNames(count = 0): NameSource & { count(): number } {
 
 /** The WITH clause of one SELECT. */
 export interface Definitions {
-  /** Gives `sql` a name (a fresh one), so that it can be used several times and is written once. */
+  /** Names `sql` (with a fresh name by default), so that it can be used several times and is written once. */
   readonly define: (sql: string, name?: string) => string;
   readonly names: NameSource;
-  /** Whether `sql` is the name of a column. A name given here is none: ClickHouse repeats what it stands for. */
+  /** Whether `sql` is the name of a column. A name defined here is not one: ClickHouse repeats its expression. */
   readonly isColumn: (sql: string) => boolean;
-  /** `expression AS name`, in an order in which each builds on those before. */
+  /** `expression AS name`, in an order in which each depends only on earlier ones. */
   readonly list: () => readonly string[];
 }
 

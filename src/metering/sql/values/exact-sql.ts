@@ -1,13 +1,13 @@
 /**
  * Exact arithmetic in ClickHouse's SQL. Every number is a `Nullable(Decimal(76, 30))`.
  *
- * Sums, differences, and products with whole numbers are exact. Other products and all quotients keep 30
- * decimal places, rounded half away from zero. ClickHouse's own `multiplyDecimal` and `divideDecimal` cut
- * instead of rounding and take 30 µs each; these forms take one or two.
+ * Sums, differences, and products with integers are exact. Other products and all quotients keep 30 decimal places,
+ * rounded half away from zero. ClickHouse's own `multiplyDecimal` and `divideDecimal` cut instead of rounding and take
+ * 30 µs each; these forms take one or two.
  *
- * Up to 10^36 everything works. Beyond, a query may end with an error, but never with a wrong number:
- * ClickHouse checks + - * of decimals for overflow (`decimal_check_overflow`), and what it does not check,
- * sums over rows and whole numbers of 256 bits, gets only numbers here that were checked before.
+ * Up to 10^36 everything works. Beyond, a query may end with an error, but never with a wrong number: ClickHouse checks
+ * + - * of decimals for overflow (`decimal_check_overflow`); the operations that it does not check, sums over rows and
+ * 256-bit integers, get only numbers that were checked here.
  */
 import { type Decimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../../core/decimal.ts';
 import { bind } from './bind-sql.ts';
@@ -16,20 +16,20 @@ import type { NameSource } from './definitions.ts';
 const PLAIN_TYPE = `Decimal(76, ${USAGE_SCALE_MAX})`;
 export const NUMBER_TYPE = `Nullable(${PLAIN_TYPE})`;
 
-/** The text of the error with which a query ends whose numbers outgrow the limit. */
+/** The error text of a query whose numbers exceed the limit. */
 export const OVERFLOW_MESSAGE = `a number has more than ${USAGE_INTEGER_DIGITS_MAX} digits before the point`;
 
-/** Digits before the point that one of many numbers to be summed may have: ten billion of them still fit. */
+/** Maximum digits before the point of one of many summands: ten billion of them still fit. */
 export const SUMMAND_DIGITS_MAX = USAGE_INTEGER_DIGITS_MAX;
-/** The same for the rows of a result, of which there are fewer, and which may be sums themselves. */
+/** The limit for the rows of a result, which are fewer, and may be sums themselves. */
 export const RESULT_DIGITS_MAX = 40;
-/** Digits before the point that fit 256 bits beside 30 after it. */
+/** Digits before the point that fit 256 bits with 30 after it. */
 const DIGITS_MAX = 46;
 
-/** Digits after the point that a literal may have to multiply or divide in one step. */
+/** Maximum digits after the point of a literal that is multiplied or divided in one step. */
 const SHORT_SCALE_MAX = 10;
 
-/** The rest of a division, below 10^66, times this still fits 256 bits. */
+/** The remainder of a division, below 10^66, times this still fits 256 bits. */
 const STEP_DIGITS = 10;
 const STEP = wholeLiteral(STEP_DIGITS);
 
@@ -43,7 +43,7 @@ function wholeLiteral(exponent: number): string {
   return `toInt256('1${'0'.repeat(exponent)}')`;
 }
 
-/** Ends the query where the number has more digits before the point; the number otherwise. */
+/** The number; an error if it has more digits before the point. */
 export function checkedSql(names: NameSource, sql: string, digitsMax: number): string {
   const limit = `toDecimal256('1${'0'.repeat(digitsMax)}', ${USAGE_SCALE_MAX})`;
   return bind(names, [sql], ([value = '']) => {
@@ -66,7 +66,7 @@ export function productSql(names: NameSource, left: string, right: string): stri
   });
 }
 
-/** A product in one step, or null where the literal has too many decimal places for it. */
+/** A product in one step, or null if the literal has too many decimal places for it. */
 export function literalProductSql(sql: string, literal: Decimal): string | null {
   const scale = scaleOf(literal);
   if (scale > SHORT_SCALE_MAX) return null;
@@ -74,12 +74,12 @@ export function literalProductSql(sql: string, literal: Decimal): string | null 
   return scale === 0 ? product : `CAST(round(${product}, ${USAGE_SCALE_MAX}), '${NUMBER_TYPE}')`;
 }
 
-/** Null where an operand is NULL or the divisor is 0. */
+/** Null if an operand is NULL or the divisor is 0. */
 export function quotientSql(names: NameSource, dividend: string, divisor: string): string {
   // A larger divisor would not leave room for the steps of the division.
   const operands = [dividend, checkedSql(names, divisor, USAGE_INTEGER_DIGITS_MAX)];
   return bind(names, operands, ([a = '', b = '']) => {
-    // Where there is no quotient, 0 is divided by 1 and the result thrown away.
+    // If there is no quotient, 0 is divided by 1 and the result is discarded.
     const isNumber = `isNotNull(${a}) AND ifNull(${b} != 0, 0)`;
     const digits = [
       `if(${isNumber}, ${unscaled(a)}, toInt256(0))`,
@@ -93,7 +93,7 @@ export function quotientSql(names: NameSource, dividend: string, divisor: string
   });
 }
 
-/** The exact remainder of a division to a whole number. NULL where an operand is NULL or the divisor is 0. */
+/** The exact remainder of an integer division. NULL if an operand is NULL or the divisor is 0. */
 export function remainderSql(names: NameSource, dividend: string, divisor: string): string {
   return bind(names, [dividend, divisor], ([a = '', b = '']) => {
     const isNumber = `isNotNull(${a}) AND ifNull(${b} != 0, 0)`;
@@ -103,12 +103,12 @@ export function remainderSql(names: NameSource, dividend: string, divisor: strin
   });
 }
 
-/** A quotient in one step, or null where the literal has too many decimal places for it. It must not be 0. */
+/** A quotient in one step, or null if the literal has too many decimal places for it. It must not be 0. */
 export function literalQuotientSql(names: NameSource, dividend: string, literal: Decimal): string | null {
   const scale = scaleOf(literal);
   if (scale > SHORT_SCALE_MAX) return null;
   const divisor = `toInt256('${literal.abs().toFixed(scale).replace('.', '')}')`;
-  // Nor would a larger dividend for being shifted.
+  // A larger dividend would not leave room for the shift.
   const operand = scale === 0 ? dividend : checkedSql(names, dividend, USAGE_INTEGER_DIGITS_MAX);
   return bind(names, [operand], ([a = '']) => {
     const quotient = bind(names, [`${unscaled(a)} * ${wholeLiteral(scale)}`], ([digits = '']) =>
@@ -119,7 +119,7 @@ export function literalQuotientSql(names: NameSource, dividend: string, literal:
   });
 }
 
-/** The digits of a number as Int256, without its sign and its point; 0 for NULL. */
+/** The digits of a number as Int256, without sign and point; 0 for NULL. */
 function unscaled(number: string): string {
   return `toInt256(abs(reinterpret(ifNull(${number}, toDecimal256(0, ${USAGE_SCALE_MAX})), 'Int256')))`;
 }

@@ -1,4 +1,4 @@
-/** Refusals of SQL metrics: line and column, what is wrong there, and what is allowed instead. */
+/** Refusals of SQL metrics: line and column, the problem, and the allowed alternatives. */
 import { invalid, type Refusal } from '../../../core/errors.ts';
 
 /** A refusal (`invalid`, field `sql`) for the character at `position` of `text`. */
@@ -9,7 +9,7 @@ export function refuseAt(text: string, position: number, problem: string): Refus
   return invalid(['sql'], `line ${line}, column ${column}: ${problem}`);
 }
 
-/** Stops the reading of a query; the one who knows the text makes a refusal of it. */
+/** Aborts the parsing of a query; the caller with the text converts it to a refusal. */
 export class QueryProblem extends Error {
   override readonly name = 'QueryProblem';
   /** Index into the text of the query. */

@@ -12,7 +12,7 @@ export const INTERVAL_UNITS = [
 ] as const;
 export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 
-/** Amounts of an INTERVAL beyond this are refused: no event is so old. */
+/** The maximum of an INTERVAL: no event is so old. */
 const INTERVAL_YEARS_MAX = 100;
 const PER_YEAR: Readonly<Record<IntervalUnit, number>> = {
   second: 31_536_000,
@@ -35,7 +35,7 @@ export function isIntervalTooLong(amount: number, unit: IntervalUnit): boolean {
   return Math.abs(amount) > INTERVAL_YEARS_MAX * PER_YEAR[unit];
 }
 
-/** `time` (DateTime64 in UTC) and an interval later. */
+/** `time` (DateTime64 in UTC) plus an interval. */
 export function addIntervalSql(time: string, amount: number, unit: IntervalUnit): string {
   return `add${unit.charAt(0).toUpperCase()}${unit.slice(1)}s(${time}, ${amount})`;
 }
@@ -51,7 +51,7 @@ const LENGTHS: Partial<Readonly<Record<IntervalUnit, number>>> = {
 const WEEK_MS = 604_800_000;
 const MONDAY_OFFSET_MS = 3 * 86_400_000;
 
-/** The start of the unit in which `time` lies. `time` may be repeated. */
+/** The start of the unit that contains `time`. `time` may be repeated. */
 export function truncatedSql(time: string, unit: IntervalUnit): string {
   const epoch = `toUnixTimestamp64Milli(${time})`;
   const instant = (milliseconds: string) => `fromUnixTimestamp64Milli(${milliseconds}, 'UTC')`;
@@ -68,7 +68,7 @@ export function truncatedSql(time: string, unit: IntervalUnit): string {
   return `toDateTime64(makeDate32(toYear(${time}), ${month}, 1), 3, 'UTC')`;
 }
 
-/** Parts of a time that EXTRACT gives → the function of ClickHouse. */
+/** Parts of a time for EXTRACT → the function of ClickHouse. */
 export const TIME_PARTS: Readonly<Record<string, string>> = {
   second: 'toSecond',
   minute: 'toMinute',
@@ -83,7 +83,7 @@ export const TIME_PARTS: Readonly<Record<string, string>> = {
   year: 'toYear',
 };
 
-/** The part of a time as a whole number; `dow` counts from Sunday = 0, `isodow` from Monday = 1. */
+/** The part of a time as an integer; `dow` counts from Sunday = 0, `isodow` from Monday = 1. */
 export function timePartSql(time: string, part: string): string | null {
   const name = TIME_PARTS[part];
   if (part === 'epoch') return `toDecimal256(intDiv(toUnixTimestamp64Milli(${time}), 1000), 30)`;
@@ -92,7 +92,7 @@ export function timePartSql(time: string, part: string): string | null {
   return `toDecimal256(${value}, 30)`;
 }
 
-/** When the query is asked, by the clock of the service. */
+/** The time of the query, by the clock of the service. */
 export const NOW_SQL = "fromUnixTimestamp64Milli({s_now:Int64}, 'UTC')";
 
 /** The local time in a zone at `time`, as a time in UTC. `time` may be repeated. */
@@ -100,7 +100,7 @@ export function inZoneSql(time: string, zone: string): string {
   return `addSeconds(${time}, timeZoneOffset(toTimeZone(${time}, ${zone})))`;
 }
 
-/** The instant at which clocks in a zone show `time`: the other way round. */
+/** The instant at which clocks in a zone show `time`: the inverse of `inZoneSql`. */
 export function ofZoneSql(time: string, zone: string): string {
   return `toTimeZone(toDateTime64(toString(${time}), 3, ${zone}), 'UTC')`;
 }

@@ -1,6 +1,6 @@
 /**
- * The types of a SQL metric. A property has no fixed type: it is a number where a number is needed
- * and text where text is.
+ * The types of a SQL metric. A property has no fixed type: it is a number where a number is expected and text where
+ * text is.
  */
 import type { Decimal } from '../../../core/decimal.ts';
 import { type Instant, parseRfc3339 } from '../../../core/time.ts';
@@ -18,9 +18,9 @@ export interface Value {
   readonly type: ValueType;
   /** The value of a literal. */
   readonly literal?: Decimal | string;
-  /** Of a column, a property or a literal: can be repeated at no cost, also as a number. */
+  /** Set for a column, a property or a literal: it can be repeated at no cost, also as a number. */
   readonly isPlain?: true;
-  /** Of a property: the number in it, read below the SELECT that asks for it. */
+  /** Set for a property: its number, read below the SELECT that uses it. */
   readonly number?: () => string;
 }
 
@@ -30,7 +30,7 @@ export interface Writer {
   readonly definitions: Definitions;
 }
 
-/** The number that a value is; a property that is not a number becomes NULL, by the rule of all metrics. */
+/** A value as a number; a property that is not a number becomes NULL, by the rule of all metrics. */
 export function toNumber(writer: Writer, value: Value, position: number): string {
   if (value.type === 'number') return value.sql;
   if (value.type === 'null') return `CAST(NULL, '${NUMBER_TYPE}')`;
@@ -60,19 +60,19 @@ export function describe(type: ValueType): string {
   return DESCRIPTIONS[type];
 }
 
-/** The same reading of a number as everywhere in metering. */
+/** Parses a number like everywhere in metering. */
 function parsedNumber(definitions: Definitions, text: string): string {
   return definitions.define(`arrayElement(${numbersSql([`ifNull(${text}, '')`])}, 1)`);
 }
 
-/** A value as text, as it shows in a group or in CAST. */
+/** A value as text, in the form used for groups and CAST. */
 export function toText(writer: Writer, value: Value): string {
   switch (value.type) {
     case 'property':
     case 'text':
       return value.sql;
     case 'boolean':
-      // The condition stands here once: an expression may hold many such texts inside each other.
+      // The condition is written once: an expression may nest many such texts.
       return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`;
     case 'timestamp':
       return `concat(replaceOne(toString(${writer.definitions.define(value.sql)}), ' ', 'T'), 'Z')`;
@@ -91,7 +91,7 @@ export function requireBoolean(value: Value, position: number): string {
   throw new QueryProblem(position, `a condition is needed here, not ${DESCRIPTIONS[value.type]}`);
 }
 
-/** The one type that several values have together, as the results of CASE. Properties go along with the others. */
+/** The common type of several values, such as the results of CASE. Properties adapt to the others. */
 export function commonType(types: readonly ValueType[], position: number): ValueType {
   const distinct = [...new Set(types)].filter((type) => type !== 'null');
   const [first, second] = distinct.filter((type) => type !== 'property');
@@ -107,7 +107,7 @@ export function commonType(types: readonly ValueType[], position: number): Value
   return first ?? distinct[0] ?? 'null';
 }
 
-/** A value as one of `type`, which it has or goes along with. */
+/** A value as `type`, which must be its type or one it adapts to. */
 export function convert(writer: Writer, value: Value, type: ValueType, position: number): string {
   return type === 'number' ? toNumber(writer, value, position) : value.sql;
 }

@@ -159,7 +159,7 @@ export function viewColumns(view: ViewName): readonly ViewColumn[] {
   return VIEWS[view];
 }
 
-/** Throws for a name that the grammar does not let through. */
+/** Throws for a name that the grammar does not accept. */
 export function viewNamed(name: string): ViewName {
   const view = VIEW_NAMES.find((each) => each === name);
   if (view === undefined) throw new Error(`there is no view ${name}`);
