@@ -71,6 +71,7 @@ export function createIdempotency({
 
   function claimed(of: KeyOfOperation, claimedBy: string): Claim {
     const renewal = createPoll({
+      name: 'claims of idempotency keys',
       intervalMs: RENEWAL_MS,
       work: () => renewClaim(db, of, claimedBy),
       onFailure: ignoreFailure,

@@ -56,7 +56,7 @@ export function createTokenLookup(deps: {
   find(sha256: string): Promise<Token | null>;
   monotonicMs(): number;
 }): TokenLookup {
-  const remembered = createCache<string, Remembered>({ sizeMax: TOKENS_REMEMBERED_MAX });
+  const remembered = createCache<string, Remembered>({ name: 'tokens', sizeMax: TOKENS_REMEMBERED_MAX });
   /** Running lookups, so that concurrent requests with one token share one. */
   const running = new Map<string, Promise<Token | null>>();
   /**

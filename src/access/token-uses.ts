@@ -21,7 +21,7 @@ export function createTokenUses(deps: {
   write(uses: ReadonlyMap<string, Instant>): Promise<void>;
 }): TokenUses {
   let noted = new Map<string, Instant>();
-  const writes = createSerialQueue();
+  const writes = createSerialQueue('uses of tokens');
 
   async function write(): Promise<void> {
     if (noted.size === 0) return;
@@ -36,7 +36,12 @@ export function createTokenUses(deps: {
   }
 
   const flush = () => writes.run(write);
-  const poll = createPoll({ intervalMs: FLUSH_INTERVAL_MS, work: flush, onFailure: ignoreFailure });
+  const poll = createPoll({
+    name: 'uses of tokens',
+    intervalMs: FLUSH_INTERVAL_MS,
+    work: flush,
+    onFailure: ignoreFailure,
+  });
   poll.start();
   return {
     note(tokenId, at) {

@@ -8,7 +8,7 @@ import { Decimal } from '../core/decimal.ts';
 import { messageOf } from '../core/failures.ts';
 import { DemoFailure } from './failure.ts';
 
-interface HttpAnswer {
+export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
   /** The delay of the Retry-After header, in milliseconds; null without one. */

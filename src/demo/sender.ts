@@ -3,12 +3,12 @@
  * refused for being busy, or never answered, is sent again with the same transaction ids. On purpose it
  * also sends some batches twice, at once or one after the other, to show that nothing counts twice.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Progress } from '../app/commands/terminal/progress.ts';
+import { backoffMs, retry } from '../runtime/retry.ts';
 import type { EventBatch } from './event-batches.ts';
 import { DemoFailure } from './failure.ts';
-import { answerMessage, ConnectionLost, type HttpApi } from './http-api.ts';
+import { answerMessage, ConnectionLost, type HttpAnswer, type HttpApi } from './http-api.ts';
 
 export interface SendReport {
   /** Different events sent. */
@@ -25,8 +25,7 @@ export interface SendReport {
 /** Two batches of a hundred are sent twice. */
 const REPEAT_EVERY = 50;
 const ATTEMPTS_MAX = 10;
-const FIRST_WAIT_MS = 50;
-const WAIT_MS_MAX = 5_000;
+const BACKOFF = { firstMs: 50, maxMs: 5_000 };
 
 const ingestAnswer = z.object({ accepted: z.int(), duplicates: z.int() });
 
@@ -85,27 +84,37 @@ function enter(report: SendReport, batch: EventBatch, deliveries: readonly Deliv
 }
 
 /** Sends one batch until it is answered 200. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop of attempts, with each kind of answer.
 async function deliver(api: HttpApi, batch: EventBatch): Promise<Delivery> {
   let answerLost = false;
-  for (let retries = 0; ; retries++) {
-    const waitMs = Math.min(FIRST_WAIT_MS * 2 ** retries, WAIT_MS_MAX);
-    const mayRetry = retries + 1 < ATTEMPTS_MAX;
-    try {
-      const answer = await api.send('POST', '/v1/ingest', batch.body);
-      if (answer.status === 200) {
-        const { accepted, duplicates } = ingestAnswer.parse(JSON.parse(answer.text));
-        return { accepted, duplicates, retries, answerLost };
-      }
-      if (!mayRetry || (answer.status !== 429 && answer.status < 500)) {
-        throw new DemoFailure(`POST /v1/ingest was answered ${answer.status}: ${answerMessage(answer.text)}`);
-      }
-      if (answer.status >= 500) answerLost = true;
-      await delay(answer.retryAfterMs ?? waitMs);
-    } catch (error) {
-      if (!(error instanceof ConnectionLost) || !mayRetry) throw error;
-      answerLost = true;
-      await delay(waitMs);
-    }
+  let attempts = 0;
+  const sendOnce = async () => {
+    attempts += 1;
+    const answer = await api.send('POST', '/v1/ingest', batch.body);
+    if (answer.status !== 200) throw new NotTaken(answer);
+    return ingestAnswer.parse(JSON.parse(answer.text));
+  };
+  const taken = await retry(sendOnce, {
+    name: 'batches of the demo',
+    attemptsMax: ATTEMPTS_MAX,
+    isTransient(error) {
+      const status = error instanceof NotTaken ? error.status : 0;
+      const isLost = error instanceof ConnectionLost || status >= 500;
+      answerLost ||= isLost;
+      return isLost || status === 429;
+    },
+    pauseMs: (failures, error) =>
+      (error instanceof NotTaken ? error.retryAfterMs : null) ?? backoffMs(failures, BACKOFF),
+  });
+  return { ...taken, retries: attempts - 1, answerLost };
+}
+
+class NotTaken extends DemoFailure {
+  readonly status: number;
+  readonly retryAfterMs: number | null;
+
+  constructor({ status, text, retryAfterMs }: HttpAnswer) {
+    super(`POST /v1/ingest was answered ${status}: ${answerMessage(text)}`);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }

@@ -32,6 +32,7 @@ export function createUnmatchedEventsCount({
   let totals: UnmatchedTotals | null = null;
   let restUntil = 0;
   const poll = createPoll({
+    name: 'unmatched events',
     intervalMs: everyMs ?? EVERY_MS,
     async work() {
       const begun = performance.now();

@@ -85,8 +85,8 @@ export function createEventRetention({ log, isPaused, ...options }: Options): Ev
   const onFailure = (err: unknown) =>
     log.warn({ err }, 'old events cannot be removed now: it is tried again');
   const polls = [
-    createPoll({ intervalMs: readEveryMs, work: read, onFailure }),
-    createPoll({ intervalMs: everyMs, work: remove, onFailure }),
+    createPoll({ name: 'start of kept events', intervalMs: readEveryMs, work: read, onFailure }),
+    createPoll({ name: 'retention', intervalMs: everyMs, work: remove, onFailure }),
   ];
   const failures = () => polls.reduce((sum, poll) => sum + poll.figures().failures, 0);
   return {

@@ -75,16 +75,21 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
   const batchesAtOnce = Math.max(...kinds.map((kind) => kind.batchesAtOnce ?? 1));
   const claimants = Array.from({ length: batchesAtOnce }, () => randomUUID());
   const retrier = { ...runner, claimant: randomUUID() };
-  const steps = createSerialQueue();
-  const retries = createSerialQueue();
+  const steps = createSerialQueue('jobs');
+  const retries = createSerialQueue('failed jobs');
   const runDue = (dueAt: Instant) => steps.run(() => runSteps({ ...runner, claimants }, dueAt));
   const runRetries = (dueAt: Instant, retryBy: Instant | null) =>
     retries.run(() => runFailed(retrier, dueAt, retryBy));
   const onFailure = (err: unknown) => log.error({ err }, 'jobs cannot run now: they will be tried again');
   const polls = [
-    createPoll({ intervalMs: POLL_INTERVAL_MS, work: () => runDue(clock.now()), onFailure }),
-    createPoll({ intervalMs: POLL_INTERVAL_MS, work: () => runRetries(clock.now(), Date.now()), onFailure }),
-    createPoll({ intervalMs: FIGURES_INTERVAL_MS, work: figures.read, onFailure }),
+    createPoll({ name: 'jobs', intervalMs: POLL_INTERVAL_MS, work: () => runDue(clock.now()), onFailure }),
+    createPoll({
+      name: 'failed jobs',
+      intervalMs: POLL_INTERVAL_MS,
+      work: () => runRetries(clock.now(), Date.now()),
+      onFailure,
+    }),
+    createPoll({ name: 'figures of jobs', intervalMs: FIGURES_INTERVAL_MS, work: figures.read, onFailure }),
   ];
   return {
     runDue,
@@ -100,7 +105,7 @@ export function createJobRunner(context: RunnerContext, kinds: readonly JobKind[
     async close() {
       closed = true;
       await Promise.all(polls.map((poll) => poll.close()));
-      await Promise.all([steps.idle(), retries.idle()]);
+      await Promise.all([steps.close(), retries.close()]);
     },
   };
 }

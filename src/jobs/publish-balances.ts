@@ -19,6 +19,7 @@ export function createBalancePublishing(deps: Pick<BillingContext, 'db' | 'clock
     if ((await publishBalances(deps)) !== 'under way') lookAt = performance.now() + LOOK_INTERVAL_MS;
   }
   return createPoll({
+    name: 'balances',
     intervalMs: STEP_INTERVAL_MS,
     work: step,
     onFailure: (err) => deps.log.error({ err }, 'balances cannot be published now: they will be tried again'),

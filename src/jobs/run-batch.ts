@@ -50,6 +50,7 @@ export async function runBatch(deps: BatchRunner, kind: JobKind, claim: Claim): 
   const jobs = await claim();
   if (jobs.length === 0) return NONE;
   const renewal = createPoll({
+    name: 'claims of jobs',
     intervalMs: CLAIM_MS / 4,
     work: () => renewClaim(deps.db, claimant),
     onFailure: ignoreFailure,

@@ -3,10 +3,10 @@
  * advanced, for example to close a month in a test. The sandbox clock is stored in the database and never
  * goes back: a restart continues at the later of the stored instant and SANDBOX_NOW.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { CLOCK_BOUNDS, type Clock, isWithinClockBounds, systemClock } from '../core/clock.ts';
 import { invalid, Refusal } from '../core/errors.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
+import { retry } from '../runtime/retry.ts';
 import { createSerialQueue } from '../runtime/serial-queue.ts';
 import type { Database } from '../store/base/database.ts';
 import { advanceServiceClock, storedServiceClock } from '../store/service/service-clock.ts';
@@ -54,7 +54,7 @@ export async function createServiceClock(
 ): Promise<ServiceClock> {
   if (sandboxNow === null) return { now: systemClock.now, sandbox: null };
   let now = await advanceServiceClock(db, sandboxNow);
-  const moves = createSerialQueue();
+  const moves = createSerialQueue('moves of the clock');
 
   async function moveTo(at: Instant): Promise<void> {
     now = await advanceServiceClock(db, Math.max(now, at));
@@ -67,14 +67,11 @@ export async function createServiceClock(
     const onSuccess = () => {
       lastSuccess = performance.now();
     };
-    for (;;) {
-      try {
-        return await goOnTo(to, jobs, onSuccess);
-      } catch (error) {
-        if (performance.now() - lastSuccess > failingMaxMs || jobs.isPaused()) throw error;
-        await pause(FAILED_PAUSE_MS);
-      }
-    }
+    return await retry(() => goOnTo(to, jobs, onSuccess), {
+      name: 'moves of the clock',
+      isTransient: () => performance.now() - lastSuccess <= failingMaxMs && !jobs.isPaused(),
+      pauseMs: () => FAILED_PAUSE_MS,
+    });
   }
 
   /** Work before a failure stays done, so this may be repeated. */

@@ -27,6 +27,7 @@ export function createScheduledTelling(context: NotificationContext): ScheduledT
   let isClosed = false;
   const runDue = (dueAt: Instant) => tellScheduled(context, dueAt, () => isClosed);
   const poll = createPoll({
+    name: 'messages of a set time',
     intervalMs: POLL_INTERVAL_MS,
     work: () => runDue(clock.now()),
     onFailure: (err) => log.error({ err }, 'scheduled messages cannot be sent now: they will be tried again'),

@@ -3,8 +3,11 @@
  * that was answered before its question.
  */
 import { AsyncResource } from 'node:async_hooks';
+import { createFigures } from './figures.ts';
 
 export interface BatcherOptions<Item, Answer> {
+  /** In the list of mechanisms. */
+  readonly name: string;
   /** Answers the items of a batch, in their order. If it rejects, all items of the batch reject. */
   work(items: readonly Item[]): Promise<readonly Answer[]>;
   /** The maximum batch, in the unit of `sizeOf`. An item that exceeds it is a batch by itself. */
@@ -16,15 +19,10 @@ export interface BatcherOptions<Item, Answer> {
 export interface Batcher<Item, Answer> {
   /** Never throws; rejects with the error of `work`. */
   ask(item: Item): Promise<Answer>;
-  figures(): BatcherFigures;
+  /** `runs`: batches. `waiting`: the size of all items that wait for one. */
+  figures(): Readonly<Record<'runs' | 'failures' | 'waiting', number>>;
   /** Resolves when everything asked so far is answered. */
   close(): Promise<void>;
-}
-
-interface BatcherFigures {
-  /** The size of all items that wait for a batch. */
-  readonly waiting: number;
-  readonly batches: number;
 }
 
 interface Waiting<Item, Answer> {
@@ -34,13 +32,13 @@ interface Waiting<Item, Answer> {
 }
 
 export function createBatcher<Item, Answer>({
+  name,
   work,
   sizeMax,
   sizeOf = () => 1,
 }: BatcherOptions<Item, Answer>): Batcher<Item, Answer> {
   let queue: Waiting<Item, Answer>[] = [];
-  let waiting = 0;
-  let batches = 0;
+  const figures = createFigures('batcher', name, ['runs', 'failures', 'waiting']);
   let running: Promise<void> | null = null;
   // A batch belongs to no single request.
   const own = new AsyncResource('batcher');
@@ -55,16 +53,17 @@ export function createBatcher<Item, Answer>({
     }
     const batch = queue.slice(0, count);
     queue = queue.slice(count);
-    waiting -= size;
+    figures.add('waiting', -size);
     return batch;
   }
 
   async function answer(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
-    batches += 1;
+    figures.add('runs');
     try {
       const answers = await work(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
     } catch (error) {
+      figures.add('failures');
       for (const { reject } of batch) reject(error);
     }
   }
@@ -80,10 +79,10 @@ export function createBatcher<Item, Answer>({
     ask: (item) =>
       new Promise((resolve, reject) => {
         queue.push({ item, resolve, reject });
-        waiting += sizeOf(item);
+        figures.add('waiting', sizeOf(item));
         running ??= own.runInAsyncScope(answerAll);
       }),
-    figures: () => ({ waiting, batches }),
+    figures: figures.read,
     async close() {
       await running;
     },

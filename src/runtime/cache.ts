@@ -1,6 +1,9 @@
 /** Values by key, up to a total size, beyond which the least recently used are evicted. */
+import { createFigures } from './figures.ts';
 
 export interface CacheOptions<Value> {
+  /** In the list of mechanisms. */
+  readonly name: string;
   /** In the unit of `sizeOf`. */
   readonly sizeMax: number;
   /** 1 unless given, so that `sizeMax` is a number of values. Must return the same size for a value each time. */
@@ -15,40 +18,40 @@ export interface Cache<Key, Value> {
   delete(key: Key): void;
   /** Least recently used first. Does not count as use. */
   entries(): readonly (readonly [Key, Value])[];
-  figures(): CacheFigures;
-}
-
-interface CacheFigures {
-  readonly size: number;
-  readonly hits: number;
-  readonly misses: number;
+  figures(): Readonly<Record<'size' | 'hits' | 'misses', number>>;
+  /** Forgets all values. */
+  close(): void;
 }
 
 export function createCache<Key, Value>({
+  name,
   sizeMax,
   sizeOf = () => 1,
 }: CacheOptions<Value>): Cache<Key, Value> {
   // A Map keeps insertion order.
   const values = new Map<Key, Value>();
+  const figures = createFigures('cache', name, ['size', 'hits', 'misses']);
   let size = 0;
-  let hits = 0;
-  let misses = 0;
+  const grow = (by: number) => {
+    size += by;
+    figures.add('size', by);
+  };
 
   function remove(key: Key): void {
     const value = values.get(key);
     if (value === undefined) return;
     values.delete(key);
-    size -= sizeOf(value);
+    grow(-sizeOf(value));
   }
 
   return {
     get(key) {
       const value = values.get(key);
       if (value === undefined) {
-        misses += 1;
+        figures.add('misses');
         return undefined;
       }
-      hits += 1;
+      figures.add('hits');
       values.delete(key);
       values.set(key, value);
       return value;
@@ -56,7 +59,7 @@ export function createCache<Key, Value>({
     set(key, value) {
       remove(key);
       values.set(key, value);
-      size += sizeOf(value);
+      grow(sizeOf(value));
       for (const oldest of values.keys()) {
         if (size <= sizeMax) break;
         remove(oldest);
@@ -64,6 +67,10 @@ export function createCache<Key, Value>({
     },
     delete: remove,
     entries: () => [...values],
-    figures: () => ({ size, hits, misses }),
+    figures: figures.read,
+    close() {
+      values.clear();
+      grow(-size);
+    },
   };
 }

@@ -1,6 +1,9 @@
 /** Repeats work in the background. Runs never overlap, and the timer never keeps the process alive. */
+import { createFigures } from './figures.ts';
 
 export interface PollOptions {
+  /** In the list of mechanisms. */
+  readonly name: string;
   /** From the end of a run to the start of the next one; a function is called after each run. */
   readonly intervalMs: number | ((last: PollRun) => number);
   work(): unknown;
@@ -19,36 +22,30 @@ export interface Poll {
   start(options?: { readonly now: boolean }): void;
   /** Runs at once, and once more if a run is in progress. Does nothing before the start. */
   soon(): void;
-  figures(): PollFigures;
+  figures(): Readonly<Record<'runs' | 'failures', number>>;
   /** Cancels the next run and waits for the one in progress. */
   close(): Promise<void>;
-}
-
-interface PollFigures {
-  readonly runs: number;
-  readonly failures: number;
 }
 
 /** For work whose failure is harmless: the next run makes up for it. */
 export function ignoreFailure(): void {}
 
 /** The poll waits for its `start`. */
-export function createPoll({ intervalMs, work, onFailure }: PollOptions): Poll {
+export function createPoll({ name, intervalMs, work, onFailure }: PollOptions): Poll {
   const state = { isStarted: false, isClosed: false, isRunning: false, isWanted: false, isFailing: false };
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
-  let runs = 0;
-  let failures = 0;
+  const figures = createFigures('poll', name, ['runs', 'failures']);
 
   async function run(): Promise<void> {
     const begun = performance.now();
-    runs += 1;
+    figures.add('runs');
     state.isWanted = false;
     try {
       await work();
       state.isFailing = false;
     } catch (error) {
-      failures += 1;
+      figures.add('failures');
       if (!state.isFailing) onFailure(error);
       state.isFailing = true;
     }
@@ -80,7 +77,7 @@ export function createPoll({ intervalMs, work, onFailure }: PollOptions): Poll {
       if (state.isRunning) state.isWanted = true;
       else if (state.isStarted) wait(0);
     },
-    figures: () => ({ runs, failures }),
+    figures: figures.read,
     async close() {
       state.isClosed = true;
       clearTimeout(timer);

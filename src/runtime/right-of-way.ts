@@ -3,6 +3,7 @@
  *
  * The pause is limited, so that a run continues however many requests there are.
  */
+import { createFigures } from './figures.ts';
 
 /** A part of a run takes some hundred milliseconds, so it keeps most of its speed. */
 const WAIT_MS_MAX = 100;
@@ -15,6 +16,7 @@ export interface RightOfWay {
 }
 
 export function createRightOfWay(waitMsMax: number = WAIT_MS_MAX): RightOfWay {
+  const figures = createFigures('right of way', 'requests', ['runs', 'waiting']);
   let underWay = 0;
   let waiting: (() => void)[] = [];
   const end = () => {
@@ -35,6 +37,8 @@ export function createRightOfWay(waitMsMax: number = WAIT_MS_MAX): RightOfWay {
     },
     async giveWay() {
       if (underWay === 0) return;
+      figures.add('runs');
+      figures.add('waiting');
       await new Promise<void>((goOn) => {
         const timer = setTimeout(goOn, waitMsMax);
         waiting.push(() => {
@@ -42,6 +46,7 @@ export function createRightOfWay(waitMsMax: number = WAIT_MS_MAX): RightOfWay {
           goOn();
         });
       });
+      figures.add('waiting', -1);
     },
   };
 }

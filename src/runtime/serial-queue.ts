@@ -1,32 +1,45 @@
 /** Runs one piece of work at a time, in the order of the calls. */
+import { Refusal } from '../core/errors.ts';
+import { createFigures } from './figures.ts';
 
 export interface SerialQueue {
-  /** Runs `work` after all earlier work has ended, in success or failure. Settles as `work` does. */
+  /**
+   * Runs `work` after all earlier work has ended, in success or failure. Settles as `work` does. After `close` it
+   * refuses (`unavailable`).
+   */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Resolves when all work queued so far has ended; never rejects. */
   idle(): Promise<void>;
-  figures(): SerialQueueFigures;
+  /** Takes nothing further, and waits for what was given. */
+  close(): Promise<void>;
+  /** `waiting`: work that runs or waits. */
+  figures(): Readonly<Record<'runs' | 'failures' | 'waiting', number>>;
 }
 
-interface SerialQueueFigures {
-  /** The number of pieces of work that run or wait. */
-  readonly pending: number;
-}
-
-export function createSerialQueue(): SerialQueue {
+/** `name`: in the list of mechanisms. A queue of one request has none. */
+export function createSerialQueue(name?: string): SerialQueue {
+  const figures = createFigures('queue', name, ['runs', 'failures', 'waiting']);
   let last: Promise<void> = Promise.resolve();
-  let pending = 0;
-  const end = () => {
-    pending -= 1;
+  let isClosed = false;
+  const end = () => figures.add('waiting', -1);
+  const fail = () => {
+    figures.add('failures');
+    end();
   };
   return {
     run(work) {
-      pending += 1;
+      if (isClosed) return Promise.reject(new Refusal('unavailable', 'the service is stopping'));
+      figures.add('runs');
+      figures.add('waiting');
       const result = last.then(work);
-      last = result.then(end, end);
+      last = result.then(end, fail);
       return result;
     },
     idle: () => last,
-    figures: () => ({ pending }),
+    close() {
+      isClosed = true;
+      return last;
+    },
+    figures: figures.read,
   };
 }

@@ -17,6 +17,7 @@ import type { PoolFigures } from '../../metering/client/connection-pool.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { Ingest } from '../../metering/ingest/ingest-operations.ts';
 import type { SpanIngest } from '../../metering/otlp/ingest-spans.ts';
+import { type Figure, figureByMechanism } from '../../runtime/figures.ts';
 import { registerCounter, registerGauge, registerTimes } from './metrics.ts';
 
 /** Counters and gauges of ingest. */
@@ -332,4 +333,29 @@ export function retentionMeasures(registry: Registry, stats: () => RetentionStat
     help: 'Failed attempts to find or remove old events; each is retried.',
     value: () => stats().failures,
   });
+}
+
+const MECHANISM_COUNTERS: Readonly<Partial<Record<Figure, string>>> = {
+  runs: 'Work that a mechanism of this process was given: runs of a poll, work of a queue, batches, retried operations.',
+  failures: 'Work of a mechanism that failed; for a retry, each failed attempt.',
+  retries: 'Further attempts of operations that are retried.',
+  hits: 'Reads of a cache that found the value.',
+  misses: 'Reads of a cache that did not find the value.',
+};
+
+const MECHANISM_GAUGES: Readonly<Partial<Record<Figure, string>>> = {
+  waiting: 'Work that waits for a mechanism, for a queue with the work in progress.',
+  size: 'Values in a cache; characters for SQL texts.',
+};
+
+/** The mechanisms of src/runtime/, those of this process together. */
+export function mechanismMeasures(registry: Registry): void {
+  const of = (figure: string) => ({
+    label: 'mechanism',
+    values: () => figureByMechanism(figure as Figure),
+  });
+  for (const [figure, help] of Object.entries(MECHANISM_COUNTERS))
+    registerCounter(registry, { name: `tallyhouse_mechanism_${figure}_total`, help, ...of(figure) });
+  for (const [figure, help] of Object.entries(MECHANISM_GAUGES))
+    registerGauge(registry, { name: `tallyhouse_mechanism_${figure}`, help, ...of(figure) });
 }

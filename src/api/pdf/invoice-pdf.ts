@@ -62,7 +62,7 @@ export function createInvoicePdf(
   { onMissing, packages }: InvoicePdfOptions = {},
 ): InvoicePdf {
   let loading: Promise<Fonts> | undefined;
-  const writing = createSerialQueue();
+  const writing = createSerialQueue('PDFs');
   const load = () => {
     loading ??= loadFonts(fontFile, packages).catch((error: unknown) => {
       loading = undefined;
@@ -83,7 +83,7 @@ export function createInvoicePdf(
         );
       }
       countMemory(lineCount * LINE_BYTES);
-      if (writing.figures().pending >= WAITING_MAX)
+      if (writing.figures().waiting >= WAITING_MAX)
         throw new Refusal('overloaded', 'Too many PDFs are being written: try again later');
       return await writing.run(async () => {
         const { bytes, missing } = await writePdf(content, issuedAt, await load());

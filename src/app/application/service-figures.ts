@@ -12,6 +12,7 @@ import {
   knownIdMeasures,
   laneMeasures,
   lossMeasures,
+  mechanismMeasures,
   repeatMeasures,
   retentionMeasures,
   spanMeasures,
@@ -80,5 +81,6 @@ export function serviceFigures(of: MeasuredParts): RegisterMeasures {
     const { backups } = of;
     if (backups !== undefined) backupMeasures(registry, () => backups.figures());
     lossMeasures(registry, () => of.watch.problems().length);
+    mechanismMeasures(registry);
   };
 }

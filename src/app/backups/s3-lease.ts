@@ -61,7 +61,7 @@ class Lease implements S3Lease {
   readonly #key: string;
   readonly #name: string;
   readonly #holder = randomUUID();
-  readonly #looks = createSerialQueue();
+  readonly #looks = createSerialQueue('lease of a backup');
   #renewals: Poll | undefined;
 
   constructor(requests: S3Requests, key: string, name: string) {
@@ -88,7 +88,12 @@ class Lease implements S3Lease {
   keep(everyMs: number): void {
     const work = () => this.#looks.run(() => this.#renewed());
     // If a renewal fails, the check before the manifest says so.
-    this.#renewals = createPoll({ intervalMs: everyMs, work, onFailure: ignoreFailure });
+    this.#renewals = createPoll({
+      name: 'lease of a backup',
+      intervalMs: everyMs,
+      work,
+      onFailure: ignoreFailure,
+    });
     this.#renewals.start();
   }
 

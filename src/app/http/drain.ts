@@ -32,7 +32,12 @@ export async function drain(parts: DrainParts): Promise<void> {
     if ('closeIdleConnections' in server) server.closeIdleConnections();
   };
   closeIdle();
-  const poll = createPoll({ intervalMs: POLL_MS, work: closeIdle, onFailure: ignoreFailure });
+  const poll = createPoll({
+    name: 'idle connections',
+    intervalMs: POLL_MS,
+    work: closeIdle,
+    onFailure: ignoreFailure,
+  });
   poll.start();
   const ended = Promise.all([closed, parts.requestsEnded(), endJobs()]);
   try {

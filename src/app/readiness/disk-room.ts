@@ -29,7 +29,12 @@ export function watchDiskRoom(directory: string): DiskRoom {
     known = shortageOf(bavail * bsize);
     return known;
   };
-  const looking = createPoll({ intervalMs: SECOND_MS, work: shortage, onFailure: ignoreFailure });
+  const looking = createPoll({
+    name: 'disk room',
+    intervalMs: SECOND_MS,
+    work: shortage,
+    onFailure: ignoreFailure,
+  });
   looking.start();
   return {
     shortage,

@@ -84,8 +84,9 @@ class Watch implements PartsWatch {
   #recorded = '';
   #isFirst = true;
   #isDenied = false;
-  readonly #looks = createSerialQueue();
+  readonly #looks = createSerialQueue('checks of parts');
   readonly #poll = createPoll({
+    name: 'checks of parts',
     intervalMs: INTERVAL_MS,
     work: async () => {
       await this.check();
@@ -127,9 +128,9 @@ class Watch implements PartsWatch {
 
   async close(): Promise<void> {
     await this.#poll.close();
-    await this.#looks.idle();
     // Queries may have been cancelled: then the record is that of some seconds ago.
     await this.check().catch(() => undefined);
+    await this.#looks.close();
   }
 
   #onChecked: () => Promise<void> = async () => {};

@@ -5,9 +5,9 @@
  */
 
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
 import { messageOf } from '../../core/failures.ts';
+import { backoffMs, retry } from '../../runtime/retry.ts';
 import { CommandFailure, EXIT, WrongCall } from '../failures/command-failure.ts';
 
 export interface S3Settings {
@@ -113,26 +113,16 @@ export function createS3Requests(settings: S3Settings, bucket: string, patience 
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
       const what = key === null ? `s3://${bucket}` : `s3://${bucket}/${key}`;
       const send = () => once(client, url, request, what, patience.silenceMs);
-      return await triedAgain(what, patience.firstPauseMs, send);
+      return await retry(send, {
+        name: 'S3 requests',
+        attemptsMax: TRIES_MAX,
+        isTransient: (error): error is TryAgain => error instanceof TryAgain,
+        pauseMs: (failures) =>
+          backoffMs(failures, { firstMs: patience.firstPauseMs, maxMs: PAUSE_MS_MAX }, Math.random),
+        exhausted: ({ message, status }) => new S3Failure(`${what}: ${message}, ${TRIES_MAX} times`, status),
+      });
     },
   };
-}
-
-async function triedAgain(
-  what: string,
-  firstPauseMs: number,
-  send: () => Promise<S3Answer>,
-): Promise<S3Answer> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof TryAgain)) throw error;
-      if (tried === TRIES_MAX)
-        throw new S3Failure(`${what}: ${error.message}, ${TRIES_MAX} times`, error.status);
-      await pause(Math.min(PAUSE_MS_MAX, firstPauseMs * 2 ** (tried - 1)));
-    }
-  }
 }
 
 class TryAgain extends Error {

@@ -91,7 +91,12 @@ function recordPosition(db: Database, path: string) {
     last = written;
   };
   // While PostgreSQL does not answer or the disk is full, the position before stays.
-  const poll = createPoll({ intervalMs: POSITION_INTERVAL_MS, work: look, onFailure: ignoreFailure });
+  const poll = createPoll({
+    name: 'position of PostgreSQL',
+    intervalMs: POSITION_INTERVAL_MS,
+    work: look,
+    onFailure: ignoreFailure,
+  });
   poll.start();
   return {
     async stop() {

@@ -133,6 +133,7 @@ async function openLog(found: FoundLog, records: LogRecords, log: Logger | undef
     throw error;
   }
   const recording = createPoll({
+    name: 'position of the log',
     intervalMs: RECORD_INTERVAL_MS,
     work: () => record(true),
     onFailure: (err) =>

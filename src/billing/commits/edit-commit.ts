@@ -10,6 +10,7 @@ import type { ContractTerms } from '../../core/terms/contract.ts';
 import { addedTerms, NO_CHANGES, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
 import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
+import { retry } from '../../runtime/retry.ts';
 import { loadCommits, updateCommit } from '../../store/balances/commits.ts';
 import type { Transaction } from '../../store/base/database.ts';
 import { noteCustomerChanges } from '../../store/customers/customer-changes.ts';
@@ -55,17 +56,14 @@ export async function changeCommit(
   reference: CommitReference & { readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await changeOnce(deps, reference, change);
-    } catch (error) {
-      if (!(error instanceof CommitMovedError)) throw error;
-      if (attempt === ATTEMPTS_MAX) {
-        const { kind, id } = reference;
-        throw new Refusal('unavailable', `${kind.toLowerCase()} ${id} is being moved: try again later`);
-      }
-    }
-  }
+  const { kind, id } = reference;
+  await retry(() => changeOnce(deps, reference, change), {
+    name: 'moved commits',
+    attemptsMax: ATTEMPTS_MAX,
+    isTransient: (error) => error instanceof CommitMovedError,
+    exhausted: () =>
+      new Refusal('unavailable', `${kind.toLowerCase()} ${id} is being moved: try again later`),
+  });
 }
 
 /** Another request has moved the commit to another contract meanwhile: the transaction is to begin again. */

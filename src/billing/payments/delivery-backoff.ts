@@ -2,16 +2,16 @@
 import { type ExternalInvoice, isOpen } from '../../core/external-invoice.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ProviderProblem } from '../../payments/provider.ts';
+import { backoffMs } from '../../runtime/retry.ts';
 
-const RETRY_MAX_MS = 15 * MINUTE_MS;
+const BACKOFF = { firstMs: SECOND_MS, maxMs: 15 * MINUTE_MS };
 
 /** 1, 2, 4 … seconds, 15 minutes at most, and never before the provider wants to be asked. */
 export function retryDelayMs(
   failures: number,
   { retryAfterMs }: Pick<ProviderProblem, 'retryAfterMs'>,
 ): number {
-  const doubled = SECOND_MS * 2 ** Math.min(failures - 1, 20);
-  return Math.max(Math.min(doubled, RETRY_MAX_MS), retryAfterMs ?? 0);
+  return Math.max(backoffMs(failures, BACKOFF), retryAfterMs ?? 0);
 }
 
 /** From then on an open invoice is looked at once a day. */

@@ -69,7 +69,7 @@ class SegmentedLog implements StoredEventLog {
   #positions: PositionFile | null = null;
   /** The number of rows of each record that ClickHouse does not have, in order. */
   #waiting: { readonly number: number; readonly count: number }[] = [];
-  readonly #changes = createSerialQueue();
+  readonly #changes = createSerialQueue('event log');
 
   constructor({ paths, position, segments }: FoundLog) {
     this.#paths = paths;

@@ -63,6 +63,7 @@ export function createDeliveries(deps: JobsContext, hooks: DeliveryHooks = {}): 
   const hasToEnd = () => isClosed || deps.isPaused();
 
   const poll = createPoll({
+    name: 'deliveries of invoices',
     intervalMs: POLL_INTERVAL_MS,
     async work() {
       if (hasToEnd()) return;

@@ -208,7 +208,7 @@ function createWatchedReads(parts: WatchedReadsParts) {
   const feed = createChangesFeed(db);
   const names = createQuantityNames(db);
   // A later one sees later data.
-  const reads = createSerialQueue();
+  const reads = createSerialQueue('changes of customers');
   /** Customers that have changed and are not marked yet. */
   let changed: readonly string[] = [];
   let isSwept = false;
@@ -311,6 +311,7 @@ function createLoops({ log, isPaused }: Pick<JobsContext, 'log' | 'isPaused'>) {
   /** Repeats `work` until the end, with a rest between runs that depends on their duration. */
   function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): void {
     const poll = createPoll({
+      name: 'evaluations',
       intervalMs: ({ hasFailed, tookMs }) => (hasFailed ? RETRY_MS : restMs(tookMs)),
       work: async () => {
         if (!isPaused()) await work();

@@ -59,7 +59,7 @@ class QueuedLog implements RepeatLog {
   #allowanceAt: number;
   #sequence = 0;
   #timer: NodeJS.Timeout | null = null;
-  readonly #writes = createSerialQueue();
+  readonly #writes = createSerialQueue('repeats of events');
   #isClosed = false;
   #written = 0;
   #lost = 0;

@@ -8,6 +8,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal } from '../../core/errors.ts';
 import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
+import { backoffMs, retry } from '../../runtime/retry.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { CustomerSet } from './customer-set.ts';
 import { eachRow, USAGE_EVENTS_INSERT } from './encode-events.ts';
@@ -70,8 +71,7 @@ const BYTES_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_BYTES_MAX;
 const BUFFER_BYTES_MIN = 256 * 1024;
 /** A batch that finds no room for this long is refused; its senders have no answer yet. */
 const ROOM_WAIT_MS_MAX = 10_000;
-const RETRY_MS_MIN = 100;
-const RETRY_MS_MAX = 5_000;
+const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 
 /** Rows that are inserted together. */
 interface Block {
@@ -236,17 +236,23 @@ class LoggedBlocks implements EventBlocks {
 
   /** Requires at least one block. */
   async #insertAll(): Promise<void> {
-    let pauseMs = RETRY_MS_MIN;
+    const options = {
+      name: 'blocks of events',
+      isTransient: () => true,
+      pauseMs: (failures: number) => backoffMs(failures, BACKOFF),
+      signal: this.#end.signal,
+    };
     try {
       for (let block = this.#closed[0]; block !== undefined; block = this.#closed[0]) {
-        if (await this.#insert(block)) {
-          pauseMs = RETRY_MS_MIN;
-          continue;
-        }
+        const next = block;
+        const insert = () => this.#insert(next);
+        const isStored = await retry(insert, options).then(
+          () => true,
+          () => false,
+        );
         // The log keeps rows that cannot be written at the end.
-        if (this.#end.signal.aborted) return;
-        await delay(pauseMs, undefined, { signal: this.#end.signal }).catch(() => {});
-        pauseMs = Math.min(RETRY_MS_MAX, 2 * pauseMs);
+        if (!isStored) return;
+        await this.#forget(next);
       }
     } finally {
       // In the same turn as the last check: a block closed in between would not be inserted.
@@ -254,9 +260,9 @@ class LoggedBlocks implements EventBlocks {
     }
   }
 
-  /** Returns whether ClickHouse has the block now. */
-  async #insert(block: Block): Promise<boolean> {
-    const { log, onFailure } = this.#options;
+  /** ClickHouse has the block when it resolves. */
+  async #insert(block: Block): Promise<void> {
+    const { onFailure } = this.#options;
     const { attempt } = block;
     try {
       await this.#insertRows(block);
@@ -266,17 +272,21 @@ class LoggedBlocks implements EventBlocks {
       block.attempt = newAttempt();
       onFailure?.(error, block.rows);
       attempt.fail(new Refusal('unavailable', 'acknowledged events cannot be read at the moment, try again'));
-      return false;
+      throw error;
     }
+  }
+
+  /** ClickHouse has the block now. */
+  async #forget(block: Block): Promise<void> {
+    const { log, onFailure } = this.#options;
     this.#inserts += 1;
     this.#closed.shift();
     this.#spare = block.buffer;
-    attempt.succeed();
+    block.attempt.succeed();
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#onRoom?.();
     // At the next start, blocks that stay in the log are found to be stored.
     await log.removeUpTo(block.last).catch((error: unknown) => onFailure?.(error, 0));
-    return true;
   }
 
   async #insertRows({ buffer, bytes, rows: count, requests, isPartlyStored }: Block): Promise<void> {

@@ -88,6 +88,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const sharing = createSharing({ ...options, index: knownIds, settled: () => writer.settled() });
   let unsureBytes = 0;
   const tidying = createPoll({
+    name: 'known ids',
     intervalMs: TIDY_MS,
     work: () => knownIds.tidy(clock.now()),
     onFailure: (err) => log.error({ err }, 'known ids could not be tidied: it will be tried again'),

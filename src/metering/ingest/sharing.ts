@@ -52,10 +52,10 @@ class FollowedInserts implements Sharing {
   readonly #options: SharingOptions;
   readonly #tail;
   readonly #poll: Poll | null;
-  readonly #looking = createSerialQueue();
+  readonly #looking = createSerialQueue('inserts of other processes');
   /** First hash words of ids to reconcile. A removal takes seconds, while polling continues. */
   #suspects = new Set<number>();
-  readonly #reconciling = createSerialQueue();
+  readonly #reconciling = createSerialQueue('conflicting copies');
   #tailedRows = 0;
   #failedTails = 0;
   #conflictsRemoved = 0;
@@ -65,7 +65,10 @@ class FollowedInserts implements Sharing {
     this.#tail = createTail({ ...options, onSuspects: (hashes) => this.#suspect(hashes) });
     const { tailIntervalMs: intervalMs } = options;
     const work = () => this.#lookAndReconcile();
-    this.#poll = intervalMs === undefined ? null : createPoll({ intervalMs, work, onFailure: ignoreFailure });
+    this.#poll =
+      intervalMs === undefined
+        ? null
+        : createPoll({ name: 'inserts of other processes', intervalMs, work, onFailure: ignoreFailure });
   }
 
   begin(): Promise<void> {
@@ -137,8 +140,8 @@ class FollowedInserts implements Sharing {
 
   async close(): Promise<void> {
     await this.#poll?.close();
-    await this.#looking.idle();
-    await this.#reconciling.idle();
+    await this.#looking.close();
+    await this.#reconciling.close();
   }
 
   /** One look at a time: concurrent ones would read the same rows. */

@@ -46,7 +46,12 @@ export function createTurns({ hasRoom, waitingMax, waitMs }: TurnOptions): Turns
   let isTaken = false;
   let isResting = false;
   let sliceEnd = 0;
-  const look = createPoll({ intervalMs: LOOK_MS, work: refuseLate, onFailure: ignoreFailure });
+  const look = createPoll({
+    name: 'requests that wait for room',
+    intervalMs: LOOK_MS,
+    work: refuseLate,
+    onFailure: ignoreFailure,
+  });
   look.start();
 
   function next(): void {

@@ -57,7 +57,7 @@ export function createRowsAhead({
   monotonicMs = () => performance.now(),
 }: Options = {}): RowsAhead {
   let stretches: Stretch[] = [];
-  const counts = createCache<string, number>({ sizeMax: LISTS_MAX });
+  const counts = createCache<string, number>({ name: 'long lists of groups', sizeMax: LISTS_MAX });
 
   /** Cached reads with a place for the cursor, the latest first. */
   function* placesIn(list: string, cursor: UsageGroupCursor): Generator<{ stretch: Stretch; from: number }> {

@@ -86,6 +86,7 @@ export function createDeliverer(context: DelivererContext): Deliverer {
 
   /** Starts a round for every endpoint that has due messages and no running round. */
   const poll = createPoll({
+    name: 'webhooks',
     intervalMs: POLL_INTERVAL_MS,
     async work() {
       if (closing.signal.aborted || isPaused()) return;

@@ -1,8 +1,8 @@
 /** The retry schedule of unacknowledged messages. */
 import { DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { backoffMs } from '../../runtime/retry.ts';
 
-const FIRST_PAUSE_MS = 5 * SECOND_MS;
-const PAUSE_MAX_MS = 15 * MINUTE_MS;
+const BACKOFF = { firstMs: 5 * SECOND_MS, maxMs: 15 * MINUTE_MS };
 
 /** How long a message is retried. */
 export const RETRIES_MS = 2 * DAY_MS;
@@ -12,6 +12,6 @@ export const RETRIES_MS = 2 * DAY_MS;
  * backoff doubles from 5 seconds to 15 minutes.
  */
 export function nextAttemptAt(failures: number, now: Instant, until: Instant): Instant | null {
-  const at = now + Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20));
+  const at = now + backoffMs(failures, BACKOFF);
   return at > until ? null : at;
 }

@@ -5,10 +5,10 @@
  * instead.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type Stripe from 'stripe';
 import { SECOND_MS } from '../../core/time.ts';
 import { createScopeKey } from '../../runtime/request-scope.ts';
+import { retry } from '../../runtime/retry.ts';
 import { type Note, ProviderProblem } from '../provider.ts';
 import { createRateLimit, LIVE_RATES, OWN_LIMIT, type StripeRates, TEST_RATES } from './rate-limit.ts';
 
@@ -88,16 +88,13 @@ export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: Stripe
 
   return {
     counts,
-    async request(endpoint, send, before) {
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await once(endpoint, send, before);
-        } catch (error) {
-          if (!isSoonFree(error) || tries === BUSY_TRIES_MAX) throw error;
-          if (error.code === LOCKED) await pause(LOCKED_MS);
-        }
-      }
-    },
+    request: (endpoint, send, before) =>
+      retry(() => once(endpoint, send, before), {
+        name: 'requests to Stripe',
+        attemptsMax: BUSY_TRIES_MAX,
+        isTransient: isSoonFree,
+        pauseMs: (_failures, error) => (error.code === LOCKED ? LOCKED_MS : 0),
+      }),
   };
 }
 

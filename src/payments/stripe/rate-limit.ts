@@ -74,11 +74,15 @@ export function createRateLimit({ account, endpoint: each }: StripeRates): RateL
 
   return {
     async turn(endpoint, before) {
-      const own = endpoints.get(endpoint) ?? { rate: each, sent: [], queue: createSerialQueue() };
+      const own = endpoints.get(endpoint) ?? {
+        rate: each,
+        sent: [],
+        queue: createSerialQueue('requests to Stripe'),
+      };
       endpoints.set(endpoint, own);
       const since = performance.now();
       const wait =
-        Math.max(own.queue.figures().pending / each, waiting / account) * WINDOW_MS +
+        Math.max(own.queue.figures().waiting / each, waiting / account) * WINDOW_MS +
         Math.max(restUntil - since, 0);
       if (wait > WAIT_MAX_MS) throw tooMany(wait);
       waiting += 1;

@@ -9,6 +9,7 @@ import { sql } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { assert, Refusal } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
+import { retry } from '../../runtime/retry.ts';
 import { connectPostgres, type PostgresConnection } from '../postgres-driver/connect-postgres.ts';
 import { guardTransactions } from '../postgres-driver/guarded-transactions.ts';
 import { instantFromPostgres } from './columns.ts';
@@ -92,28 +93,34 @@ export async function undone<Result>(
   db: Database,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    const results: Result[] = [];
-    try {
-      await db.transaction(
-        async (tx) => {
-          results.push(await work(tx));
-          throw new Undo();
-        },
-        { isolationLevel: 'repeatable read' },
-      );
-    } catch (error) {
-      const [result] = results;
-      if (error instanceof Undo && result !== undefined) return result;
-      if (!isOvertaken(error)) throw error;
-      if (attempt === ATTEMPTS_MAX) {
-        throw new Refusal('unavailable', 'what is read keeps changing: try again later');
-      }
-    }
+  return await retry(() => undoneOnce(db, work), {
+    name: 'snapshots',
+    attemptsMax: ATTEMPTS_MAX,
+    isTransient: isOvertaken,
+    exhausted: () => new Refusal('unavailable', 'what is read keeps changing: try again later'),
+  });
+}
+
+async function undoneOnce<Result>(db: Database, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  const undo = async (tx: Transaction) => {
+    throw new Undo(await work(tx));
+  };
+  try {
+    return await db.transaction(undo, { isolationLevel: 'repeatable read' });
+  } catch (error) {
+    if (error instanceof Undo) return error.result as Result;
+    throw error;
   }
 }
 
-class Undo extends Error {}
+class Undo extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super();
+    this.result = result;
+  }
+}
 
 /** Whether a transaction on a snapshot failed because another one has changed the rows it locks. */
 export function isOvertaken(error: unknown): boolean {

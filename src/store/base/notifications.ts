@@ -25,7 +25,12 @@ export type Listen = (channel: string, listener: Listener) => Subscription;
 export function listenTo(connection: PostgresConnection, channel: string, listener: Listener): Subscription {
   const closing = new AbortController();
   const work = () => listenOnce(connection, channel, listener, closing.signal);
-  const poll = createPoll({ intervalMs: RETRY_MS, work, onFailure: ignoreFailure });
+  const poll = createPoll({
+    name: 'notifications of PostgreSQL',
+    intervalMs: RETRY_MS,
+    work,
+    onFailure: ignoreFailure,
+  });
   poll.start({ now: true });
   return {
     async close() {

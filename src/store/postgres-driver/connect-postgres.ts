@@ -1,5 +1,7 @@
 /** Connections to PostgreSQL with the corrections of the driver described in README.md of this folder. */
 import postgres from 'postgres';
+import { SECOND_MS } from '../../core/time.ts';
+import { backoffMs } from '../../runtime/retry.ts';
 import { withOwnRows } from './own-rows.ts';
 import { socketMaker } from './sockets.ts';
 import { tlsSettings } from './tls-socket.ts';
@@ -10,10 +12,11 @@ export type PostgresConnection =
   | { readonly socketDir: string; readonly user: string; readonly database: string };
 
 /** The driver would wait up to 20 s to reconnect, although the server may be back. */
-const RECONNECT_WAIT_MAX_SECONDS = 0.5;
+const RECONNECTS = { firstMs: 10, maxMs: 500 };
 
+/** In seconds, before the attempt that follows so many. */
 function backoff(attempts: number): number {
-  return Math.min(0.01 * 2 ** attempts, RECONNECT_WAIT_MAX_SECONDS);
+  return backoffMs(attempts + 1, RECONNECTS) / SECOND_MS;
 }
 
 /**

@@ -10,6 +10,7 @@ it('a batcher answers each item once, in batches in the order of the questions t
     fc.asyncProperty(items, async (sizes) => {
       const batches: number[][] = [];
       const batcher = createBatcher<number, string>({
+        name: 'test',
         sizeMax: 10,
         sizeOf: (size) => size,
         async work(batch) {
@@ -25,7 +26,7 @@ it('a batcher answers each item once, in batches in the order of the questions t
       for (const batch of batches) {
         if (batch.length > 1) expect(batch.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(10);
       }
-      expect(batcher.figures()).toEqual({ waiting: 0, batches: batches.length });
+      expect(batcher.figures()).toEqual({ runs: batches.length, failures: 0, waiting: 0 });
     }),
     { numRuns: 50 },
   );
@@ -34,6 +35,7 @@ it('a batcher answers each item once, in batches in the order of the questions t
 it('a batch that fails rejects its own items only, and items asked meanwhile are of the next one', async () => {
   const begun: number[][] = [];
   const batcher = createBatcher<number, number>({
+    name: 'test',
     sizeMax: 100,
     async work(items) {
       begun.push([...items]);
@@ -54,6 +56,7 @@ it('a batch that fails rejects its own items only, and items asked meanwhile are
 it('a batcher works outside of the scope of its callers', async () => {
   const request = createScopeKey<string>('request');
   const batcher = createBatcher<number, string | undefined>({
+    name: 'test',
     sizeMax: 1,
     work: async (items) => items.map(() => request.get()),
   });
@@ -65,7 +68,7 @@ it('a batcher works outside of the scope of its callers', async () => {
 
 it('a batcher that is closed has answered what it was asked before', async () => {
   const answered: number[] = [];
-  const batcher = createBatcher<number, number>({ sizeMax: 1, work: async (items) => items });
+  const batcher = createBatcher<number, number>({ name: 'test', sizeMax: 1, work: async (items) => items });
   for (const item of [1, 2, 3]) void batcher.ask(item).then((answer) => answered.push(answer));
   await batcher.close();
   expect(answered).toEqual([1, 2, 3]);

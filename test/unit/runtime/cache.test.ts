@@ -38,7 +38,7 @@ const calls = fc.array(
 it('a cache has the values that were used last and fit into its size, and no others', () => {
   fc.assert(
     fc.property(calls, (steps) => {
-      const cache = createCache<number, number>({ sizeMax: 10, sizeOf: (value) => value });
+      const cache = createCache<number, number>({ name: 'test', sizeMax: 10, sizeOf: (value) => value });
       const listed = createListed(10);
       for (const [call, key, size] of steps) {
         if (call === 'get') expect(cache.get(key)).toBe(listed.get(key));
@@ -52,11 +52,13 @@ it('a cache has the values that were used last and fit into its size, and no oth
 });
 
 it('a cache counts how often a value was there, and how often not', () => {
-  const cache = createCache<string, number>({ sizeMax: 1 });
+  const cache = createCache<string, number>({ name: 'test', sizeMax: 1 });
   cache.set('a', 1);
   cache.get('a');
   cache.set('b', 2);
   cache.get('a');
   cache.get('b');
   expect(cache.figures()).toEqual({ size: 1, hits: 2, misses: 1 });
+  cache.close();
+  expect([cache.get('b'), cache.figures().size]).toEqual([undefined, 0]);
 });

@@ -15,7 +15,7 @@ describe('a poll', () => {
         end = resolve;
       });
     };
-    const poll = createPoll({ intervalMs: 100, work, onFailure: () => {} });
+    const poll = createPoll({ name: 'test', intervalMs: 100, work, onFailure: () => {} });
     poll.start();
     expect(begun).toBe(0);
     await vi.advanceTimersByTimeAsync(100);
@@ -38,6 +38,7 @@ describe('a poll', () => {
     const outcomes = [new Error('first'), new Error('second'), null, new Error('third')];
     const reported: unknown[] = [];
     const poll = createPoll({
+      name: 'test',
       intervalMs: 10,
       work: () => {
         const failure = outcomes.shift();
@@ -55,7 +56,7 @@ describe('a poll', () => {
   it('a poll that is asked to run soon does so at once, and once more after a run in progress', async () => {
     const ends: (() => void)[] = [];
     const work = () => new Promise<void>((resolve) => void ends.push(resolve));
-    const poll = createPoll({ intervalMs: 1_000, work, onFailure: () => {} });
+    const poll = createPoll({ name: 'test', intervalMs: 1_000, work, onFailure: () => {} });
     poll.soon();
     await vi.advanceTimersByTimeAsync(999);
     expect(ends).toHaveLength(0);
@@ -82,6 +83,7 @@ describe('a poll', () => {
     const asked: unknown[] = [];
     const begun: number[] = [];
     const poll = createPoll({
+      name: 'test',
       intervalMs: (last) => asked.push(last) * 100,
       async work() {
         begun.push(Date.now());
@@ -100,7 +102,7 @@ describe('a poll', () => {
 
   it('a poll that is closed before it has started never runs', async () => {
     let runs = 0;
-    const poll = createPoll({ intervalMs: 10, work: () => (runs += 1), onFailure: () => {} });
+    const poll = createPoll({ name: 'test', intervalMs: 10, work: () => (runs += 1), onFailure: () => {} });
     await poll.close();
     poll.start({ now: true });
     await vi.advanceTimersByTimeAsync(100);

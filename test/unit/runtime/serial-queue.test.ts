@@ -24,17 +24,30 @@ describe('a serial queue', () => {
               return index;
             }),
           );
-          expect(queue.figures()).toEqual({ pending: works.length });
+          expect(queue.figures().waiting).toBe(works.length);
           const settled = Promise.allSettled(ends);
           await queue.idle();
           expect(running).toBe(0);
           expect(begun).toEqual(works.map((_, index) => index));
-          expect(queue.figures()).toEqual({ pending: 0 });
+          expect(queue.figures()).toEqual({
+            runs: works.length,
+            failures: works.filter(({ fails }) => fails).length,
+            waiting: 0,
+          });
           expect((await settled).map(({ status }) => status)).toEqual(
             works.map(({ fails }) => (fails ? 'rejected' : 'fulfilled')),
           );
         },
       ),
     );
+  });
+
+  it('a closed serial queue ends the work that it was given and refuses any other', async () => {
+    const queue = createSerialQueue();
+    const given = queue.run(async () => 'done');
+    const closed = queue.close();
+    await expect(queue.run(async () => 'late')).rejects.toMatchObject({ kind: 'unavailable' });
+    await closed;
+    await expect(given).resolves.toBe('done');
   });
 });

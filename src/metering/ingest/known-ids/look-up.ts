@@ -58,6 +58,7 @@ export function createLookups(options: LookupsOptions): Lookups {
 class GroupedLookups implements Lookups {
   readonly #options: LookupsOptions;
   readonly #batcher = createBatcher<Asked, Found>({
+    name: 'known ids',
     sizeMax: IDS_PER_GROUP,
     sizeOf: ({ count }) => count,
     work: (group) => this.#answer(group),

@@ -64,7 +64,7 @@ export function createMetricReader(
 
 /** Definitions by their text. */
 export function createKeptMetrics(charactersMax = CHARACTERS_MAX): Cache<string, CheckedSqlMetric> {
-  return createCache({ sizeMax: charactersMax, sizeOf });
+  return createCache({ name: 'SQL texts', sizeMax: charactersMax, sizeOf });
 }
 
 function sizeOf({ sql, query: { whole, windows, hours } }: CheckedSqlMetric): number {
@@ -73,7 +73,7 @@ function sizeOf({ sql, query: { whole, windows, hours } }: CheckedSqlMetric): nu
 
 /** Parses queries across customers, on a separate thread; they are seldom repeated, so nothing is cached. */
 export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader<CheckedReport> {
-  const nothing = createCache<string, CheckedReport>({ sizeMax: 0 });
+  const nothing = createCache<string, CheckedReport>({ name: 'SQL reports', sizeMax: 0 });
   return createReader(
     limits,
     startReadingThread,
@@ -92,7 +92,7 @@ function createReader<Read extends ReadText>(
 ): MetricReader<Read> {
   const waiting = new Map<string, Promise<Read>>();
   let thread: Promise<Worker> | null = null;
-  const reads = createSerialQueue();
+  const reads = createSerialQueue('SQL texts');
 
   const end = async () => {
     const ending = thread;
@@ -146,7 +146,10 @@ function createReader<Read extends ReadText>(
       waiting.set(sql, metric);
       return await metric;
     },
-    close: end,
+    async close() {
+      kept.close();
+      await end();
+    },
   };
 }
 
